@@ -1,0 +1,217 @@
+"""Imports go down, never up, never in a circle (ARCHITECTURE.md, "The rooms").
+
+Standard library only. Run as ``python ci/check_layers.py``; prints every breach and exits with 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# A room is named by the longest prefix that matches. A module may import its own room and every lower floor.
+FLOORS: dict[str, float] = {
+    "zarr_core": 0,
+    "zarr.errors": 1,
+    "zarr.types": 1,
+    "zarr.settings": 1,
+    "zarr.buffer": 1,
+    "zarr.abc": 1,
+    "zarr.registry": 1,
+    "zarr.logs": 1,
+    "zarr.dtype": 2.0,
+    "zarr.array_spec": 2.1,
+    "zarr.grids": 2.2,
+    "zarr.chunk_keys": 2.2,
+    "zarr.codecs": 2.3,
+    "zarr.metadata": 2.4,
+    "zarr.storage": 2.4,
+    "zarr.steps": 3.0,
+    "zarr.runners": 3.1,
+    "zarr.arrays": 4,
+    "zarr.groups": 5,
+    "zarr.metadata.migrate_v3": 6,
+    "zarr.api": 6,
+    "zarr": 6.5,
+    "zarr.testing": 7,
+    "zarr._cli": 7,
+    "zarr.core": 7,
+    "zarr.experimental": 7,
+    "zarr.convenience": 7,
+    "zarr.hierarchy": 7,
+    "zarr.creation": 7,
+    "zarr.indexing": 7,
+    "zarr.sync": 7,
+    "zarr.util": 7,
+    "zarr.attrs": 7,
+    "zarr.meta": 7,
+    "zarr.n5": 7,
+    "zarr._version": 1,
+}
+# Private import paths that other libraries use: front rooms, re-exports only, though their folder lies lower.
+FRONT_ROOMS = ("zarr.storage._", "zarr.codecs._v2")
+# Rooms named on floor 1 in type annotations and documentation of the public contract.
+TYPE_ONLY_UP: dict[str, tuple[str, ...]] = {
+    "zarr.abc": ("zarr.array_spec", "zarr.dtype", "zarr.metadata", "zarr.grids"),
+    "zarr.types": ("zarr.arrays", "zarr.metadata"),
+    "zarr.buffer": ("zarr.array_spec",),
+    "zarr.registry": ("zarr.codecs", "zarr.dtype", "zarr.chunk_keys", "zarr.grids"),
+}
+# Libraries that may be absent: their import may stand inside a function.
+OPTIONAL = {
+    "cupy", "fsspec", "obstore", "lmdb", "rich", "typer", "dask", "upath", "hypothesis", "pytest", "ml_dtypes", "zfpy",
+    "pcodec", "pyarrow", "awkward", "google_crc32c", "universal_pathlib", "msgpack", "numcodecs", "aiohttp", "h5py",
+    "requests", "sqlite3", "zstandard", "tensorstore", "packaging", "numpy", "jsonschema",
+}  # fmt: skip
+
+
+def room_of(module: str) -> str | None:
+    """Return the room (longest known prefix) of a dotted module name, or None when it is none of ours."""
+    parts = module.split(".")
+    for size in range(len(parts), 0, -1):
+        name = ".".join(parts[:size])
+        if name in FLOORS:
+            return name if name != "zarr" or size == len(parts) or parts[0] == "zarr" else None
+    return None
+
+
+def module_name(path: Path) -> str:
+    """Return the dotted name of a file of this repository."""
+    parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    if parts[-1] == "__init__":
+        parts.pop()
+    return ".".join(parts)
+
+
+def is_type_only(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Say whether an import stands under ``if TYPE_CHECKING``."""
+    while node in parents:
+        node = parents[node]
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            return True
+    return False
+
+
+def inside_function(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Say whether an import stands inside a function body."""
+    while node in parents:
+        node = parents[node]
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return True
+    return False
+
+
+def targets_of(node: ast.Import | ast.ImportFrom, module: str, is_package: bool) -> list[str]:
+    """Return the dotted names that an import statement asks for."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    base = node.module or ""
+    if node.level:
+        anchor = module.split(".")
+        anchor = anchor[: len(anchor) - node.level + (1 if is_package else 0)]
+        base = ".".join([*anchor, base] if base else anchor)
+    return [base if room_of(f"{base}.{a.name}") == room_of(base) else f"{base}.{a.name}" for a in node.names]
+
+
+def allowed(module: str, target: str, type_only: bool) -> bool:
+    """Say whether ``module`` may import ``target``."""
+    here, there = room_of(module), room_of(target)
+    if there is None or here is None or here == there:
+        return True
+    if module.startswith(FRONT_ROOMS):
+        return True
+    if FLOORS[there] < FLOORS[here]:
+        return True
+    if FLOORS[there] == FLOORS[here]:
+        return FLOORS[here] in (1, 7) and not (here == "zarr.abc" and there == "zarr.registry")
+    return type_only and any(target.startswith(room) for room in TYPE_ONLY_UP.get(here, ()))
+
+
+def check_file(path: Path) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the breaches of one file and its run-time imports of ours as edges."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    module, breaches, edges = module_name(path), [], []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        type_only, local = is_type_only(node, parents), inside_function(node, parents)
+        for target in targets_of(node, module, path.name == "__init__.py"):
+            where = f"{path.relative_to(ROOT)}:{node.lineno}"
+            top = target.split(".")[0]
+            if top == "zarr_core" and target.count(".") and not module.startswith("zarr_core"):
+                breaches.append(f"{where}: {target}: zarr_core is entered by its one door")
+            if not allowed(module, target, type_only):
+                breaches.append(f"{where}: {module} (floor {floor(module)}) imports {target} (floor {floor(target)})")
+            if local and top not in OPTIONAL and top in ("zarr", "zarr_core"):
+                breaches.append(f"{where}: import of {target} inside a function")
+            if not type_only and not local and top in ("zarr", "zarr_core"):
+                edges.append((module, target))
+    return breaches, edges
+
+
+def floor(module: str) -> float | None:
+    """Return the floor of a module, for messages."""
+    room = room_of(module)
+    return None if room is None else FLOORS[room]
+
+
+def find_circles(edges: list[tuple[str, str]], modules: set[str]) -> list[str]:
+    """Return the import circles among modules (Tarjan's strongly connected components)."""
+    graph: dict[str, set[str]] = {module: set() for module in modules}
+    for source, target in edges:
+        while target not in modules and "." in target:
+            target = target.rpartition(".")[0]
+        # A package's own __init__ gathers its modules: importing a sibling passes through it without a circle.
+        if target in modules and target != source and not source.startswith(target + "."):
+            graph[source].add(target)
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    circles: list[str] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for following in sorted(graph[node]):
+            if following not in index:
+                visit(following)
+                low[node] = min(low[node], low[following])
+            elif following in stack:
+                low[node] = min(low[node], index[following])
+        if low[node] == index[node]:
+            component = []
+            while True:
+                member = stack.pop()
+                component.append(member)
+                if member == node:
+                    break
+            if len(component) > 1:
+                circles.append("import circle: " + " <-> ".join(sorted(component)))
+
+    for module in sorted(modules):
+        if module not in index:
+            visit(module)
+    return circles
+
+
+def main() -> int:
+    """Check every file of ``zarr/`` and ``zarr_core/``."""
+    sys.setrecursionlimit(10_000)
+    files = sorted([*ROOT.glob("zarr/**/*.py"), *ROOT.glob("zarr_core/**/*.py")])
+    breaches, edges = [], []
+    for path in files:
+        found, some = check_file(path)
+        breaches += found
+        edges += some
+    breaches += find_circles(edges, {module_name(path) for path in files})
+    for line in breaches:
+        print(line)
+    print(f"layers: {len(files)} files, {len(breaches)} breaches")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
