@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Builds in a virtual environment of its own, lints, and runs every test: compiled core, reference core, sanitizers.
+#   bash ci/test.sh            everything (CI)
+#   bash ci/test.sh quick      build, lint and the tests not marked slow, compiled core only
+set -euo pipefail
+cd "$(dirname "$0")/.."
+PYTHON=${PYTHON:-python3}
+MODE=${1:-full}
+VENV=.venv-test
+BIN=$(pwd)/$VENV/bin
+export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+step() { printf '\n=== %s (%ds)\n' "$1" "$SECONDS"; }
+
+step "virtual environment"
+[ -x "$BIN/python" ] || "$PYTHON" -m venv "$VENV"
+"$BIN/python" -m pip install --quiet --upgrade "pip>=23" "setuptools>=77" wheel "cython>=3.1" "numpy>=2.0"
+step "build"
+"$BIN/python" -m pip install --quiet --no-build-isolation -e ".[test,remote,cli]"
+
+step "lint"
+"$BIN/python" ci/check_layers.py
+"$BIN/python" ci/check_shape.py
+"$BIN/ruff" check .
+"$BIN/mypy" --no-error-summary zarr
+
+if [ "$MODE" = quick ]; then
+    step "tests, compiled core, quick subset"
+    exec "$BIN/python" -m pytest -q -n 2 -m "not slow" -p no:cacheprovider tests
+fi
+
+step "tests, compiled core"
+"$BIN/python" -m pytest -q -n 2 -p no:cacheprovider tests
+step "tests, reference core"
+ZARR_CORE_IMPL=reference "$BIN/python" -m pytest -q -n 2 -p no:cacheprovider -m "not slow" tests/unit tests/parity
+step "core tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+bash ci/sanitize.sh "$BIN/python"
+step "sdist and wheel"
+bash ci/package.sh "$BIN/python"
+step "done"
