@@ -1,0 +1,256 @@
+"""The vocabulary of requests: everything that a generator of steps may ask of its runner.
+
+Steps are plain generators. They yield a request, a runner answers it, and an error of the store is thrown in at the
+``yield``::
+
+    def double_steps(key: str) -> Steps[None]:
+        raw = yield Get(key)
+        if raw is not None:
+            yield Put(key, raw + raw)
+
+A request says what is wanted and never how: no request names a store, a loop or a thread.
+Keys are full store keys (the path of the array or group included).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import Buffer, BufferPrototype
+
+T = TypeVar("T")
+Steps: TypeAlias = Generator[Any, Any, T]
+
+Family = Literal["node", "chunk"]
+FAMILY_RANK: Final[dict[str, int]] = {"node": 0, "chunk": 1}
+"""Locks are taken in this order: who holds a chunk may not ask for a node any more."""
+
+
+class Request:
+    """Base class of all requests; equality and ``repr`` go by the fields, which makes transcripts easy to assert."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
+        return f"{type(self).__name__}({fields})"
+
+
+class Get(Request):
+    """Ask for the value of a key, or for one range of it; the answer is a Buffer, or None where there is no such key."""
+
+    __slots__ = ("byte_range", "key", "prototype")
+
+    def __init__(
+        self, key: str, byte_range: ByteRequest | None = None, prototype: BufferPrototype | None = None
+    ) -> None:
+        self.key = key
+        self.byte_range = byte_range
+        self.prototype = prototype
+
+
+class GetRanges(Request):
+    """Ask for several ranges of one key.
+
+    The answer is a list of Buffers in the order of ``ranges``, or None where there is no such key. The runner joins
+    near ranges into one read, with the limits given here (None: the limits of the configuration of the store).
+    """
+
+    __slots__ = ("key", "max_coalesced_bytes", "max_gap_bytes", "prototype", "ranges")
+
+    def __init__(
+        self,
+        key: str,
+        ranges: Sequence[ByteRequest],
+        prototype: BufferPrototype | None = None,
+        max_gap_bytes: int | None = None,
+        max_coalesced_bytes: int | None = None,
+    ) -> None:
+        self.key = key
+        self.ranges = ranges
+        self.prototype = prototype
+        self.max_gap_bytes = max_gap_bytes
+        self.max_coalesced_bytes = max_coalesced_bytes
+
+
+class Put(Request):
+    """Store a value under a key, replacing what was there; the answer is None."""
+
+    __slots__ = ("key", "value")
+
+    def __init__(self, key: str, value: Buffer) -> None:
+        self.key = key
+        self.value = value
+
+
+class PutIfAbsent(Request):
+    """Store a value where the key has none; the answer tells whether this request stored it."""
+
+    __slots__ = ("key", "value")
+
+    def __init__(self, key: str, value: Buffer) -> None:
+        self.key = key
+        self.value = value
+
+
+class Delete(Request):
+    """Remove a key; a key that is not there is no error. The answer is None."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+
+class DeletePrefix(Request):
+    """Remove all keys under a directory-like prefix (``""`` is the whole store); the answer is None."""
+
+    __slots__ = ("prefix",)
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
+
+class List(Request):
+    """Ask for all keys under a directory-like prefix; the answer is a list of full keys, in no promised order."""
+
+    __slots__ = ("prefix",)
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
+
+class ListDir(Request):
+    """Ask for the names directly under a prefix; the answer is a list of names without slashes."""
+
+    __slots__ = ("prefix",)
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
+
+class Size(Request):
+    """Ask how many bytes a key holds; the answer is an int, or None where there is no such key."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+
+class Gather(Request):
+    """Run many steps, at once where that helps; the answer is the list of their results, in order.
+
+    ``steps`` may be any iterable, best a lazy one: it is drawn from as the work goes on, so that ten million chunks
+    are never ten million generators. The first error ends the others and is thrown into the steps that asked.
+    """
+
+    __slots__ = ("steps",)
+
+    def __init__(self, steps: Iterable[Steps[Any]]) -> None:
+        self.steps = steps
+
+
+class Hold(Request):
+    """Lock keys against others in this process until the asking generator (with all it delegates to) has ended.
+
+    All keys of one Hold are taken together, in one fixed order. A generator may hold nodes and then chunks, never
+    the other way round, and must not take two Holds of one family: that is how deadlocks are kept out. Keys that
+    are held already, by this generator or by one above it in a Gather, are not taken twice.
+    """
+
+    __slots__ = ("family", "keys")
+
+    def __init__(self, keys: Sequence[str], family: Family = "chunk") -> None:
+        self.keys = keys
+        self.family = family
+
+
+class Transfer(Request):
+    """Run a bulk job of the compiled core over many keys; the answer is None (the job holds what came of it).
+
+    Parameters
+    ----------
+    job : zarr_core job
+        ``ReadJob``, ``WriteJob``, ``ShardReadJob`` or ``ShardWriteJob``.
+    direction : "read" or "write"
+    keys : zarr_core.KeyFormat
+        Makes the keys; used as it is where the store is a folder of files.
+    coords : zarr_core.Plan or zarr_core.ShardGroups
+        What ``keys.keys(coords)`` turns into the list of all key names; only asked for where names are needed.
+    slots : sequence of int, optional
+        The slots (or groups) that the job goes over, where it does not go over all.
+    count : int
+        How many keys the job goes over.
+    nbytes : int
+        Decoded bytes that the job moves: the runner weighs worker threads and batches by it.
+    """
+
+    __slots__ = ("coords", "count", "direction", "job", "keys", "nbytes", "slots")
+
+    def __init__(
+        self,
+        job: Any,
+        direction: Literal["read", "write"],
+        keys: Any,
+        coords: Any,
+        *,
+        count: int,
+        nbytes: int = 0,
+        slots: Sequence[int] | None = None,
+    ) -> None:
+        self.job = job
+        self.direction = direction
+        self.keys = keys
+        self.coords = coords
+        self.count = count
+        self.nbytes = nbytes
+        self.slots = slots
+
+    def names(self) -> list[str]:
+        """The store keys of the job, in its order."""
+        names: list[str] = self.keys.keys(self.coords)
+        if self.slots is None:
+            return names
+        return [names[int(slot)] for slot in self.slots]
+
+
+class Await(Request):
+    """Await a coroutine of somebody else (a codec, a pipeline); the answer is its result.
+
+    ``factory`` is called by the runner, so that the coroutine is made where it will run.
+    """
+
+    __slots__ = ("factory",)
+
+    def __init__(self, factory: Callable[[], Awaitable[Any]]) -> None:
+        self.factory = factory
+
+
+__all__ = [
+    "Await",
+    "Delete",
+    "DeletePrefix",
+    "Gather",
+    "Get",
+    "GetRanges",
+    "Hold",
+    "List",
+    "ListDir",
+    "Put",
+    "PutIfAbsent",
+    "Request",
+    "Size",
+    "Steps",
+    "Transfer",
+]
