@@ -1,0 +1,26 @@
+# Chunk assembly at C level. Arguments are trusted: the Python functions are the guarded door.
+# chunk_strides has one entry per grid dimension; out_strides and value_strides one per dimension of plan.shape.
+from libc.stdint cimport int64_t
+
+from zarr_core.plan cimport Plan
+
+cdef void scatter_slot(
+    Plan plan, Py_ssize_t i, const char* chunk, const Py_ssize_t* chunk_strides,
+    char* out, const Py_ssize_t* out_strides, Py_ssize_t itemsize, int swap_width,
+) noexcept nogil
+cdef void gather_slot(
+    Plan plan, Py_ssize_t i, const char* value, const Py_ssize_t* value_strides,
+    char* chunk, const Py_ssize_t* chunk_strides, Py_ssize_t itemsize, int swap_width,
+) noexcept nogil
+cdef void fill_slot(
+    Plan plan, Py_ssize_t i, char* out, const Py_ssize_t* out_strides, Py_ssize_t itemsize, const char* value,
+) noexcept nogil
+# Where a chunk can be decoded without a copy: the slot is whole, the chunk does not overhang the array, and the
+# output region has exactly the chunk's (contiguous) strides. NULL otherwise.
+cdef char* slot_target(
+    Plan plan, Py_ssize_t i, char* out, const Py_ssize_t* out_strides, Py_ssize_t itemsize,
+    const Py_ssize_t* chunk_strides,
+) noexcept nogil
+cdef bint bytes_filled(const char* data, Py_ssize_t n, const char* value, Py_ssize_t itemsize) noexcept nogil
+# Sets n items at data to value (overhang padding).
+cdef void fill_bytes(char* data, Py_ssize_t n, const char* value, Py_ssize_t itemsize) noexcept nogil

@@ -1,0 +1,20 @@
+# Chunk coordinates to store keys.
+from libc.stdint cimport int64_t
+
+
+cdef class KeyFormat:
+    cdef readonly str prefix
+    cdef readonly str separator
+    cdef readonly str style
+    cdef bytes head             # everything before the first coordinate's separator
+    cdef bytes zero             # the whole key of a 0-d array's chunk
+    cdef char separator_char
+    cdef bint lead              # a separator stands before the first coordinate
+
+
+# Writes the key (no terminating NUL) and returns its length in bytes, or -1 where it does not fit in size bytes.
+cdef Py_ssize_t format_key(
+    KeyFormat k, const int64_t* coords, int ndim, char* buffer, Py_ssize_t size,
+) noexcept nogil
+# Bytes that suffice for any key of that rank.
+cdef Py_ssize_t key_capacity(KeyFormat k, int ndim) noexcept nogil
