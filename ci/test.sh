@@ -28,6 +28,8 @@ if [ "$MODE" = quick ]; then
     exec "$BIN/python" -m pytest -q -n 2 -m "not slow" -p no:cacheprovider tests
 fi
 
+step "peers, for the tests that exchange files with them"
+bash ci/peers.sh
 step "tests, compiled core"
 "$BIN/python" -m pytest -q -n 2 -p no:cacheprovider tests
 step "tests, reference core"
