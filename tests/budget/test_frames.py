@@ -1,0 +1,108 @@
+"""Deterministic guards: Python frames and store requests of an operation. Not timings."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from zarr.storage import LocalStore, MemoryStore, WrapperStore
+
+
+def count_frames(action: Callable[[], Any], stop: Callable[[str], bool] = lambda name: False) -> int:
+    """Count the Python frames that ``action`` enters, up to the first whose function ``stop`` names."""
+    count, done = 0, False
+
+    def profile(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal count, done
+        if event == "call" and not done:
+            count += 1
+            done = stop(frame.f_code.co_qualname)
+
+    sys.setprofile(profile)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+class CountingStore(WrapperStore[Any]):
+    """Counts requests; offers no bulk transfer, so that the chunk-by-chunk path runs."""
+
+    def __init__(self, store: Any) -> None:
+        super().__init__(store)
+        self.requests: list[tuple[str, str]] = []
+
+    def get_sync(self, key: str, *, prototype: Any = None, byte_range: Any = None) -> Any:
+        self.requests.append(("get", key))
+        return self._store.get_sync(key, prototype=prototype, byte_range=byte_range)
+
+    async def get(self, key: str, prototype: Any = None, byte_range: Any = None) -> Any:
+        return self.get_sync(key, prototype=prototype, byte_range=byte_range)
+
+    def set_sync(self, key: str, value: Any) -> None:
+        self.requests.append(("set", key))
+        self._store.set_sync(key, value)
+
+    async def set(self, key: str, value: Any) -> None:
+        self.set_sync(key, value)
+
+    get.__qualname__ = "CountingStore.get"
+
+
+def make(store: Any, **options: Any) -> Any:
+    """Make an array of 4 x 4 chunks and fill it."""
+    array = zarr.create_array(store, shape=(40, 40), chunks=(10, 10), dtype="f4", compressors=None, **options)
+    array[...] = np.arange(1600).reshape(40, 40)
+    return array
+
+
+def test_plain_path_reads_its_first_chunk_within_40_frames() -> None:
+    array = make(CountingStore(MemoryStore()))
+    array[3, 4]
+    frames = count_frames(lambda: array[3, 4], stop=lambda name: name.endswith("CountingStore.get_sync"))
+    assert frames <= 40
+
+
+@pytest.mark.parametrize("kind", ["memory", "local"])
+def test_bulk_path_costs_the_same_frames_for_one_chunk_and_for_all(kind: str, tmp_path: Any) -> None:
+    array = make(MemoryStore() if kind == "memory" else LocalStore(tmp_path))
+    array[...]
+    one, many = count_frames(lambda: array[0:5, 0:5]), count_frames(lambda: array[...])
+    assert one <= 40
+    assert many <= one + 10
+
+
+def test_one_request_a_chunk() -> None:
+    store = CountingStore(MemoryStore())
+    array = make(store)
+    store.requests.clear()
+    array[5:15, 5]
+    assert sorted(store.requests) == [("get", "c/0/0"), ("get", "c/1/0")]
+
+
+def test_a_whole_chunk_is_written_without_a_read() -> None:
+    store = CountingStore(MemoryStore())
+    array = make(store)
+    store.requests.clear()
+    array[10:20, 0:10] = 1
+    assert store.requests == [("set", "c/1/0")]
+    store.requests.clear()
+    array[10, 0] = 2
+    assert store.requests == [("get", "c/1/0"), ("set", "c/1/0")]
+
+
+def test_a_read_of_metadata_costs_one_request_at_open() -> None:
+    store = CountingStore(MemoryStore())
+    make(store)
+    store.requests.clear()
+    array = zarr.open_array(store, mode="r", zarr_format=3)
+    assert store.requests == [("get", "zarr.json")]
+    _ = array.attrs.asdict(), array.shape, array.info
+    assert store.requests == [("get", "zarr.json")]
