@@ -1,0 +1,5 @@
+"""Runners answer the requests of steps: in the caller's thread, in the caller's loop, or on a background loop.
+
+May import: steps, storage (types only), settings, abc, buffer, errors, zarr_core. The only code that calls a store.
+Read first: ``inline.py``.
+"""

@@ -1,0 +1,133 @@
+"""Bulk transfers: how a job of the compiled core and a store come together.
+
+A job walks over many chunks with the GIL released. Here is decided where its bytes come from (files, or buffers that
+the store hands over), in batches of what size, and with how many threads.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from zarr.runners.resources import max_workers, run_helpers
+
+if TYPE_CHECKING:
+    from zarr.abc.store import BulkAccess
+    from zarr.steps.requests import Transfer
+
+MIN_BYTES_PER_THREAD = 1 << 20
+"""Below this much decoded data for each thread, handing work to another thread costs more than it saves."""
+
+MIN_KEYS_PER_THREAD = 64
+"""As many small files keep a second thread busy, however few bytes they hold: opening a file costs too."""
+
+BATCH_BYTES = 16 << 20
+"""How much decoded data is fetched or encoded at a time where a store cannot be read in place."""
+
+
+def thread_count(request: Transfer) -> int:
+    """How many threads, the caller's included, a transfer is worth."""
+    worth = max(request.nbytes // MIN_BYTES_PER_THREAD, request.count // MIN_KEYS_PER_THREAD)
+    return 1 if worth < 2 else int(min(worth, request.count, max_workers()))
+
+
+def batch_count(request: Transfer) -> int:
+    """How many keys make a batch."""
+    each = max(1, request.nbytes // max(1, request.count))
+    return int(max(1, min(request.count, BATCH_BYTES // each, 4096)))
+
+
+def transfer_files(request: Transfer, root: str, fsync: bool) -> None:
+    """Let the job open the files itself, from several threads at once where that is worth it."""
+    job, keys = request.job, request.keys
+    if request.direction == "read":
+
+        def work() -> None:
+            job.from_files(root, keys)
+
+    else:
+
+        def work() -> None:
+            job.to_files(root, keys, fsync)
+
+    threads = thread_count(request)
+    if threads > 1:
+        run_helpers(work, threads - 1)
+    else:
+        work()
+
+
+def transfer_buffers(
+    request: Transfer,
+    get_many: Callable[[list[str]], Sequence[Any]],
+    set_many: Callable[[list[tuple[str, Any]]], None],
+) -> None:
+    """Move the bytes through the store's own calls, batch by batch; the batches are decoded by several threads."""
+    names = request.names()
+    if thread_count(request) == 1:
+        _serial(request, names, get_many, set_many)
+    else:
+        _threaded(request, names, get_many, set_many)
+
+
+def _batches(request: Transfer, total: int, threads: int) -> list[tuple[int, int]]:
+    size = batch_count(request)
+    if threads > 1:
+        size = max(1, min(size, -(-total // (4 * threads))))
+    return [(first, min(first + size, total)) for first in range(0, total, size)]
+
+
+def _move(
+    request: Transfer,
+    names: list[str],
+    first: int,
+    stop: int,
+    get_many: Callable[[list[str]], Sequence[Any]],
+    set_many: Callable[[list[tuple[str, Any]]], None],
+) -> None:
+    if request.direction == "read":
+        request.job.from_buffers(get_many(names[first:stop]), first)
+    else:
+        payloads = request.job.encode(first, stop - first)
+        set_many(list(zip(names[first:stop], payloads, strict=True)))
+
+
+def _serial(request: Transfer, names: list[str], get_many: Any, set_many: Any) -> None:
+    for first, stop in _batches(request, len(names), 1):
+        _move(request, names, first, stop, get_many, set_many)
+
+
+def _threaded(request: Transfer, names: list[str], get_many: Any, set_many: Any) -> None:
+    pending = deque(_batches(request, len(names), thread_count(request)))
+
+    def work() -> None:
+        while True:
+            try:
+                first, stop = pending.popleft()
+            except IndexError:
+                return
+            _move(request, names, first, stop, get_many, set_many)
+
+    run_helpers(work, thread_count(request) - 1)
+
+
+def transfer(request: Transfer, access: BulkAccess | None, get_many: Any, set_many: Any) -> None:
+    """Run a bulk job over a synchronous store.
+
+    Parameters
+    ----------
+    request : Transfer
+    access : BulkAccess or None
+        The store's own shortcut, if it has one.
+    get_many, set_many : callable
+        The way round for a store that has none.
+    """
+    if access is not None and access.kind == "files" and access.root is not None:
+        transfer_files(request, access.root, bool(getattr(access, "fsync", False)))
+        return
+    if access is not None and access.get_many is not None:
+        get_many = access.get_many
+    if access is not None and access.set_many is not None:
+        set_many = access.set_many
+    transfer_buffers(request, get_many, set_many)

@@ -1,0 +1,210 @@
+"""The runner of synchronous stores: answers each request at once, in the caller's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from zarr.buffer.core import default_buffer_prototype
+from zarr.runners.bulk import transfer
+from zarr.runners.crossing import sync
+from zarr.runners.locks import Holder, lock_prefix
+from zarr.steps.requests import (
+    Await,
+    Delete,
+    DeletePrefix,
+    Gather,
+    Get,
+    GetRanges,
+    Hold,
+    List,
+    ListDir,
+    Put,
+    PutIfAbsent,
+    Size,
+    Steps,
+    Transfer,
+)
+
+if TYPE_CHECKING:
+    from zarr.abc.store import SyncStore
+    from zarr.buffer.core import Buffer
+
+T = TypeVar("T")
+
+
+def range_limits(request: GetRanges) -> dict[str, int]:
+    """The limits of joining ranges that a request sets, as keyword arguments of the store's method."""
+    limits: dict[str, int] = {}
+    if request.max_gap_bytes is not None:
+        limits["max_gap_bytes"] = request.max_gap_bytes
+    if request.max_coalesced_bytes is not None:
+        limits["max_coalesced_bytes"] = request.max_coalesced_bytes
+    return limits
+
+
+class InlineRunner:
+    """Runs steps over a store with synchronous methods.
+
+    Parameters
+    ----------
+    store : SyncStore
+        Or any store of which :func:`zarr.abc.store.is_synchronous` is true.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> from zarr.steps.requests import ListDir
+    >>> def names_steps():
+    ...     return (yield ListDir(""))
+    >>> InlineRunner(MemoryStore()).run(names_steps())
+    []
+    """
+
+    __slots__ = ("__weakref__", "_get", "_handlers", "_prefix", "_put", "store")
+
+    def __init__(self, store: SyncStore) -> None:
+        self.store = store
+        self._prefix = lock_prefix(store)
+        self._get = store.get_sync
+        self._put = store.set_sync
+        self._handlers: dict[type, Callable[[Any], Any]] = {
+            GetRanges: self._get_ranges,
+            PutIfAbsent: self._put_if_absent,
+            Delete: self._delete,
+            DeletePrefix: self._delete_prefix,
+            List: self._list,
+            ListDir: self._list_dir,
+            Size: self._size,
+            Transfer: self._transfer,
+            Await: self._await,
+        }
+
+    def run(self, steps: Steps[T], above: Holder | None = None) -> T:
+        """Drive ``steps`` to their end and return what they return.
+
+        Parameters
+        ----------
+        steps : generator of requests
+        above : Holder, optional
+            The locks of the steps that gathered these.
+
+        Returns
+        -------
+        The result of the steps.
+
+        Raises
+        ------
+        Exception
+            Whatever the steps let through; errors of the store were thrown into them first.
+        """
+        get, put, handlers = self._get, self._put, self._handlers
+        holder: Holder | None = None
+        try:
+            request = next(steps)
+            while True:
+                kind = type(request)
+                try:
+                    if kind is Get:
+                        reply = get(request.key, prototype=request.prototype, byte_range=request.byte_range)
+                    elif kind is Put:
+                        reply = put(request.key, request.value)
+                    elif kind in handlers:
+                        reply = handlers[kind](request)
+                    else:
+                        if holder is None:
+                            holder = Holder(self._prefix, above)
+                        reply = self._scoped(request, holder)
+                except Exception as error:
+                    request = steps.throw(error)
+                else:
+                    request = steps.send(reply)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        finally:
+            steps.close()
+            if holder is not None:
+                holder.release()
+
+    def answer(self, request: Any) -> Any:
+        """Answer one request that does not concern the steps themselves."""
+        kind = type(request)
+        if kind is Get:
+            return self._get(request.key, prototype=request.prototype, byte_range=request.byte_range)
+        if kind is Put:
+            return self._put(request.key, request.value)
+        handler = self._handlers.get(kind)
+        if handler is None:
+            raise TypeError(f"steps yielded {request!r}, which is no request")
+        return handler(request)
+
+    def _scoped(self, request: Any, holder: Holder) -> Any:
+        """Answer the requests that concern the steps themselves."""
+        if type(request) is Hold:
+            holder.acquire(request.keys, request.family)
+            return None
+        if type(request) is Gather:
+            return [self.run(child, holder) for child in request.steps]
+        raise TypeError(f"steps yielded {request!r}, which is no request")
+
+    def _get_ranges(self, request: GetRanges) -> list[Buffer | None] | None:
+        limits = range_limits(request)
+        answers: list[Buffer | None] = [None] * len(request.ranges)
+        prototype = request.prototype or default_buffer_prototype()
+        try:
+            found = self.store.get_ranges_sync(request.key, request.ranges, prototype=prototype, **limits)
+        except FileNotFoundError:
+            return None
+        for index, value in found:
+            answers[index] = value
+        return answers
+
+    def _put_if_absent(self, request: PutIfAbsent) -> bool:
+        put_if_absent = getattr(self.store, "put_if_absent_sync", None)
+        if put_if_absent is not None:
+            return bool(put_if_absent(request.key, request.value))
+        if self.store.exists_sync(request.key):
+            return False
+        self.store.set_if_not_exists_sync(request.key, request.value)
+        return True
+
+    def _delete(self, request: Delete) -> None:
+        self.store.delete_sync(request.key)
+
+    def _delete_prefix(self, request: DeletePrefix) -> None:
+        self.store.delete_dir_sync(request.prefix)
+
+    def _list(self, request: List) -> list[str]:
+        prefix = request.prefix
+        return list(self.store.list_prefix_sync(prefix.rstrip("/") + "/") if prefix else self.store.list_sync())
+
+    def _list_dir(self, request: ListDir) -> list[str]:
+        return list(self.store.list_dir_sync(request.prefix))
+
+    def _size(self, request: Size) -> int | None:
+        try:
+            return self.store.getsize_sync(request.key)
+        except FileNotFoundError:
+            return None
+
+    def _transfer(self, request: Transfer) -> None:
+        transfer(request, self.store.bulk_access(), self._get_many, self._set_many)
+
+    def _get_many(self, keys: list[str]) -> Sequence[Any]:
+        buffers = self.store.get_many_sync(keys, default_buffer_prototype())
+        return [None if buffer is None else buffer.as_numpy_array() for buffer in buffers]
+
+    def _set_many(self, items: list[tuple[str, Any]]) -> None:
+        make = default_buffer_prototype().buffer.from_bytes
+        for key, payload in items:
+            if payload is None:
+                self.store.delete_sync(key)
+            else:
+                self.store.set_sync(key, make(payload))
+
+    def _await(self, request: Await) -> Any:
+        async def call() -> Any:
+            return await request.factory()
+
+        return sync(call())

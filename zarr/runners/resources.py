@@ -1,0 +1,185 @@
+"""What outlives one operation: the background event loop, the thread pools, and their fork and exit hooks.
+
+Everything here is made at first use and forgotten in a forked child, which then makes its own. Nothing keeps the
+interpreter from ending: the loop's thread is a daemon, and the exit hook stops it and the pools without a word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import logging
+import os
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from zarr.settings import config
+
+logger = logging.getLogger("zarr.core.sync")
+
+
+class SyncError(Exception):
+    """A synchronous call was made where it could never end, or ended without a result."""
+
+
+class _Resources:
+    """The loop, its thread and the pools of this process; made lazily, under one lock."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Start afresh, without touching what belonged to a parent process."""
+        self.lock = threading.Lock()
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.thread: threading.Thread | None = None
+        self.executor: ThreadPoolExecutor | None = None
+        self.workers: ThreadPoolExecutor | None = None
+        self.worker_count = 0
+
+
+RESOURCES = _Resources()
+
+
+def max_workers() -> int:
+    """How many threads one operation may use: the processors, or fewer where ``threading.max_workers`` says so."""
+    try:
+        cpus = len(os.sched_getaffinity(0))
+    except AttributeError:
+        cpus = os.cpu_count() or 1
+    configured = config.get("threading.max_workers", None)
+    return max(1, cpus if configured is None else min(cpus, int(configured)))
+
+
+def get_executor() -> ThreadPoolExecutor:
+    """Return the pool in which blocking calls of event-loop tasks run.
+
+    Returns
+    -------
+    ThreadPoolExecutor
+        Of ``threading.max_workers`` threads; the default executor of the background loop, too.
+
+    Examples
+    --------
+    >>> get_executor().submit(sum, [1, 2]).result()
+    3
+    """
+    with RESOURCES.lock:
+        if RESOURCES.executor is None:
+            configured = config.get("threading.max_workers", None)
+            RESOURCES.executor = ThreadPoolExecutor(max_workers=configured, thread_name_prefix="zarr_pool")
+            if RESOURCES.loop is not None:
+                RESOURCES.loop.set_default_executor(RESOURCES.executor)
+        return RESOURCES.executor
+
+
+def get_workers() -> ThreadPoolExecutor:
+    """The pool of the threads that help with bulk jobs; its work never waits for anything."""
+    wanted = max_workers()
+    with RESOURCES.lock:
+        if RESOURCES.workers is None or RESOURCES.worker_count < wanted:
+            if RESOURCES.workers is not None:
+                RESOURCES.workers.shutdown(wait=False)
+            RESOURCES.workers = ThreadPoolExecutor(max_workers=wanted, thread_name_prefix="zarr_bulk")
+            RESOURCES.worker_count = wanted
+        return RESOURCES.workers
+
+
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()
+
+
+def get_loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop that runs in a background thread, starting it at the first call.
+
+    Returns
+    -------
+    asyncio.AbstractEventLoop
+
+    Examples
+    --------
+    >>> get_loop().is_running()
+    True
+    """
+    loop = RESOURCES.loop
+    if loop is not None and not loop.is_closed() and RESOURCES.thread is not None and RESOURCES.thread.is_alive():
+        return loop
+    executor = get_executor()
+    with RESOURCES.lock:
+        if RESOURCES.loop is None or RESOURCES.loop.is_closed():
+            loop = asyncio.new_event_loop()
+            loop.set_default_executor(executor)
+            ready = threading.Event()
+            loop.call_soon(ready.set)
+            thread = threading.Thread(target=_run_loop, args=(loop,), name="zarr_io", daemon=True)
+            thread.start()
+            ready.wait()
+            RESOURCES.loop, RESOURCES.thread = loop, thread
+        return RESOURCES.loop
+
+
+def cleanup_resources() -> None:
+    """Stop the background loop and the pools; the next use makes new ones.
+
+    Examples
+    --------
+    >>> cleanup_resources()
+    """
+    with RESOURCES.lock:
+        loop, thread = RESOURCES.loop, RESOURCES.thread
+        executor, workers = RESOURCES.executor, RESOURCES.workers
+        RESOURCES.loop = RESOURCES.thread = RESOURCES.executor = RESOURCES.workers = None
+        RESOURCES.worker_count = 0
+    for pool in (executor, workers):
+        if pool is not None:
+            pool.shutdown(wait=True, cancel_futures=True)
+    if loop is not None and thread is not None and not loop.is_closed():
+        loop.call_soon_threadsafe(_stop, loop)
+        if thread is not threading.current_thread():
+            thread.join(timeout=1)
+            if thread.is_alive():
+                logger.warning("the background event loop did not stop within a second")
+
+
+def _stop(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what still runs on the loop, then stop it once the cancelled tasks had their turn."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        gathered = asyncio.gather(*tasks, return_exceptions=True)
+        gathered.add_done_callback(lambda _: loop.stop())
+    else:
+        loop.stop()
+
+
+def run_helpers(work: Any, helpers: int) -> None:
+    """Run ``work()`` in the caller's thread and in up to ``helpers`` others at once; the first error is raised.
+
+    Helpers that never came to start are called off, so that this is never slower than doing it alone.
+    """
+    pool = get_workers()
+    futures: list[Future[Any]] = []
+    try:
+        for _ in range(helpers):
+            futures.append(pool.submit(work))
+    except RuntimeError:
+        # The pool is being replaced or the interpreter ends: the caller's own thread does it all.
+        logger.debug("no worker threads to be had", exc_info=True)
+    try:
+        work()
+    finally:
+        started = [future for future in futures if not future.cancel()]
+        errors = [error for future in started if (error := future.exception()) is not None]
+    if errors:
+        raise errors[0]
+
+
+atexit.register(cleanup_resources)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=RESOURCES.forget)
