@@ -1,0 +1,116 @@
+"""One array, open: what both faces hold. Its state is swapped in one assignment, so no reader sees half a change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from zarr.arrays.layout import ArrayLayout
+from zarr.runners.choose import async_runner_for, runner_for
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from zarr.array_spec import ArrayConfig
+    from zarr.metadata.v2 import ArrayV2Metadata
+    from zarr.metadata.v3 import ArrayV3Metadata
+    from zarr.steps.requests import Steps
+    from zarr.storage.path import StorePath
+
+T = TypeVar("T")
+
+
+class ArrayState:
+    """The metadata of an array and what follows from it; never changed, only replaced.
+
+    Parameters
+    ----------
+    metadata : ArrayV2Metadata or ArrayV3Metadata
+    path : str
+    config : ArrayConfig
+    """
+
+    __slots__ = ("_layout", "config", "metadata", "path")
+
+    def __init__(self, metadata: ArrayV2Metadata | ArrayV3Metadata, path: str, config: ArrayConfig) -> None:
+        self.metadata = metadata
+        self.path = path
+        self.config = config
+        self._layout: ArrayLayout | None = None
+
+    @property
+    def layout(self) -> ArrayLayout:
+        """The layout, bound at the first use: listing a thousand arrays binds no codec."""
+        layout = self._layout
+        if layout is None:
+            layout = self._layout = ArrayLayout(self.metadata, self.path, self.config)
+        return layout
+
+    def replaced(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayState:
+        """The state after a change of the metadata."""
+        return ArrayState(metadata, self.path, self.config)
+
+
+class ArrayHandle:
+    """An open array: where it lies, its state, and the runners that serve its store.
+
+    Parameters
+    ----------
+    store_path : StorePath
+    metadata : ArrayV2Metadata or ArrayV3Metadata
+    config : ArrayConfig
+    """
+
+    __slots__ = ("_async_run", "_run", "bulk", "state", "store_path")
+
+    def __init__(
+        self, store_path: StorePath, metadata: ArrayV2Metadata | ArrayV3Metadata, config: ArrayConfig
+    ) -> None:
+        self.store_path = store_path
+        self.state = ArrayState(metadata, store_path.path, config)
+        self._run: Any = None
+        self._async_run: Any = None
+        access = store_path.store.bulk_access()
+        self.bulk: str | None = None if access is None else access.kind
+        """What kind of bulk transfer the store offers; None sends every chunk down the plain path."""
+
+    def run(self, steps: Steps[T]) -> T:
+        """Run one operation and wait for it."""
+        run = self._run
+        if run is None:
+            run = self._run = runner_for(self.store_path.store).run
+        result: T = run(steps)
+        return result
+
+    def async_run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:
+        """Run one operation in the caller's event loop."""
+        run = self._async_run
+        if run is None:
+            run = self._async_run = async_runner_for(self.store_path.store).run
+        coroutine: Coroutine[Any, Any, T] = run(steps)
+        return coroutine
+
+    @property
+    def layout(self) -> ArrayLayout:
+        """The layout of the present state."""
+        return self.state.layout
+
+    @property
+    def metadata(self) -> ArrayV2Metadata | ArrayV3Metadata:
+        """The metadata of the present state."""
+        return self.state.metadata
+
+    @property
+    def config(self) -> ArrayConfig:
+        """The configuration of the present state."""
+        return self.state.config
+
+    def with_config(self, config: ArrayConfig) -> ArrayHandle:
+        """A second handle on the same array with another configuration."""
+        return ArrayHandle(self.store_path, self.metadata, config)
+
+    def describe(self) -> str:
+        """The array in an error message."""
+        return f"array /{self.store_path.path} in {self.store_path.store}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (ArrayHandle, (self.store_path, self.metadata, self.config))

@@ -1,0 +1,180 @@
+"""What an open array is: all that follows from its metadata, its path and its configuration, worked out once.
+
+A read or a write looks nothing up: grids, keys, codecs and the fill value lie here, bound and ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import zarr_core
+from zarr.abc.codec import Codec
+from zarr.array_spec import ArrayConfig, ArraySpec
+from zarr.buffer.core import BufferPrototype, default_buffer_prototype
+from zarr.chunk_keys import V2ChunkKeyEncoding
+from zarr.codecs._v2 import v2_chain_codecs
+from zarr.codecs.chain import CodecChain, ShardLevel
+from zarr.settings import config as settings
+
+if TYPE_CHECKING:
+    from zarr.chunk_keys import ChunkKeyEncoding
+    from zarr.dtype import ZDType
+    from zarr.metadata.v2 import ArrayV2Metadata
+    from zarr.metadata.v3 import ArrayV3Metadata
+
+OWN_PIPELINES = ("BatchedCodecPipeline", "FusedCodecPipeline")
+"""Class names of the pipelines that this library stands in for; any other one is driven by its public contract."""
+
+
+def codecs_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Iterable[Codec]:
+    """The codecs of an array in the order of encoding, whatever the document calls them."""
+    codecs: Iterable[Codec] | None = getattr(metadata, "codecs", None)
+    if codecs is not None:
+        return codecs
+    return v2_chain_codecs(metadata.filters, metadata.compressor, metadata.order, metadata.dtype)  # type: ignore[union-attr]
+
+
+def key_encoding_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> ChunkKeyEncoding:
+    """How chunk coordinates become keys."""
+    encoding: ChunkKeyEncoding | None = getattr(metadata, "chunk_key_encoding", None)
+    if encoding is not None:
+        return encoding
+    return V2ChunkKeyEncoding(separator=metadata.dimension_separator)  # type: ignore[union-attr]
+
+
+def fill_array(dtype: np.dtype[Any], zdtype: ZDType[Any, Any], fill_value: Any) -> np.ndarray[Any, Any]:
+    """The fill value as a 0-d array; an undefined one (``null`` in format 2) becomes the type's default."""
+    if fill_value is None:
+        fill_value = zdtype.default_scalar()
+    fill = np.empty((), dtype=dtype)
+    fill[()] = fill_value
+    return fill
+
+
+def first_chunk_shape(grid: zarr_core.Grid) -> tuple[int, ...]:
+    """The codec shape of the first chunk, 1 along axes that have no chunk."""
+    return tuple(axis.chunk_length(0) if axis.nchunks else 1 for axis in grid.axes)
+
+
+def shard_starts(grid: zarr_core.Grid, inner: Sequence[int]) -> list[Any]:
+    """Per axis the number of inner chunks in a shard, or, where shards vary, the first inner chunk of each."""
+    starts: list[Any] = []
+    for axis, length in zip(grid.axes, inner, strict=True):
+        if isinstance(axis, zarr_core.RegularAxis):
+            starts.append(axis.chunk // length)
+        else:
+            starts.append(np.array([axis.offset(i) // length for i in range(axis.nchunks)], dtype=np.int64))
+    return starts
+
+
+class ArrayLayout:
+    """All that reads and writes of one array need, computed when it is opened.
+
+    Parameters
+    ----------
+    metadata : ArrayV2Metadata or ArrayV3Metadata
+    path : str
+        The path of the array in its store, ``""`` for the root.
+    config : ArrayConfig
+
+    Attributes
+    ----------
+    grid : zarr_core.Grid
+        The grid that selections are planned on: chunks, or the inner chunks of shards.
+    outer : zarr_core.Grid
+        The grid of stored objects; the same as ``grid`` without shards.
+    chain : CodecChain
+        The codecs of one chunk of ``grid``.
+    shard : ShardLevel or None
+        The shard level between the two grids.
+    fill : numpy.ndarray
+        The fill value, 0-d.
+    """
+
+    def __init__(self, metadata: ArrayV2Metadata | ArrayV3Metadata, path: str, config: ArrayConfig) -> None:
+        self.metadata = metadata
+        self.path = path
+        self.config = config
+        self.shape: tuple[int, ...] = tuple(metadata.shape)
+        self.ndim = len(self.shape)
+        self.zdtype: ZDType[Any, Any] = metadata.dtype
+        self.dtype: np.dtype[Any] = self.zdtype.to_native_dtype()
+        self.fill = fill_array(self.dtype, self.zdtype, metadata.fill_value)
+        self.skip_filled = not config.write_empty_chunks
+        self.outer: zarr_core.Grid = metadata.chunk_grid.to_core(self.shape)
+        self._encoding = key_encoding_of(metadata)
+        self.keys: zarr_core.KeyFormat | None = self._encoding.to_core(path)
+        self.prefix = f"{path}/" if path else ""
+        self._bind_codecs()
+
+    def _bind_codecs(self) -> None:
+        spec = self.spec_for(first_chunk_shape(self.outer), default_buffer_prototype())
+        outer_chain = CodecChain.build(codecs_of(self.metadata), spec)
+        self.outer_chain = outer_chain
+        self.shard: ShardLevel | None = outer_chain.shard
+        if self.shard is None:
+            self.chain, self.grid = outer_chain, self.outer
+            self.starts: list[Any] = []
+        else:
+            inner = self.shard.chunk_shape
+            self.chain = self.shard.chain
+            self.grid = zarr_core.Grid(
+                [zarr_core.RegularAxis(n, c) for n, c in zip(self.shape, inner, strict=True)]
+            )
+            self.starts = shard_starts(self.outer, inner)
+        self.regular: bool = self.grid.regular
+        self.program: zarr_core.Program | None = self._bulk_program()
+        self.chunk_nbytes = int(np.prod(self.chain.spec.shape, dtype=object)) * self.dtype.itemsize
+
+    def _bulk_program(self) -> zarr_core.Program | None:
+        """The native form of the codecs, where keys, items and shard index have one too."""
+        if self.keys is None or self.dtype.hasobject or self.dtype.kind == "T":
+            return None
+        if self.shard is not None and self.shard.index_format is None:
+            return None
+        return self.chain.program
+
+    def spec_for(self, shape: tuple[int, ...], prototype: BufferPrototype) -> ArraySpec:
+        """The public description of a chunk, for codecs and pipelines of others."""
+        return ArraySpec(
+            shape=shape, dtype=self.zdtype, fill_value=self.fill[()], config=self.config, prototype=prototype
+        )
+
+    def key(self, coords: tuple[int, ...]) -> str:
+        """The full store key of a chunk (of a shard, where there are shards)."""
+        if self.keys is not None:
+            key: str = self.keys.key(coords)
+            return key
+        return self.prefix + self._encoding.encode_chunk_key(coords)
+
+    def coords_of(self, key: str) -> tuple[int, ...] | None:
+        """The coordinates that a store key stands for; None where it is no chunk key of this grid."""
+        name = key[len(self.prefix) :]
+        try:
+            coords = tuple(int(part) for part in self._encoding.decode_chunk_key(name))
+        except (ValueError, IndexError, TypeError):
+            return None
+        counts = self.outer.cdata_shape
+        if len(coords) != self.ndim or any(not 0 <= c < n for c, n in zip(coords, counts, strict=True)):
+            return None
+        return coords if self.key(coords) == key else None
+
+    def chain_for(self, shape: tuple[int, ...]) -> CodecChain:
+        """The codecs bound to one chunk shape."""
+        return self.chain if self.regular else self.chain.for_shape(shape)
+
+    def describe(self) -> str:
+        """The array in an error message."""
+        return f"array /{self.path}"
+
+    @cached_property
+    def third_party_pipeline(self) -> Any | None:
+        """The pipeline class that the user configured, unless it is one that this library stands in for."""
+        path = str(settings.get("codec_pipeline.path"))
+        if path.rsplit(".", 1)[-1] in OWN_PIPELINES:
+            return None
+        return path
