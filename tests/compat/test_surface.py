@@ -1,0 +1,167 @@
+"""Every public name of zarr-python 3.4.2 is here, with the same parameters in the same order and the same defaults.
+
+The facts are a listing of names and signatures (``surface.json``) that lies beside the checkout in our workshop; where
+it is absent these tests skip. What differs on purpose is listed below, each with its reason.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import os
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PLACES = [os.environ.get("ZARR_SURFACE", ""), str(Path(__file__).resolve().parents[3] / "shared/dropin/surface.json")]
+SURFACE = next((Path(p) for p in PLACES if p and Path(p).is_file()), None)
+RECORDS: list[dict[str, Any]] = json.loads(SURFACE.read_text())["records"] if SURFACE else []
+pytestmark = pytest.mark.skipif(SURFACE is None, reason="the listing of zarr-python's surface is not on this machine")
+
+# name -> why it differs
+DIFFERENT: dict[str, str] = {
+    "zarr.__version__": "our own version follows the generation that we match",
+    "zarr.testing.utils.gpu_test": "a decorator object",
+}
+INHERITED = {"add_note", "args", "with_traceback"}
+
+
+def resolve(name: str) -> Any:
+    """Import the longest module prefix of a dotted name and walk the rest by attributes."""
+    parts = name.split(".")
+    for size in range(len(parts), 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:size]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[size:]:
+            found = getattr(found, part)
+        return found
+    raise AssertionError(f"no module of {name} can be imported")
+
+
+def parameters(signature: str) -> list[tuple[str, str, bool]]:
+    """Return (name, kind, has a default) of each parameter in a signature written as text."""
+    body = signature[1 : signature.rindex(")")] if "->" not in signature else signature[1 : signature.index(") ->")]
+    result, keyword_only = [], False
+    for piece in split(body):
+        name = re.match(r"\**\w+|\*|/", piece)
+        if name is None or piece == "/":
+            continue
+        if piece == "*":
+            keyword_only = True
+            continue
+        stars = len(piece) - len(piece.lstrip("*"))
+        kind = ("keyword" if keyword_only else "positional") if not stars else "*" * stars
+        keyword_only = keyword_only or stars == 1
+        result.append((name.group().lstrip("*"), kind, top_level_equals(piece)))
+    return result
+
+
+def split(text: str) -> list[str]:
+    """Split at the commas that stand outside brackets and quotes."""
+    pieces, depth, quote, start = [], 0, "", 0
+    for i, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter in "([{<":
+            depth += 1
+        elif letter in ")]}>" and text[i - 1] != "-":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            pieces.append(text[start:i].strip())
+            start = i + 1
+    return [p for p in [*pieces, text[start:].strip()] if p]
+
+
+def top_level_equals(piece: str) -> bool:
+    """Say whether a parameter has a default."""
+    return bool(re.search(r"(?<![=!<>])=(?!=)", re.sub(r"'[^']*'|\"[^\"]*\"", "", piece)))
+
+
+def ours(function: Any) -> list[tuple[str, str, bool]]:
+    """Return the same triples for one of our callables."""
+    kinds = {
+        inspect.Parameter.KEYWORD_ONLY: "keyword",
+        inspect.Parameter.VAR_POSITIONAL: "*",
+        inspect.Parameter.VAR_KEYWORD: "**",
+    }
+    return [
+        (p.name, kinds.get(p.kind, "positional"), p.default is not p.empty)
+        for p in inspect.signature(function).parameters.values()
+    ]
+
+
+def mismatch(expected: str, function: Any) -> str | None:
+    """Say how a signature differs, or None. Parameters of our own may follow, if they have defaults."""
+    want, have = parameters(expected), ours(function)
+    if any(kind == "*" for _, kind, _ in want) and any(kind == "**" for _, kind, _ in want):
+        return None  # (*args, **kwargs): anything goes
+    names = dict((name, (kind, default)) for name, kind, default in have)
+    for name, kind, default in want:
+        if kind == "**":
+            if not any(k == "**" for _, k, _ in have):
+                return f"takes no **{name}"
+        elif name not in names:
+            return f"lacks the parameter {name}"
+        elif names[name] != (kind, default) and not (kind == "keyword" and names[name] == ("positional", default)):
+            return f"{name}: {names[name]} instead of {(kind, default)}"
+    order = [name for name, kind, _ in want if kind == "positional"]
+    have_order = [name for name, kind, _ in have if kind == "positional"][: len(order)]
+    if order != have_order:
+        return f"positional parameters {have_order} instead of {order}"
+    extra = [name for name, kind, default in have if name not in {w[0] for w in want} and not default and kind[0] != "*"]
+    return f"asks for {extra}" if extra else None
+
+
+def chosen(*kinds: str, tiers: tuple[str, ...] = ("public", "public-path", "internal")) -> list[Any]:
+    """Return the records of some kinds as test parameters."""
+    return [pytest.param(r, id=r["name"]) for r in RECORDS if r["kind"] in kinds and r["tier"] in tiers]
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@pytest.mark.parametrize(
+    "record", chosen("module", "const", "typealias", "typeddict", "func", "class", "exception", "warning", "protocol")
+)
+def test_name_is_there(record: dict[str, Any]) -> None:
+    resolve(record["name"])
+
+
+@pytest.mark.parametrize("record", chosen("func"))
+def test_function_signature(record: dict[str, Any]) -> None:
+    if not record.get("signature") or record["name"] in DIFFERENT:
+        pytest.skip("no signature listed, or different on purpose")
+    assert mismatch(record["signature"], resolve(record["name"])) is None
+
+
+@pytest.mark.parametrize("record", chosen("class", "exception", tiers=("public",)))
+def test_class_members(record: dict[str, Any]) -> None:
+    cls, problems = resolve(record["name"]), {}
+    for name, listed in record.get("members", {}).items():
+        if name in INHERITED or listed == "dataclass field" or name in DIFFERENT:
+            continue
+        if not hasattr(cls, name):
+            problems[name] = "absent"
+        elif listed.startswith("(self") and not name.startswith("__") and callable(getattr(cls, name)):
+            found = mismatch(listed, getattr(cls, name))
+            if found:
+                problems[name] = found
+    assert problems == {}
+
+
+@pytest.mark.parametrize("record", chosen("exception", "warning", tiers=("public",)))
+def test_bases_of_errors(record: dict[str, Any]) -> None:
+    ancestors = {base.__name__ for base in resolve(record["name"]).__mro__}
+    assert {base.rpartition(".")[2] for base in record.get("bases", [])} <= ancestors
