@@ -1,0 +1,208 @@
+"""Every exception and warning of the library.
+
+Errors built from several arguments fill the class's sentence (``_msg``) with them; errors built from one argument say
+that argument. All of them survive pickling, because ``args`` then holds the finished sentence only.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ArrayIndexError",
+    "ArrayNotFoundError",
+    "BaseZarrError",
+    "BoundsCheckError",
+    "ChunkChecksumError",
+    "ChunkDecodeError",
+    "ChunkEncodeError",
+    "ChunkError",
+    "ChunkNotFoundError",
+    "ContainsArrayAndGroupError",
+    "ContainsArrayError",
+    "ContainsGroupError",
+    "DataTypeValidationError",
+    "GroupNotFoundError",
+    "MetadataValidationError",
+    "NegativeStepError",
+    "NodeNotFoundError",
+    "NodeTypeValidationError",
+    "PickleCodecDisabledError",
+    "ReadOnlyError",
+    "UnknownCodecError",
+    "UnstableSpecificationWarning",
+    "VindexInvalidSelectionError",
+    "ZarrDeprecationWarning",
+    "ZarrFutureWarning",
+    "ZarrRuntimeWarning",
+    "ZarrUserWarning",
+]
+
+
+class BaseZarrError(ValueError):
+    """Base of the errors that carry a sentence of their own.
+
+    Parameters
+    ----------
+    *args
+        One argument is the message itself. Several arguments fill the placeholders of the class's sentence.
+
+    Examples
+    --------
+    >>> str(BaseZarrError("no such thing"))
+    'no such thing'
+    """
+
+    _msg: str = "{}"
+
+    def __init__(self, *args: object) -> None:
+        if len(args) > 1:
+            args = (self._msg.format(*args),)
+        super().__init__(*args)
+
+
+class NodeNotFoundError(BaseZarrError, FileNotFoundError):
+    """There is neither an array nor a group at the given place."""
+
+
+class ArrayNotFoundError(NodeNotFoundError):
+    """There is no array at the given place. Arguments: the store, the path."""
+
+    _msg = "No array found in store {!r} at path {!r}"
+
+
+class GroupNotFoundError(NodeNotFoundError):
+    """There is no group at the given place. Arguments: the store, the path."""
+
+    _msg = "No group found in store {!r} at path {!r}"
+
+
+class ContainsGroupError(BaseZarrError):
+    """A group is already there. Arguments: the store, the path."""
+
+    _msg = "A group exists in store {!r} at path {!r}."
+
+
+class ContainsArrayError(BaseZarrError):
+    """An array is already there. Arguments: the store, the path."""
+
+    _msg = "An array exists in store {!r} at path {!r}."
+
+
+class ContainsArrayAndGroupError(BaseZarrError):
+    """Array and group documents of format 2 lie side by side. Arguments: the store, the path."""
+
+    _msg = (
+        "Array and group metadata documents (.zarray and .zgroup) were both found in store {!r} at path {!r}. "
+        "Only one of them may be there: remove the .zarray file, or the .zgroup file, or both."
+    )
+
+
+class DataTypeValidationError(ValueError):
+    """A data type cannot be made from what was given."""
+
+
+class MetadataValidationError(BaseZarrError):
+    """A metadata document breaks the format. Arguments: the field, what was expected, what was found."""
+
+    _msg = "Invalid value for '{}'. Expected '{}'. Got '{}'."
+
+    def __init__(self, *args: object) -> None:
+        if len(args) == 2:
+            args = (": ".join(str(arg) for arg in args),)
+        super().__init__(*args)
+
+
+class NodeTypeValidationError(MetadataValidationError):
+    """The ``node_type`` of a metadata document is not the one asked for."""
+
+
+class UnknownCodecError(BaseZarrError):
+    """No implementation is known for the name of a codec."""
+
+
+class PickleCodecDisabledError(BaseZarrError):
+    """Reading would unpickle data, which can run any code, and nobody allowed that.
+
+    Allow it for data that you trust with ``zarr.config.set({"array.allow_unsafe_pickle_decode": True})``.
+    """
+
+
+class ReadOnlyError(BaseZarrError, PermissionError):
+    """Something tried to write to a store or a node that is open for reading only."""
+
+
+class ChunkNotFoundError(BaseZarrError):
+    """A chunk is absent and the array's configuration says that absent chunks are an error."""
+
+
+class ChunkError(BaseZarrError):
+    """Something is wrong with one chunk.
+
+    Parameters
+    ----------
+    *args
+        The message.
+    array, key, codec
+        The path of the array, the store key of the chunk and the name of the codec, where they are known.
+
+    Examples
+    --------
+    >>> error = ChunkError("bad bytes", array="a/b", key="a/b/c/0", codec="zstd")
+    >>> error.key, error.codec
+    ('a/b/c/0', 'zstd')
+    """
+
+    def __init__(
+        self, *args: object, array: str | None = None, key: str | None = None, codec: str | None = None
+    ) -> None:
+        super().__init__(*args)
+        self.array = array
+        self.key = key
+        self.codec = codec
+
+
+class ChunkDecodeError(ChunkError):
+    """The stored bytes of a chunk cannot be turned into array elements."""
+
+
+class ChunkChecksumError(ChunkDecodeError):
+    """The stored bytes of a chunk do not have the checksum that was written with them."""
+
+
+class ChunkEncodeError(ChunkError):
+    """The elements of a chunk cannot be turned into bytes."""
+
+
+class VindexInvalidSelectionError(IndexError):
+    """The selection is not one that coordinate indexing takes."""
+
+
+class NegativeStepError(IndexError):
+    """A slice with a step below 1 stands where only a step of 1 or more is taken."""
+
+
+class BoundsCheckError(IndexError):
+    """An index lies outside the array."""
+
+
+class ArrayIndexError(IndexError):
+    """An array used as an index has the wrong type or number of dimensions."""
+
+
+class ZarrFutureWarning(FutureWarning):
+    """Something will change in a later version."""
+
+
+class UnstableSpecificationWarning(ZarrFutureWarning):
+    """A data type or codec is used that has no specification yet."""
+
+
+class ZarrDeprecationWarning(DeprecationWarning):
+    """Something will go away in a later version."""
+
+
+class ZarrUserWarning(UserWarning):
+    """Something is likely not what the user wanted."""
+
+
+class ZarrRuntimeWarning(RuntimeWarning):
+    """Something behaves in an unexpected way at run time."""

@@ -1,0 +1,322 @@
+"""Aliases and small documents shared by all rooms, and the checks that turn loose input into them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import reduce
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
+
+import numpy as np
+from typing_extensions import NotRequired, ReadOnly, TypedDict
+
+BytesLike: TypeAlias = bytes | bytearray | memoryview
+ShapeLike: TypeAlias = Iterable[int | np.integer[Any]] | int | np.integer[Any]
+# One int for all dimensions, one int or a list of chunk lengths per dimension, True (guess) or False (one chunk).
+ChunksLike: TypeAlias = int | bool | Sequence[int | Sequence[int]] | None
+ChunkCoords: TypeAlias = tuple[int, ...]
+ZarrFormat: TypeAlias = Literal[2, 3]
+NodeType: TypeAlias = Literal["array", "group"]
+JSON: TypeAlias = "str | int | float | bool | Mapping[str, JSON] | Sequence[JSON] | None"
+MemoryOrder: TypeAlias = Literal["C", "F"]
+AccessModeLiteral: TypeAlias = Literal["r", "r+", "a", "w", "w-"]
+DimensionNames: TypeAlias = Iterable[str | None] | None
+DimensionNamesLike: TypeAlias = Iterable[str | None] | None
+EndiannessStr: TypeAlias = Literal["little", "big"]
+DTypeJSON: TypeAlias = "str | int | float | Sequence[DTypeJSON] | Mapping[str, object] | None"
+ScalarType: TypeAlias = int | float | complex | bytes | str | bool | np.generic
+SelectorTuple: TypeAlias = tuple[Any, ...]
+
+ANY_ACCESS_MODE: Final = "r", "r+", "a", "w", "w-"
+ZARR_JSON: Final = "zarr.json"
+ZARRAY_JSON: Final = ".zarray"
+ZGROUP_JSON: Final = ".zgroup"
+ZATTRS_JSON: Final = ".zattrs"
+ZMETADATA_V2_JSON: Final = ".zmetadata"
+
+TName = TypeVar("TName", bound=str, covariant=True)
+TConfig = TypeVar("TConfig", bound=Mapping[str, object], covariant=True)
+TDTypeName = TypeVar("TDTypeName", covariant=True)
+TObjectCodecID = TypeVar("TObjectCodecID", bound="str | None", covariant=True)
+E = TypeVar("E", bound=Enum)
+
+
+class NamedConfig(TypedDict, Generic[TName, TConfig]):
+    """A name and, where the named thing needs one, a configuration."""
+
+    name: ReadOnly[TName]
+    configuration: NotRequired[ReadOnly[TConfig]]
+
+
+class NamedRequiredConfig(TypedDict, Generic[TName, TConfig]):
+    """A name and its configuration."""
+
+    name: ReadOnly[TName]
+    configuration: ReadOnly[TConfig]
+
+
+class DTypeConfig_V2(TypedDict, Generic[TDTypeName, TObjectCodecID]):
+    """The ``dtype`` of a format 2 array, and the id of the filter that makes bytes of its objects, if it has objects."""
+
+    name: ReadOnly[TDTypeName]
+    object_codec_id: ReadOnly[TObjectCodecID]
+
+
+def product(values: Iterable[int]) -> int:
+    """Return the product of integers; 1 for none.
+
+    Examples
+    --------
+    >>> product((2, 3))
+    6
+    """
+    return reduce(operator.mul, values, 1)
+
+
+def ceildiv(a: float, b: float) -> int:
+    """Return ``a / b`` rounded up.
+
+    Examples
+    --------
+    >>> ceildiv(5, 2)
+    3
+    """
+    if a == 0 and b == 0:
+        raise ZeroDivisionError("division by zero")
+    return int(-(-a // b))
+
+
+def ceildiv_int(a: int, b: int) -> int:
+    """Return ``a / b`` rounded up, in integers of any size.
+
+    Examples
+    --------
+    >>> ceildiv_int(10**20 + 1, 2) == 5 * 10**19 + 1
+    True
+    """
+    return -(-a // b)
+
+
+def parse_bool(data: Any) -> bool:
+    """Return a bool as it is; refuse everything else.
+
+    Raises
+    ------
+    ValueError
+        For anything but True and False.
+
+    Examples
+    --------
+    >>> parse_bool(True)
+    True
+    """
+    if isinstance(data, bool):
+        return data
+    raise ValueError(f"Expected instance of bool, got {data!r}.")
+
+
+def parse_int(data: Any) -> int:
+    """Return an int as it is; refuse everything else, bools too.
+
+    Raises
+    ------
+    ValueError
+        For anything but an int.
+
+    Examples
+    --------
+    >>> parse_int(3)
+    3
+    """
+    if isinstance(data, (int, np.integer)) and not isinstance(data, bool):
+        return int(data)
+    raise ValueError(f"Expected int, got {data} instead.")
+
+
+def parse_order(data: Any) -> MemoryOrder:
+    """Return a memory order, "C" or "F".
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+
+    Examples
+    --------
+    >>> parse_order("F")
+    'F'
+    """
+    if isinstance(data, str) and data in ("C", "F"):
+        return data
+    raise ValueError(f"Failed to parse input for 'order': expected Literal['C', 'F'], got {data!r}.")
+
+
+def _parse_one_length(data: object) -> tuple[int, ...]:
+    try:
+        length = operator.index(data)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise TypeError(f"Expected an integer or an iterable of integers. Got {data} instead.") from error
+    if length < 0:
+        raise ValueError(f"Expected a non-negative integer. Got {length} instead")
+    return (length,)
+
+
+def parse_shapelike(data: ShapeLike) -> tuple[int, ...]:
+    """Return a shape as a tuple of Python ints.
+
+    Parameters
+    ----------
+    data
+        A length, or an iterable of lengths.
+
+    Raises
+    ------
+    TypeError
+        When something in it is no integer.
+    ValueError
+        When a length is negative.
+
+    Examples
+    --------
+    >>> parse_shapelike(4), parse_shapelike([2, 3])
+    ((4,), (2, 3))
+    """
+    if not isinstance(data, Iterable):
+        return _parse_one_length(data)
+    items = tuple(data)
+    try:
+        shape = tuple(operator.index(item) for item in items)
+    except TypeError as error:
+        raise TypeError(f"Expected an iterable of integers. Got {data} instead.") from error
+    if any(length < 0 for length in shape):
+        raise ValueError(f"Expected all values to be non-negative. Got {items} instead.")
+    return shape
+
+
+def parse_name(data: JSON, expected: str | None = None) -> str:
+    """Return a name, which must be the expected one if one is expected.
+
+    Raises
+    ------
+    TypeError
+        When it is no string.
+    ValueError
+        When it is another name.
+
+    Examples
+    --------
+    >>> parse_name("zstd", "zstd")
+    'zstd'
+    """
+    if not isinstance(data, str):
+        raise TypeError(f"Expected a string, got an instance of {type(data)}.")
+    if expected is not None and data != expected:
+        raise ValueError(f"Expected '{expected}'. Got {data} instead.")
+    return data
+
+
+def parse_configuration(data: JSON) -> JSON:
+    """Return a configuration, which must be a mapping.
+
+    Raises
+    ------
+    TypeError
+        When it is no mapping.
+
+    Examples
+    --------
+    >>> parse_configuration({"level": 1})
+    {'level': 1}
+    """
+    if not isinstance(data, Mapping):
+        raise TypeError(f"Expected dict, got {type(data)}")
+    return data
+
+
+def parse_named_configuration(
+    data: JSON | NamedConfig[str, Any], expected_name: str | None = None, *, require_configuration: bool = True
+) -> tuple[str, JSON | None]:
+    """Split ``{"name": ..., "configuration": ...}``, or a bare name, into its name and configuration.
+
+    Parameters
+    ----------
+    data
+        The object. A bare string stands for ``{"name": <string>}``.
+    expected_name
+        The only name that is accepted.
+    require_configuration
+        Whether the configuration may be left out; what is left out is returned as None.
+
+    Raises
+    ------
+    TypeError
+        When ``data`` is neither a mapping nor a string, or a part has the wrong type.
+    ValueError
+        When a part is absent, or the name is another.
+
+    Examples
+    --------
+    >>> parse_named_configuration({"name": "gzip", "configuration": {"level": 1}}, "gzip")
+    ('gzip', {'level': 1})
+    >>> parse_named_configuration("crc32c", require_configuration=False)
+    ('crc32c', None)
+    """
+    if isinstance(data, str):
+        data = {"name": data}
+    if not isinstance(data, Mapping):
+        raise TypeError(f"Expected dict, got {type(data)}")
+    if "name" not in data:
+        raise ValueError(f"Named configuration does not have a 'name' key. Got {data}.")
+    name = parse_name(data["name"], expected_name)
+    if "configuration" in data:
+        return name, parse_configuration(data["configuration"])
+    if require_configuration:
+        raise ValueError(f"Named configuration does not have a 'configuration' key. Got {data}.")
+    return name, None
+
+
+def enum_names(enum: type[E]) -> Iterator[str]:
+    """Yield the names of an enumeration.
+
+    Examples
+    --------
+    >>> list(enum_names(Enum("Side", ["left", "right"])))
+    ['left', 'right']
+    """
+    yield from (item.name for item in enum)
+
+
+def parse_enum(data: object, cls: type[E]) -> E:
+    """Return the member of an enumeration with a given name, or the member itself.
+
+    Raises
+    ------
+    TypeError
+        When ``data`` is neither a member nor a string.
+    ValueError
+        When there is no such name.
+
+    Examples
+    --------
+    >>> parse_enum("left", Enum("Side", ["left", "right"])).name
+    'left'
+    """
+    if isinstance(data, cls):
+        return data
+    if not isinstance(data, str):
+        raise TypeError(f"Expected str, got {type(data)}")
+    if data in enum_names(cls):
+        return cls[data]
+    raise ValueError(f"Value must be one of {list(enum_names(cls))}. Got {data} instead.")
+
+
+def parse_fill_value(data: Any) -> Any:
+    """Return the fill value as it is; its check belongs to the data type.
+
+    Examples
+    --------
+    >>> parse_fill_value(0)
+    0
+    """
+    return data
