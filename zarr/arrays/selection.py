@@ -1,0 +1,417 @@
+"""From what a user writes between brackets to a plan.
+
+Five kinds of selection: basic (integers and slices), orthogonal (an index per axis), coordinate (a list of points),
+mask (a boolean array of the array's shape) and block (whole stored chunks). ``zarr_core`` checks every number again;
+here the errors get their names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+import zarr_core
+from zarr.errors import BoundsCheckError, NegativeStepError, VindexInvalidSelectionError
+
+if TYPE_CHECKING:
+    from zarr.arrays.layout import ArrayLayout
+
+Fields = str | list[str] | None
+
+
+def as_items(selection: Any) -> tuple[Any, ...]:
+    """A selection as a tuple, one item an axis."""
+    return selection if type(selection) is tuple else (selection,)
+
+
+def is_integer(item: Any) -> bool:
+    """Whether an item is one integer (a bool is none)."""
+    return (type(item) is int or isinstance(item, (int, np.integer))) and not isinstance(item, bool)
+
+
+def is_integer_array(item: Any) -> bool:
+    """Whether an item is a numpy array (or an array of ours) of integers."""
+    return getattr(getattr(item, "dtype", None), "kind", None) in ("i", "u") and not np.isscalar(item)
+
+
+def is_bool_array(item: Any) -> bool:
+    """Whether an item is an array of booleans."""
+    return getattr(getattr(item, "dtype", None), "kind", None) == "b"
+
+
+def is_integer_list(item: Any) -> bool:
+    """Whether an item is a list of integers (or of booleans), not empty."""
+    return isinstance(item, list) and len(item) > 0 and all(isinstance(i, (int, np.integer)) for i in item)
+
+
+# ----------------------------------------------------------------------------------------------- fields
+
+
+def pop_fields(selection: Any) -> tuple[Fields, Any]:
+    """Split the names of fields off a selection.
+
+    Parameters
+    ----------
+    selection : object
+        What stands between the brackets, for example ``("x", slice(2, 5))``.
+
+    Returns
+    -------
+    fields, selection
+        ``fields`` is None, a name, or a list of names.
+
+    Examples
+    --------
+    >>> pop_fields(("x", slice(2, 5)))
+    ('x', slice(2, 5, None))
+    """
+    kind = type(selection)
+    if kind is str:
+        return selection, ()
+    if kind is list and selection and all(isinstance(item, str) for item in selection):
+        return selection, ()
+    if kind is not tuple:
+        return None, selection
+    names = [item for item in selection if isinstance(item, str)]
+    if not names:
+        return None, selection
+    rest = tuple(item for item in selection if not isinstance(item, str))
+    return (names[0] if len(names) == 1 else names), (rest[0] if len(rest) == 1 else rest)
+
+
+def field_dtype(dtype: np.dtype[Any], fields: Fields) -> np.dtype[Any]:
+    """The dtype of a selection of fields.
+
+    Raises
+    ------
+    IndexError
+        The array has no fields, or not these.
+    """
+    if fields is None:
+        return dtype
+    if dtype.names is None or dtype.fields is None:
+        raise IndexError(f"invalid 'fields' argument, array does not have any fields: its data type is {dtype}")
+    names = [fields] if isinstance(fields, str) else fields
+    for name in names:
+        if name not in dtype.fields:
+            raise IndexError(
+                f"invalid 'fields' argument, field not found: {name!r}; the fields are {', '.join(dtype.names)}"
+            )
+    if isinstance(fields, str):
+        return dtype[fields]
+    return np.dtype([(name, dtype[name]) for name in fields])
+
+
+# ----------------------------------------------------------------------------------------------- basic
+
+
+def _refuse(kind: str, expected: str, item: Any) -> NoReturn:
+    raise IndexError(f"unsupported selection item for {kind} indexing; expected {expected}, got {type(item)!r}")
+
+
+def _check_step(item: slice) -> None:
+    step = item.step
+    if step is None or (type(step) is int and step > 0):
+        return
+    item.indices(0)  # TypeError for a step that is no integer, ValueError for a step of zero
+    if step.__index__() < 0:
+        raise NegativeStepError(f"only slices with step >= 1 are supported, got {item}; reverse the result instead")
+
+
+def _raise_index_error(error: IndexError, items: tuple[Any, ...], layout: ArrayLayout) -> NoReturn:
+    """Give an index error of the core its public class."""
+    given = sum(item is not Ellipsis for item in items)
+    if sum(item is Ellipsis for item in items) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')") from None
+    if given > layout.ndim:
+        raise IndexError(f"too many indices for array; expected {layout.ndim}, got {given}") from None
+    raise BoundsCheckError(str(error)) from None
+
+
+def plan_basic(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
+    """Plan a selection of integers and slices.
+
+    Raises
+    ------
+    IndexError
+        An item is neither integer, slice nor Ellipsis, or there are too many of them.
+    BoundsCheckError
+        An integer lies outside its dimension.
+    NegativeStepError
+        A slice runs backwards.
+    """
+    items = as_items(selection)
+    for item in items:
+        kind = type(item)
+        if kind is int or item is Ellipsis:
+            continue
+        if kind is slice:
+            _check_step(item)
+        elif kind is bool or not isinstance(item, (int, np.integer)):
+            _refuse("basic", "integer or slice", item)
+    try:
+        return zarr_core.plan_basic(layout.grid, items)
+    except IndexError as error:
+        _raise_index_error(error, items, layout)
+
+
+# ----------------------------------------------------------------------------------------------- orthogonal
+
+
+def expand_ellipsis(items: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:
+    """Replace an Ellipsis by full slices and add the full slices that are missing at the end."""
+    places = [i for i, item in enumerate(items) if item is Ellipsis]
+    if len(places) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    given = len(items) - len(places)
+    if given > ndim:
+        raise IndexError(f"too many indices for array; expected {ndim}, got {given}")
+    full = (slice(None),) * (ndim - given)
+    at = places[0] if places else len(items)
+    return items[:at] + full + items[at + len(places) :]
+
+
+def _orthogonal_item(item: Any, length: int) -> Any:
+    kind = type(item)
+    if kind is int:
+        return item
+    if kind is slice:
+        _check_step(item)
+        return item
+    if is_integer(item):
+        return int(item)
+    if isinstance(item, list) or is_integer_array(item) or is_bool_array(item):
+        return _index_array(np.asarray(item), length)
+    _refuse("orthogonal", "integer, slice, integer array or Boolean array", item)
+
+
+def _index_array(array: np.ndarray[Any, Any], length: int) -> np.ndarray[Any, Any]:
+    if array.size == 0 and array.ndim == 1 and array.dtype.kind == "f":
+        array = array.astype(np.int64)  # an empty list
+    if array.dtype.kind not in "iub":
+        _refuse("orthogonal", "integer, slice, integer array or Boolean array", array)
+    what = "Boolean" if array.dtype.kind == "b" else "integer"
+    if array.ndim != 1:
+        raise IndexError(f"{what} arrays in an orthogonal selection must be 1-dimensional only, got {array.ndim} dimensions")
+    if what == "Boolean" and array.shape[0] != length:
+        raise IndexError(
+            f"Boolean array has the wrong length for dimension; expected {length}, got {array.shape[0]}"
+        )
+    return array
+
+
+def plan_orthogonal(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
+    """Plan a selection that indexes each axis by itself.
+
+    Raises
+    ------
+    IndexError
+        An item is of no supported kind, an index array is not 1-dimensional, or a boolean one has the wrong length.
+    BoundsCheckError
+        An index lies outside its dimension.
+    """
+    if is_bool_array(selection) or is_integer_array(selection):
+        selection = np.asarray(selection)
+    given = as_items(selection)
+    items = expand_ellipsis(given, layout.ndim)
+    items = tuple(_orthogonal_item(item, n) for item, n in zip(items, layout.shape, strict=True))
+    try:
+        if any(isinstance(item, np.ndarray) for item in items):
+            return zarr_core.plan_orthogonal(layout.grid, items)
+        return zarr_core.plan_basic(layout.grid, items)
+    except IndexError as error:
+        _raise_index_error(error, items, layout)
+
+
+# ----------------------------------------------------------------------------------------------- points and masks
+
+
+def is_coordinate_selection(items: tuple[Any, ...], ndim: int) -> bool:
+    """Whether items are one integer or integer array per axis."""
+    return len(items) == ndim and all(is_integer(i) or is_integer_list(i) or is_integer_array(i) for i in items)
+
+
+def is_mask_selection(items: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
+    """Whether items are a single boolean array of the array's shape."""
+    return len(items) == 1 and is_bool_array(items[0]) and getattr(items[0], "shape", None) == shape
+
+
+def plan_coordinates(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
+    """Plan a selection of points: one integer array per axis, broadcast against each other.
+
+    Raises
+    ------
+    IndexError
+        There is not one integer array per axis.
+    BoundsCheckError
+        A coordinate lies outside its dimension.
+    ValueError
+        The arrays do not broadcast.
+    """
+    items = as_items(selection)
+    if layout.ndim == 1 and not isinstance(selection, tuple):
+        items = (selection,)
+    coords = []
+    for item in items:
+        array = np.atleast_1d(np.asarray(item))
+        if array.size == 0 and array.dtype.kind == "f":
+            array = array.astype(np.int64)
+        coords.append(array)
+    if len(coords) != layout.ndim or any(array.dtype.kind not in "iu" for array in coords) or not coords:
+        raise IndexError(
+            "invalid coordinate selection; expected one integer (coordinate) array per dimension of the target "
+            f"array ({layout.ndim}), got {selection!r}"
+        )
+    np.broadcast_shapes(*(array.shape for array in coords))
+    try:
+        return zarr_core.plan_points(layout.grid, tuple(coords))
+    except IndexError as error:
+        raise BoundsCheckError(str(error)) from None
+
+
+def plan_mask(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
+    """Plan a selection by a boolean array of the array's shape.
+
+    Raises
+    ------
+    IndexError
+        The mask is not boolean, or has another shape.
+    """
+    items = as_items(selection)
+    mask = np.asarray(items[0]) if len(items) == 1 else None
+    if mask is None or mask.dtype.kind != "b" or mask.shape != layout.shape or mask.ndim == 0:
+        got = f"shape {mask.shape} and dtype {mask.dtype}" if mask is not None else f"{len(items)} items"
+        raise IndexError(
+            "invalid mask selection; expected one Boolean (mask) array with the same shape as the target array "
+            f"{layout.shape}, got {got}"
+        )
+    return zarr_core.plan_mask(layout.grid, mask)
+
+
+def plan_vectorized(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
+    """Plan what ``vindex`` takes: points, or a mask.
+
+    Raises
+    ------
+    VindexInvalidSelectionError
+        The selection is neither.
+    """
+    items = as_items(selection)
+    if layout.ndim and is_coordinate_selection(items, layout.ndim):
+        return plan_coordinates(layout, selection)
+    if is_mask_selection(items, layout.shape) or (
+        isinstance(selection, list) and is_mask_selection((np.asarray(selection),), layout.shape)
+    ):
+        return plan_mask(layout, selection)
+    if len(items) == layout.ndim and all(isinstance(i, list) or is_integer_array(i) for i in items):
+        return plan_coordinates(layout, selection)
+    raise VindexInvalidSelectionError(selection)
+
+
+# ----------------------------------------------------------------------------------------------- blocks
+
+
+def _block_slice(item: Any, axis: Any) -> slice:
+    """The elements of a selection of stored chunks along one axis."""
+    count = axis.nchunks
+    if is_integer(item):
+        index = int(item)
+        if not -count <= index < count:
+            raise BoundsCheckError(f"block index {index} out of bounds for dimension with {count} chunk(s)")
+        index %= count
+        return slice(axis.offset(index), axis.offset(index) + axis.valid_length(index))
+    if not isinstance(item, slice):
+        _refuse("block", "integer or slice", item)
+    if item.step not in (None, 1):
+        _refuse("block", "integer or slice with step=1", item)
+    item.indices(count)
+    start = 0 if item.start is None else item.start.__index__()
+    if start >= count or start < -count:
+        if not (count == 0 or start == 0):
+            raise BoundsCheckError(f"block index {start} out of bounds for dimension with {count} chunk(s)")
+    first, stop, _ = item.indices(count)
+    if stop <= first:
+        return slice(0, 0)
+    return slice(axis.offset(first), axis.offset(stop - 1) + axis.valid_length(stop - 1))
+
+
+def plan_blocks(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
+    """Plan a selection of stored chunks (of shards, where there are shards) by their place in the grid.
+
+    Raises
+    ------
+    IndexError
+        An item is neither an integer nor a slice of step 1.
+    BoundsCheckError
+        A block lies outside the grid.
+    """
+    items = expand_ellipsis(as_items(selection), layout.ndim)
+    slices = tuple(_block_slice(item, axis) for item, axis in zip(items, layout.outer.axes, strict=True))
+    return zarr_core.plan_basic(layout.grid, slices)
+
+
+# ----------------------------------------------------------------------------------------------- what [...] means
+
+
+def _is_fancy(items: tuple[Any, ...], layout: ArrayLayout) -> bool:
+    """Whether brackets mean points or a mask: only integers and integer arrays, one per axis; or one boolean array."""
+    ndim = layout.ndim
+    if len(items) == 1 and is_bool_array(items[0]):
+        return True
+    if ndim == 0 or len(items) != ndim:
+        return False
+    if not all(is_integer(i) or is_integer_list(i) or is_integer_array(i) for i in items):
+        return False
+    if any(isinstance(i, list) and any(isinstance(j, (bool, np.bool_)) for j in i) for i in items):
+        return False
+    return any(not is_integer(i) for i in items)
+
+
+def _is_orthogonal(items: tuple[Any, ...], ndim: int) -> bool:
+    """Whether brackets mean one index per axis: at most one index array, or nothing but index arrays."""
+    if ndim == 0:
+        return False
+    arrays = [i for i in items if is_integer_list(i) or is_integer_array(i) or is_bool_array(i)]
+    if len(arrays) == len(items) == ndim:
+        return True
+    if len(items) > ndim or len(arrays) > 1:
+        return False
+    plain = sum(isinstance(i, (int, np.integer, slice)) for i in items)
+    places = sum(i is Ellipsis for i in items) if arrays else 0
+    return plain + places + len(arrays) == len(items) and places <= 1
+
+
+def plan_brackets(layout: ArrayLayout, selection: Any) -> tuple[zarr_core.Plan, bool]:
+    """Plan what stands between the brackets of ``array[...]``.
+
+    Parameters
+    ----------
+    layout : ArrayLayout
+    selection : object
+        Without fields.
+
+    Returns
+    -------
+    plan, scalar
+        ``scalar`` tells whether a 0-d result is handed out as a numpy scalar. As in zarr-python, an index of Python
+        integers and slices alone gives a 0-d array; one with an Ellipsis or a numpy integer gives a scalar.
+    """
+    items = as_items(selection)
+    simple, python = True, layout.ndim > 0
+    for item in items:
+        kind = type(item)
+        if kind is int or kind is slice:
+            continue
+        if item is Ellipsis or isinstance(item, np.integer):
+            python = False
+        else:
+            simple = False
+            break
+    if simple:
+        return plan_basic(layout, items), not python
+    if _is_fancy(items, layout):
+        return plan_vectorized(layout, selection), False
+    if _is_orthogonal(items, layout.ndim):
+        return plan_orthogonal(layout, selection), False
+    return plan_basic(layout, selection), True

@@ -1,0 +1,210 @@
+"""Chunks in and out: how the slots of a plan are read and written.
+
+Two ways, one result. The plain way asks for one chunk after the other and is always right. The bulk way hands all
+slots of an operation to the compiled core in one ``Transfer``; what it could not do, it names, and the plain way
+does it again, which also names the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import zarr_core
+from zarr.errors import ChunkNotFoundError
+from zarr.steps.requests import Await, Delete, Gather, Get, Hold, Put, Steps, Transfer
+
+if TYPE_CHECKING:
+    from zarr.arrays.layout import ArrayLayout
+    from zarr.buffer.core import Buffer
+    from zarr.codecs.chain import CodecChain
+
+Ndarray = np.ndarray[Any, Any]
+
+MIN_BULK_SLOTS = 2
+"""A single chunk is not worth a bulk job."""
+
+SHOWN_MISSING = 10
+"""How many missing chunks an error names."""
+
+
+def decode_steps(chain: CodecChain, raw: Buffer) -> Steps[Ndarray]:
+    """Decode one chunk; codecs that only have coroutines are awaited by the runner."""
+    if chain.asynchronous:
+        chunk: Ndarray = yield Await(partial(chain.decode_async, raw))
+        return chunk
+    return chain.decode(raw)
+
+
+def encode_steps(chain: CodecChain, chunk: Ndarray) -> Steps[Buffer]:
+    """Encode one chunk."""
+    if chain.asynchronous:
+        raw: Buffer = yield Await(partial(chain.encode_async, chunk))
+        return raw
+    return chain.encode(chunk)
+
+
+def note_place(error: BaseException, layout: ArrayLayout, key: str, what: str) -> None:
+    """Say in a traceback which chunk of which array was at work."""
+    error.add_note(f"while {what} chunk {key[len(layout.prefix) :]!r} of {layout.describe()}")
+
+
+def raise_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...]]) -> None:
+    """Refuse to fill in for stored chunks that are not there.
+
+    Raises
+    ------
+    ChunkNotFoundError
+    """
+    lines = [f"  chunk {layout.key(c)[len(layout.prefix) :]!r} (grid position {c})" for c in coords[:SHOWN_MISSING]]
+    if len(coords) > SHOWN_MISSING:
+        lines.append(f"  ... and {len(coords) - SHOWN_MISSING} more")
+    raise ChunkNotFoundError(
+        f"{len(coords)} chunk(s) not found in {layout.describe()}.\n"
+        "Set the 'array.read_missing_chunks' config to True to fill missing chunks with the fill value.\n"
+        "Missing chunks:\n" + "\n".join(lines)
+    )
+
+
+# ----------------------------------------------------------------------------------------------- reading
+
+
+def read_chunk_steps(layout: ArrayLayout, slot: zarr_core.Slot, out: Ndarray) -> Steps[tuple[int, ...] | None]:
+    """Read one slot into the output; the result is the coordinates of a chunk that is not stored."""
+    coords = slot.coords
+    key = layout.key(coords)
+    try:
+        raw = yield Get(key)
+        if raw is None:
+            zarr_core.fill(out, slot, layout.fill)
+            return coords
+        chain = layout.chain if layout.regular else layout.chain_for(slot.chunk_shape)
+        chunk = (yield from decode_steps(chain, raw)) if chain.asynchronous else chain.decode(raw)
+        zarr_core.scatter(chunk, slot, out)
+    except Exception as error:
+        note_place(error, layout, key, "reading")
+        raise
+    return None
+
+
+def read_slots_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, slots: Sequence[int]) -> Steps[None]:
+    """Read slots the plain way."""
+    if len(slots) == 1:
+        answer = yield from read_chunk_steps(layout, plan.slot(slots[0]), out)
+        missing = [answer]
+    else:
+        missing = yield Gather(read_chunk_steps(layout, plan.slot(i), out) for i in slots)
+    if not layout.config.read_missing_chunks:
+        absent = [coords for coords in missing if coords is not None]
+        if absent:
+            raise_missing(layout, absent)
+
+
+def read_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray) -> Steps[None]:
+    """Read all slots in one job; slots that failed are read again the plain way."""
+    job = zarr_core.ReadJob(plan, layout.program, out, layout.fill)
+    count = plan.nslots
+    yield Transfer(job, "read", layout.keys, plan, count=count, nbytes=count * layout.chunk_nbytes)
+    failed = job.failed
+    if len(failed):
+        yield from read_slots_steps(layout, plan, out, failed.tolist())
+    if not layout.config.read_missing_chunks and len(job.missing):
+        raise_missing(layout, [plan.coords(i) for i in job.missing.tolist()])
+
+
+# ----------------------------------------------------------------------------------------------- writing
+
+
+def new_chunk(layout: ArrayLayout, shape: tuple[int, ...]) -> Ndarray:
+    """A chunk of nothing but fill value."""
+    chunk = np.empty(shape, dtype=layout.dtype)
+    chunk[...] = layout.fill
+    return chunk
+
+
+def gather_into(chunk: Ndarray, value: Ndarray, slot: zarr_core.Slot, fields: list[str] | None) -> None:
+    """Put the part of a value that belongs to a slot into its chunk; only into some fields, if so asked."""
+    if fields is None:
+        zarr_core.gather(value, slot, chunk)
+        return
+    for name in fields:
+        zarr_core.gather(value if value.dtype.names is None else value[name], slot, chunk[name])
+
+
+def is_filled(layout: ArrayLayout, chunk: Ndarray) -> bool:
+    """Whether a chunk holds the fill value and nothing else."""
+    return bool(zarr_core.is_filled(chunk, layout.fill))
+
+
+def whole_chunk(layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray) -> Ndarray:
+    """The chunk that a slot that covers it all will store, padded with the fill value where it overhangs."""
+    shape = slot.chunk_shape
+    if shape == slot.plan.valid_shape(slot.index):
+        chunk = np.empty(shape, dtype=layout.dtype)
+    else:
+        chunk = new_chunk(layout, shape)
+    zarr_core.gather(value, slot, chunk)
+    return chunk
+
+
+def write_chunk_steps(
+    layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray, fields: list[str] | None, skip_filled: bool
+) -> Steps[None]:
+    """Write one slot: a whole chunk without reading it, a part of one by reading, changing and writing it."""
+    key = layout.key(slot.coords)
+    try:
+        chain = layout.chain if layout.regular else layout.chain_for(slot.chunk_shape)
+        yield Hold((key,))
+        if slot.whole and fields is None:
+            chunk = whole_chunk(layout, slot, value)
+        else:
+            raw = yield Get(key)
+            if raw is None:
+                chunk = new_chunk(layout, slot.chunk_shape)
+            else:
+                chunk = np.array((yield from decode_steps(chain, raw)))
+            gather_into(chunk, value, slot, fields)
+        if skip_filled and is_filled(layout, chunk):
+            yield Delete(key)
+        else:
+            yield Put(key, (yield from encode_steps(chain, chunk)))
+    except Exception as error:
+        note_place(error, layout, key, "writing")
+        raise
+
+
+def write_slots_steps(
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    value: Ndarray,
+    fields: list[str] | None,
+    skip_filled: bool,
+    slots: Sequence[int],
+) -> Steps[None]:
+    """Write slots the plain way."""
+    if len(slots) == 1:
+        yield from write_chunk_steps(layout, plan.slot(slots[0]), value, fields, skip_filled)
+    else:
+        yield Gather(write_chunk_steps(layout, plan.slot(i), value, fields, skip_filled) for i in slots)
+
+
+def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, skip_filled: bool) -> Steps[None]:
+    """Write the whole slots in one job; the others, and those that failed, the plain way."""
+    if plan.all_whole:
+        whole, partial_slots = None, []
+        count = plan.nslots
+    else:
+        flags = np.fromiter((plan.whole(i) for i in range(plan.nslots)), dtype=bool, count=plan.nslots)
+        whole, partial_slots = np.flatnonzero(flags).astype(np.int64), np.flatnonzero(~flags).tolist()
+        count = len(whole)
+    if count:
+        job = zarr_core.WriteJob(plan, layout.program, value, layout.fill, skip_filled, slots=whole)
+        yield Transfer(
+            job, "write", layout.keys, plan, count=count, nbytes=count * layout.chunk_nbytes, slots=whole
+        )
+        partial_slots = partial_slots + job.failed.tolist()
+    if partial_slots:
+        yield from write_slots_steps(layout, plan, value, None, skip_filled, partial_slots)
