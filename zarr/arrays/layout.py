@@ -6,7 +6,7 @@ A read or a write looks nothing up: grids, keys, codecs and the fill value lie h
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,8 +26,26 @@ if TYPE_CHECKING:
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
 
-OWN_PIPELINES = ("BatchedCodecPipeline", "FusedCodecPipeline")
-"""Class names of the pipelines that this library stands in for; any other one is driven by its public contract."""
+CPU_BUFFER = "zarr.buffer.cpu.Buffer"
+CPU_NDBUFFER = "zarr.buffer.cpu.NDBuffer"
+
+OWN_PIPELINES = frozenset(
+    f"{module}.{name}"
+    for module in ("zarr.core.codec_pipeline", "zarr.codecs.pipeline")
+    for name in ("BatchedCodecPipeline", "FusedCodecPipeline")
+)
+"""The pipelines that the steps of this library stand in for; any other one is driven by its public contract."""
+
+
+def foreign_buffers() -> bool:
+    """Whether the configuration names other classes than the CPU ones for bytes and elements, or another pipeline.
+
+    Asked at every read and write, since a user may set it for a few lines only: so it is three look-ups in a dict.
+    """
+    values = settings.config
+    if values["ndbuffer"] != CPU_NDBUFFER or values["buffer"] != CPU_BUFFER:
+        return True
+    return values["codec_pipeline"]["path"] not in OWN_PIPELINES
 
 
 def codecs_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Iterable[Codec]:
@@ -167,14 +185,17 @@ class ArrayLayout:
         """The codecs bound to one chunk shape."""
         return self.chain if self.regular else self.chain.for_shape(shape)
 
+    @property
+    def stored(self) -> ArrayLayout:
+        """The same array without its shard level: every stored object is one chunk, and sharding one codec of it."""
+        if self.shard is None:
+            return self
+        view = copy(self)
+        view.shard, view.starts = None, []
+        view.grid, view.chain, view.regular = self.outer, self.outer_chain, self.outer.regular
+        return view
+
     def describe(self) -> str:
         """The array in an error message."""
         return f"array /{self.path}"
 
-    @cached_property
-    def third_party_pipeline(self) -> Any | None:
-        """The pipeline class that the user configured, unless it is one that this library stands in for."""
-        path = str(settings.get("codec_pipeline.path"))
-        if path.rsplit(".", 1)[-1] in OWN_PIPELINES:
-            return None
-        return path

@@ -306,7 +306,10 @@ def plan_vectorized(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
         return plan_mask(layout, selection)
     if len(items) == layout.ndim and all(isinstance(i, list) or is_integer_array(i) for i in items):
         return plan_coordinates(layout, selection)
-    raise VindexInvalidSelectionError(selection)
+    raise VindexInvalidSelectionError(
+        "unsupported selection type for vectorized indexing; only coordinate selection (tuple of integer arrays) and "
+        f"mask selection (single Boolean array) are supported; got {selection!r}"
+    )
 
 
 # ----------------------------------------------------------------------------------------------- blocks

@@ -1,0 +1,270 @@
+"""What one can do with an open array besides reading and writing elements: resize, append, attributes, counts.
+
+The order of requests is part of the rule. Growth writes data first and the shape last, so that a reader never sees a
+shape without its data; shrinking writes the shape first and removes data after it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import zarr_core
+from zarr.arrays.writing import as_elements, check_writable, write_plan_steps
+from zarr.buffer.core import default_buffer_prototype
+from zarr.steps.requests import Delete, Gather, Hold, List, Put, Size, Steps
+from zarr.types import parse_shapelike
+
+if TYPE_CHECKING:
+    from zarr.arrays.handle import ArrayHandle
+    from zarr.arrays.layout import ArrayLayout
+
+MAX_NAMED_CHUNKS = 4096
+"""Up to so many chunks are deleted by name; more are looked up by one listing first."""
+
+
+# ----------------------------------------------------------------------------------------------- metadata
+
+
+def node_key(handle: ArrayHandle) -> str:
+    """The key that stands for the whole node when locks are taken."""
+    return handle.store_path.path
+
+
+def save_metadata_steps(handle: ArrayHandle, metadata: Any, names: Iterable[str] | None = None) -> Steps[None]:
+    """Write the documents of a metadata object (or only those named)."""
+    prefix = f"{handle.store_path.path}/" if handle.store_path.path else ""
+    documents = metadata.to_buffer_dict(default_buffer_prototype())
+    for name, document in documents.items():
+        if names is None or name in names:
+            yield Put(prefix + name, document)
+
+
+def publish_steps(handle: ArrayHandle, metadata: Any, names: Iterable[str] | None = None) -> Steps[None]:
+    """Write changed metadata and show it to both faces."""
+    yield from save_metadata_steps(handle, metadata, names)
+    handle.state = handle.state.replaced(metadata)
+
+
+def set_attributes_steps(handle: ArrayHandle, attributes: Mapping[str, Any]) -> Steps[None]:
+    """Replace all attributes.
+
+    Raises
+    ------
+    TypeError
+        An attribute cannot be written as JSON.
+    """
+    check_writable(handle)
+    json.dumps(dict(attributes))  # before anything is changed
+    yield Hold((node_key(handle),), "node")
+    yield from publish_steps(handle, handle.metadata.update_attributes(dict(attributes)))
+
+
+def update_attributes_steps(
+    handle: ArrayHandle, changes: Mapping[str, Any], removed: Iterable[str] = ()
+) -> Steps[None]:
+    """Add, replace and remove attributes in one write of the document."""
+    check_writable(handle)
+    json.dumps(dict(changes))
+    yield Hold((node_key(handle),), "node")
+    attributes = {**handle.metadata.attributes, **changes}
+    for name in removed:
+        del attributes[name]
+    yield from publish_steps(handle, handle.metadata.update_attributes(attributes))
+
+
+# ----------------------------------------------------------------------------------------------- shape
+
+
+def parse_new_shape(layout: ArrayLayout, new_shape: Any) -> tuple[int, ...]:
+    """A shape to resize to.
+
+    Raises
+    ------
+    ValueError
+        It has another number of dimensions, or a negative length.
+    """
+    shape: tuple[int, ...] = parse_shapelike(new_shape)
+    if len(shape) != layout.ndim:
+        raise ValueError(
+            "The new shape must have the same number of dimensions as the array. "
+            f"Got {len(shape)} dimension(s), expected {layout.ndim}."
+        )
+    return shape
+
+
+def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: bool = True) -> Steps[None]:
+    """Change the shape; what is cut off is gone, also after the array has grown again.
+
+    Parameters
+    ----------
+    handle : ArrayHandle
+    new_shape : int or tuple of int
+    delete_outside_chunks : bool
+        Whether chunks that lie outside the new shape are removed.
+    """
+    check_writable(handle)
+    yield Hold((node_key(handle),), "node")
+    old = handle.state.layout
+    shape = parse_new_shape(old, new_shape)
+    if shape == old.shape:
+        return
+    yield from publish_steps(handle, old.metadata.update_shape(shape))
+    if delete_outside_chunks and any(new < before for new, before in zip(shape, old.shape, strict=True)):
+        yield from clear_cut_steps(old, shape, handle.bulk)
+        yield from delete_outside_steps(old, shape)
+
+
+def kept_counts(layout: ArrayLayout, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """How many stored chunks along each axis hold some element of a smaller shape."""
+    counts = []
+    for axis, length in zip(layout.outer.axes, shape, strict=True):
+        count = axis.nchunks
+        if length < axis.length:
+            count = int(np.searchsorted(_Offsets(axis), length, side="left"))
+        counts.append(count)
+    return tuple(counts)
+
+
+class _Offsets:
+    """The offsets of an axis as a sequence, for a binary search that touches a few of them only."""
+
+    def __init__(self, axis: Any) -> None:
+        self.axis = axis
+
+    def __len__(self) -> int:
+        return int(self.axis.nchunks)
+
+    def __getitem__(self, index: int) -> int:
+        return int(self.axis.offset(index))
+
+
+def delete_outside_steps(layout: ArrayLayout, shape: tuple[int, ...]) -> Steps[None]:
+    """Remove the stored chunks that hold no element of a smaller shape."""
+    kept = kept_counts(layout, shape)
+    counts = layout.outer.cdata_shape
+    total = int(np.prod(counts, dtype=object)) - int(np.prod(kept, dtype=object))
+    if total == 0:
+        return
+    if total <= MAX_NAMED_CHUNKS:
+        keys = [layout.key(coords) for coords in coords_outside(counts, kept)]
+    else:
+        stored = yield List(layout.path)
+        keys = [key for key in stored if _is_outside(layout.coords_of(key), kept)]
+    if keys:
+        yield Gather(_delete_steps(key) for key in keys)
+
+
+def _is_outside(coords: tuple[int, ...] | None, kept: tuple[int, ...]) -> bool:
+    return coords is not None and any(c >= k for c, k in zip(coords, kept, strict=True))
+
+
+def _delete_steps(key: str) -> Steps[None]:
+    yield Hold((key,))
+    yield Delete(key)
+
+
+def coords_outside(counts: tuple[int, ...], kept: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """The coordinates of a grid that are not in its kept corner, each once."""
+    for d in range(len(counts)):
+        ranges = [range(kept[i]) for i in range(d)]
+        ranges.append(range(kept[d], counts[d]))
+        ranges.extend(range(counts[i]) for i in range(d + 1, len(counts)))
+        yield from product(*ranges)
+
+
+def clear_cut_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
+    """Set to the fill value what chunks on the new border hold beyond it, lest it come back when the array grows."""
+    kept = kept_counts(layout, shape)
+    ends = []  # where the last kept chunk of each axis ends, clipped to the old shape
+    for axis, count in zip(layout.outer.axes, kept, strict=True):
+        ends.append(axis.offset(count - 1) + axis.valid_length(count - 1) if count else 0)
+    for d, (new, end) in enumerate(zip(shape, ends, strict=True)):
+        if new >= end:
+            continue
+        region = tuple(slice(new, end) if i == d else slice(0, ends[i]) for i in range(layout.ndim))
+        yield from _clear_region_steps(layout, region, bulk)
+
+
+def _clear_region_steps(layout: ArrayLayout, region: tuple[slice, ...], bulk: str | None) -> Steps[None]:
+    plan = zarr_core.plan_basic(layout.grid, region)
+    value = np.broadcast_to(layout.fill, plan.shape)
+    yield from write_plan_steps(layout, plan, value, None, True, bulk)
+
+
+def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[int, ...]]:
+    """Add data at the end of an axis; the result is the new shape.
+
+    Raises
+    ------
+    ValueError
+        The shape of the data does not go with the array's.
+    """
+    check_writable(handle)
+    value = as_elements(data, handle.layout.dtype)
+    yield Hold((node_key(handle),), "node")
+    layout = handle.state.layout
+    shape = layout.shape
+    fits = value.ndim == layout.ndim and -layout.ndim <= axis < layout.ndim
+    axis = axis % layout.ndim if layout.ndim else 0
+    if not fits or any(value.shape[i] != shape[i] for i in range(layout.ndim) if i != axis):
+        raise ValueError(
+            f"shape of data to append is not compatible with the array. The shape of the data is {value.shape} and "
+            f"the shape of the array is {shape}; all dimensions but the one appended to ({axis}) must match."
+        )
+    new_shape = tuple(n + value.shape[i] if i == axis else n for i, n in enumerate(shape))
+    if new_shape == shape:
+        return shape
+    state = handle.state.replaced(layout.metadata.update_shape(new_shape))
+    region = tuple(slice(shape[i], new_shape[i]) if i == axis else slice(0, n) for i, n in enumerate(new_shape))
+    plan = zarr_core.plan_basic(state.layout.grid, region)
+    yield from write_plan_steps(state.layout, plan, value, None, layout.skip_filled, handle.bulk)
+    yield from save_metadata_steps(handle, state.metadata)
+    handle.state = state
+    return new_shape
+
+
+# ----------------------------------------------------------------------------------------------- what is stored
+
+
+def stored_chunks_steps(handle: ArrayHandle) -> Steps[list[tuple[int, ...]]]:
+    """The coordinates of the chunks (or shards) that are stored, found by one listing."""
+    layout = handle.state.layout
+    keys = yield List(layout.path)
+    found = (layout.coords_of(key) for key in keys)
+    return [coords for coords in found if coords is not None]
+
+
+def nchunks_initialized_steps(handle: ArrayHandle) -> Steps[int]:
+    """How many chunks are stored; each stored shard counts for all its inner chunks."""
+    stored = yield from stored_chunks_steps(handle)
+    layout = handle.state.layout
+    if layout.shard is None:
+        return len(stored)
+    total = 0
+    inner = layout.shard.chunk_shape
+    for coords in stored:
+        axes = zip(layout.outer.axes, coords, inner, strict=True)
+        total += int(np.prod([axis.chunk_length(i) // n for axis, i, n in axes], dtype=object))
+    return total
+
+
+def nshards_initialized_steps(handle: ArrayHandle) -> Steps[int]:
+    """How many objects with chunk data are stored."""
+    return len((yield from stored_chunks_steps(handle)))
+
+
+def nbytes_stored_steps(handle: ArrayHandle) -> Steps[int]:
+    """How many bytes all keys of the array take, metadata included."""
+    keys = yield List(handle.store_path.path)
+    sizes = yield Gather(_size_steps(key) for key in keys)
+    return sum(size for size in sizes if size is not None)
+
+
+def _size_steps(key: str) -> Steps[int | None]:
+    size: int | None = yield Size(key)
+    return size

@@ -1,0 +1,212 @@
+"""Reading an array: a plan, a place for the result, the steps between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import zarr_core
+from zarr.arrays.layout import foreign_buffers
+from zarr.arrays.pipelines import pipeline_read_steps
+from zarr.arrays.selection import (
+    Fields,
+    field_dtype,
+    plan_basic,
+    plan_blocks,
+    plan_brackets,
+    plan_coordinates,
+    plan_mask,
+    plan_orthogonal,
+    plan_vectorized,
+    pop_fields,
+)
+from zarr.arrays.shards import read_shards_steps
+from zarr.arrays.transfer import MIN_BULK_SLOTS, read_bulk_steps, read_chunk_steps, read_slots_steps
+from zarr.buffer import cpu
+from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
+from zarr.steps.requests import Steps
+
+if TYPE_CHECKING:
+    from zarr.arrays.handle import ArrayHandle
+    from zarr.arrays.layout import ArrayLayout
+
+Ndarray = np.ndarray[Any, Any]
+
+PLANNERS = {
+    "basic": plan_basic,
+    "orthogonal": plan_orthogonal,
+    "coordinate": plan_coordinates,
+    "mask": plan_mask,
+    "block": plan_blocks,
+    "vectorized": plan_vectorized,
+}
+
+
+def wants_pipeline(prototype: BufferPrototype | None) -> bool:
+    """Whether buffers or codecs of somebody else are asked for."""
+    if prototype is None:
+        return foreign_buffers()
+    return prototype.buffer is not cpu.Buffer or prototype.nd_buffer is not cpu.NDBuffer or foreign_buffers()
+
+
+def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bulk: str | None) -> Steps[None]:
+    """Read all slots of a plan into an array of the plan's shape and the layout's data type."""
+    count = plan.nslots
+    if count == 0:
+        return
+    if layout.shard is not None:
+        yield from read_shards_steps(layout, plan, out, bulk)
+    elif bulk is not None and layout.program is not None and count >= MIN_BULK_SLOTS:
+        yield from read_bulk_steps(layout, plan, out)
+    else:
+        yield from read_slots_steps(layout, plan, out, range(count))
+
+
+def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
+    """Read what stands between the brackets of ``array[...]``."""
+    layout = handle.state.layout
+    fields = None
+    if layout.dtype.names is not None or type(selection) is str or type(selection) is tuple:
+        fields, selection = pop_fields(selection)
+        if fields is not None:
+            field_dtype(layout.dtype, fields)
+    if fields is not None or foreign_buffers():
+        return (yield from _special_steps(handle, layout, selection, fields))
+    plan, scalar = plan_brackets(layout, selection)
+    out = np.empty(plan.shape, dtype=layout.dtype, order=layout.config.order)
+    if plan.nslots == 1 and layout.shard is None and layout.config.read_missing_chunks:
+        yield from read_chunk_steps(layout, plan.slot(0), out)
+    else:
+        yield from read_plan_steps(layout, plan, out, handle.bulk)
+    return out[()] if scalar and not out.shape else out
+
+
+def _special_steps(handle: ArrayHandle, layout: ArrayLayout, selection: Any, fields: Fields) -> Steps[Any]:
+    """Read what stands between brackets where fields are picked or somebody else's pipeline is at work."""
+    foreign = foreign_buffers()
+    layout = layout.stored if foreign else layout
+    plan, scalar = plan_brackets(layout, selection)
+    return (yield from read_into_steps(handle, layout, plan, None, fields, None, scalar, foreign))
+
+
+def get_selection_steps(
+    handle: ArrayHandle,
+    kind: str,
+    selection: Any,
+    *,
+    out: NDBuffer | Ndarray | None = None,
+    fields: Fields = None,
+    prototype: BufferPrototype | None = None,
+) -> Steps[Any]:
+    """Read a selection of one kind.
+
+    Parameters
+    ----------
+    handle : ArrayHandle
+    kind : "basic", "orthogonal", "coordinate", "mask", "block" or "vectorized"
+    selection : object
+    out : NDBuffer or numpy.ndarray, optional
+        Where the result is put.
+    fields : str or list of str, optional
+        Which fields of a structured data type to read.
+    prototype : BufferPrototype, optional
+        Which classes hold bytes and elements.
+
+    Returns
+    -------
+    The elements; a numpy scalar for a basic selection of one element.
+    """
+    layout = handle.state.layout
+    if fields is None and kind != "basic":
+        fields, selection = pop_fields(selection)
+    field_dtype(layout.dtype, fields)
+    foreign = wants_pipeline(prototype)
+    layout = layout.stored if foreign else layout
+    plan = PLANNERS[kind](layout, selection)
+    return (yield from read_into_steps(handle, layout, plan, out, fields, prototype, kind == "basic", foreign))
+
+
+def read_into_steps(
+    handle: ArrayHandle,
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    out: NDBuffer | Ndarray | None,
+    fields: Fields,
+    prototype: BufferPrototype | None,
+    scalar: bool,
+    foreign: bool,
+) -> Steps[Any]:
+    """Read a plan into ``out``, or into a new array; then take the fields that were asked for."""
+    if foreign:
+        return (yield from _foreign_steps(handle, layout, plan, out, fields, prototype, scalar))
+    target = None if out is None else checked_out(out, plan.shape)
+    direct = target is not None and fields is None and target.dtype == layout.dtype
+    data = target if direct else np.empty(plan.shape, dtype=layout.dtype, order=layout.config.order)
+    assert data is not None
+    yield from read_plan_steps(layout, plan, data, handle.bulk)
+    result = data if fields is None else project(data, fields)
+    if target is not None and not direct:
+        target[...] = result
+        result = target
+    return result[()] if scalar and not result.shape else result
+
+
+def checked_out(out: NDBuffer | Ndarray, shape: tuple[int, ...]) -> Ndarray:
+    """The array behind an ``out`` argument.
+
+    Raises
+    ------
+    TypeError
+        ``out`` is neither an NDBuffer nor an array.
+    ValueError
+        ``out`` has another shape than the selection, or cannot be written to.
+    """
+    array = out.as_ndarray_like() if isinstance(out, NDBuffer) else out
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"out argument needs to be an NDBuffer or a numpy array. Got {type(out)!r}")
+    if array.shape != shape and not (array.ndim == 1 and array.size == np.prod(shape, dtype=object) and len(shape) > 1):
+        raise ValueError(f"shape of out argument doesn't match. Expected {shape}, got {array.shape}")
+    if not array.flags.writeable:
+        raise ValueError("the out argument is a read-only array")
+    return array if array.shape == shape else array.reshape(shape)
+
+
+def project(data: Ndarray, fields: Fields) -> Ndarray:
+    """Some fields of a structured array, packed."""
+    if isinstance(fields, str):
+        return data[fields].copy()
+    result = np.empty(data.shape, dtype=field_dtype(data.dtype, fields))
+    for name in fields or ():
+        result[name] = data[name]
+    return result
+
+
+def _foreign_steps(
+    handle: ArrayHandle,
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    out: NDBuffer | Ndarray | None,
+    fields: Fields,
+    prototype: BufferPrototype | None,
+    scalar: bool,
+) -> Steps[Any]:
+    """Read through the configured pipeline into buffers of the configured class."""
+    prototype = default_buffer_prototype() if prototype is None else prototype
+    if out is None or fields is not None:
+        buffer = prototype.nd_buffer.empty(shape=plan.shape, dtype=layout.dtype, order=layout.config.order)
+    elif isinstance(out, NDBuffer):
+        if out.shape != plan.shape:
+            raise ValueError(f"shape of out argument doesn't match. Expected {plan.shape}, got {out.shape}")
+        buffer = out
+    else:
+        buffer = prototype.nd_buffer.from_ndarray_like(checked_out(out, plan.shape))  # type: ignore[arg-type]
+    yield from pipeline_read_steps(handle, layout, plan, buffer, prototype)
+    if fields is not None:
+        result = project(buffer.as_numpy_array(), fields)
+        if out is None:
+            return result
+        target = checked_out(out, plan.shape)
+        target[...] = result
+        return target
+    return buffer.as_scalar() if scalar and plan.shape == () else buffer.as_ndarray_like()
