@@ -44,8 +44,6 @@ CODEC_CLASSES: Final[dict[str, Any]] = {
     "transpose": "zarr.codecs.transpose.TransposeCodec",
     "vlen-utf8": "zarr.codecs.vlen_utf8.VLenUTF8Codec",
     "vlen-bytes": "zarr.codecs.vlen_utf8.VLenBytesCodec",
-    "cast_value": "zarr.codecs.cast_value.CastValue",
-    "scale_offset": "zarr.codecs.scale_offset.ScaleOffset",
     "numcodecs": {name: f"zarr.codecs.numcodecs.{attribute}" for name, attribute in NUMCODECS_CLASSES.items()},
 }
 _DEFAULTS: Final[dict[str, Any]] = {

@@ -1,0 +1,360 @@
+"""What a codec must offer.
+
+A codec is *described* (its name and configuration: these classes, frozen and comparable), *bound* to the chunks of an
+array (``bind``), and then used many times. A codec of another library need not bind: it may define the plain functions
+``_decode_sync`` and ``_encode_sync``, or the coroutines ``_decode_single`` and ``_encode_single``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+from typing_extensions import ReadOnly, TypedDict
+
+from zarr.abc.metadata import Metadata
+from zarr.types import NamedConfig
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from typing_extensions import Self, TypeGuard
+
+    from zarr.abc.store import ByteGetter, ByteSetter, Store
+    from zarr.array_spec import ArraySpec
+    from zarr.buffer import Buffer, NDBuffer
+    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.grids import ChunkGridMetadata
+    from zarr.metadata import ArrayMetadata
+    from zarr.types import SelectorTuple
+
+__all__ = [
+    "ArrayArrayCodec",
+    "ArrayBytesCodec",
+    "ArrayBytesCodecPartialDecodeMixin",
+    "ArrayBytesCodecPartialEncodeMixin",
+    "BaseCodec",
+    "BoundCodec",
+    "BytesBytesCodec",
+    "CodecInput",
+    "CodecOutput",
+    "CodecPipeline",
+    "GetResult",
+    "SupportsSyncCodec",
+]
+
+CodecInput = TypeVar("CodecInput", bound="NDBuffer | Buffer")
+CodecOutput = TypeVar("CodecOutput", bound="NDBuffer | Buffer")
+CI = TypeVar("CI", bound="NDBuffer | Buffer")
+CO = TypeVar("CO", bound="NDBuffer | Buffer")
+TName_co = TypeVar("TName_co", bound=str, covariant=True)
+
+# How many coroutines of one batch run at the same time.
+_BATCH_WINDOW = 64
+
+
+class CodecJSON_V2(TypedDict, Generic[TName_co]):
+    """The JSON form of a codec in format 2; the parameters stand beside the id."""
+
+    id: ReadOnly[TName_co]
+
+
+CodecJSON_V3: TypeAlias = str | NamedConfig[str, Mapping[str, object]]
+CodecJSON: TypeAlias = str | Mapping[str, object]
+
+
+class GetResult(TypedDict):
+    """What a pipeline reports of one chunk that it was asked to read."""
+
+    status: Literal["present", "missing"]
+
+
+def _check_codecjson_v2(data: object) -> TypeGuard[CodecJSON_V2[str]]:
+    """Return whether an object looks like the JSON form of a format 2 codec."""
+    return isinstance(data, Mapping) and isinstance(data.get("id"), str)
+
+
+@runtime_checkable
+class SupportsSyncCodec(Protocol[CI, CO]):
+    """A codec with plain functions for one chunk, which need no event loop."""
+
+    def _decode_sync(self, chunk_data: CO, chunk_spec: ArraySpec) -> CI: ...
+
+    def _encode_sync(self, chunk_data: CI, chunk_spec: ArraySpec) -> CO | None: ...
+
+
+def _codec_supports_sync(codec: object) -> TypeGuard[SupportsSyncCodec[Any, Any]]:
+    """Return whether a codec has the plain functions for both directions."""
+    return isinstance(codec, SupportsSyncCodec)
+
+
+class BoundCodec(Protocol):
+    """A codec made ready for the chunks of one array: plain functions of numpy arrays.
+
+    An array-to-array codec maps arrays to arrays. An array-to-bytes codec encodes an array to a one-dimensional array
+    of unsigned bytes, a bytes-to-bytes codec maps such byte arrays to such byte arrays. Decoding goes the other way.
+
+    Attributes
+    ----------
+    native
+        The name and parameters of the same stage in the compiled core, or None.
+    out_spec
+        The description of what ``encode`` returns.
+    """
+
+    native: tuple[str, dict[str, Any]] | None
+    out_spec: ArraySpec
+
+    def decode(self, data: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Decode one chunk."""
+        ...
+
+    def encode(self, data: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Encode one chunk."""
+        ...
+
+    def encoded_size(self, nbytes: int) -> int | None:
+        """Return how many bytes ``nbytes`` bytes become, or None if that depends on the bytes."""
+        ...
+
+
+class BaseCodec(Metadata, Generic[CI, CO]):
+    """Base of the three kinds of codecs; subclass one of those.
+
+    Attributes
+    ----------
+    is_fixed_size
+        Whether the encoded size depends on the decoded size only.
+    """
+
+    is_fixed_size: bool = False
+
+    def bind(self, spec: ArraySpec) -> BoundCodec | None:
+        """Make the codec ready for chunks of one description.
+
+        Returns
+        -------
+        Plain functions of numpy arrays; None if the codec offers only ``_decode_sync`` and ``_encode_sync``, or only
+        the coroutines.
+
+        Examples
+        --------
+        >>> ArrayArrayCodec().bind(None) is None
+        True
+        """
+        return None
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+        """Return how many bytes a chunk has after encoding.
+
+        Parameters
+        ----------
+        input_byte_length
+            How many it has before.
+        chunk_spec
+            The description of the chunk before encoding.
+
+        Raises
+        ------
+        NotImplementedError
+            When that depends on the data.
+        """
+        raise NotImplementedError(f"The encoded size of {type(self).__name__} depends on the data.")
+
+    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
+        """Return the description of what this codec makes of chunks of a description."""
+        return chunk_spec
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Return a codec with the parameters that follow from the array filled in."""
+        return self
+
+    def validate(
+        self,
+        *,
+        shape: tuple[int, ...],
+        dtype: ZDType[TBaseDType, TBaseScalar],
+        chunk_grid: ChunkGridMetadata,
+    ) -> None:
+        """Raise if this codec cannot be used for such an array."""
+
+    async def _decode_single(self, chunk_data: CO, chunk_spec: ArraySpec) -> CI:
+        if _codec_supports_sync(self):
+            decoded: CI = self._decode_sync(chunk_data, chunk_spec)
+            return decoded
+        raise NotImplementedError(f"{type(self).__name__} defines neither _decode_sync nor _decode_single.")
+
+    async def decode(self, chunks_and_specs: Iterable[tuple[CO | None, ArraySpec]]) -> Iterable[CI | None]:
+        """Decode a batch of chunks, each with its description; a chunk that is None stays None."""
+        return await _batched(chunks_and_specs, self._decode_single)
+
+    async def _encode_single(self, chunk_data: CI, chunk_spec: ArraySpec) -> CO | None:
+        if _codec_supports_sync(self):
+            encoded: CO | None = self._encode_sync(chunk_data, chunk_spec)
+            return encoded
+        raise NotImplementedError(f"{type(self).__name__} defines neither _encode_sync nor _encode_single.")
+
+    async def encode(self, chunks_and_specs: Iterable[tuple[CI | None, ArraySpec]]) -> Iterable[CO | None]:
+        """Encode a batch of chunks, each with its description; a chunk that is None stays None."""
+        return await _batched(chunks_and_specs, self._encode_single)
+
+
+class ArrayArrayCodec(BaseCodec["NDBuffer", "NDBuffer"]):
+    """Base of the codecs that make an array of an array."""
+
+
+class ArrayBytesCodec(BaseCodec["NDBuffer", "Buffer"]):
+    """Base of the codecs that make bytes of an array."""
+
+
+class BytesBytesCodec(BaseCodec["Buffer", "Buffer"]):
+    """Base of the codecs that make bytes of bytes."""
+
+
+Codec: TypeAlias = ArrayArrayCodec | ArrayBytesCodec | BytesBytesCodec
+
+
+class ArrayBytesCodecPartialDecodeMixin:
+    """For array-to-bytes codecs that can decode a part of a chunk without fetching all of its bytes."""
+
+    async def _decode_partial_single(
+        self, byte_getter: ByteGetter, selection: SelectorTuple, chunk_spec: ArraySpec
+    ) -> NDBuffer | None:
+        raise NotImplementedError(f"{type(self).__name__} does not define _decode_partial_single.")
+
+    async def decode_partial(
+        self, batch_info: Iterable[tuple[ByteGetter, SelectorTuple, ArraySpec]]
+    ) -> Iterable[NDBuffer | None]:
+        """Decode parts of a batch of chunks: for each where to get bytes, the wanted part and the description."""
+        return await _windowed([(self._decode_partial_single, info) for info in batch_info])
+
+
+class ArrayBytesCodecPartialEncodeMixin:
+    """For array-to-bytes codecs that can replace a part of a stored chunk."""
+
+    async def _encode_partial_single(
+        self, byte_setter: ByteSetter, chunk_array: NDBuffer, selection: SelectorTuple, chunk_spec: ArraySpec
+    ) -> None:
+        raise NotImplementedError(f"{type(self).__name__} does not define _encode_partial_single.")
+
+    async def encode_partial(
+        self, batch_info: Iterable[tuple[ByteSetter, NDBuffer, SelectorTuple, ArraySpec]]
+    ) -> None:
+        """Write parts of a batch of chunks: for each where to set bytes, the elements, the part, the description."""
+        await _windowed([(self._encode_partial_single, info) for info in batch_info])
+
+
+class CodecPipeline:
+    """The codecs of an array, in order, and the reading and writing of chunks with them.
+
+    The library has its own way of doing this; a class of this contract that is registered and named by
+    ``codec_pipeline.path`` takes it over.
+    """
+
+    @abstractmethod
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Return a pipeline whose codecs know the array."""
+
+    @classmethod
+    @abstractmethod
+    def from_codecs(cls, codecs: Iterable[Codec]) -> Self:
+        """Return a pipeline of codecs, in the order of encoding."""
+
+    @classmethod
+    def from_array_metadata_and_store(cls, array_metadata: ArrayMetadata, store: Store) -> Self:
+        """Return a pipeline for an array in a store, for pipelines that do their own reading and writing.
+
+        Raises
+        ------
+        NotImplementedError
+            When the class has no such way; ``from_codecs`` is used then.
+        """
+        raise NotImplementedError(f"'{cls.__name__}' does not implement CodecPipeline.from_array_metadata_and_store.")
+
+    @property
+    @abstractmethod
+    def supports_partial_decode(self) -> bool:
+        """Whether a part of a chunk can be read without all of its bytes."""
+
+    @property
+    @abstractmethod
+    def supports_partial_encode(self) -> bool:
+        """Whether a part of a stored chunk can be replaced."""
+
+    @abstractmethod
+    def validate(
+        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
+    ) -> None:
+        """Raise if the codecs cannot be used for such an array."""
+
+    @abstractmethod
+    def compute_encoded_size(self, byte_length: int, array_spec: ArraySpec) -> int:
+        """Return how many bytes a chunk has after all codecs."""
+
+    @abstractmethod
+    async def decode(
+        self, chunk_bytes_and_specs: Iterable[tuple[Buffer | None, ArraySpec]]
+    ) -> Iterable[NDBuffer | None]:
+        """Decode a batch of chunks, each with its description."""
+
+    @abstractmethod
+    async def encode(
+        self, chunk_arrays_and_specs: Iterable[tuple[NDBuffer | None, ArraySpec]]
+    ) -> Iterable[Buffer | None]:
+        """Encode a batch of chunks, each with its description."""
+
+    @abstractmethod
+    async def read(
+        self,
+        batch_info: Iterable[tuple[ByteGetter, ArraySpec, SelectorTuple, SelectorTuple, bool]],
+        out: NDBuffer,
+        drop_axes: tuple[int, ...] = (),
+    ) -> tuple[GetResult, ...]:
+        """Read chunks into an array.
+
+        Parameters
+        ----------
+        batch_info
+            For each chunk: where to get its bytes, its description, the wanted part of it, the place of that part in
+            ``out``, and whether the part is the whole chunk.
+        out
+            The array to fill.
+        drop_axes
+            Axes of the part that ``out`` does not have.
+
+        Returns
+        -------
+        For each chunk whether it was there.
+        """
+
+    @abstractmethod
+    async def write(
+        self,
+        batch_info: Iterable[tuple[ByteSetter, ArraySpec, SelectorTuple, SelectorTuple, bool]],
+        value: NDBuffer,
+        drop_axes: tuple[int, ...] = (),
+    ) -> None:
+        """Write parts of an array to chunks; the parameters mirror those of ``read``."""
+
+
+async def _noop_for_none(
+    func: Callable[[Any, ArraySpec], Awaitable[Any]], chunk: Any | None, chunk_spec: ArraySpec
+) -> Any | None:
+    return None if chunk is None else await func(chunk, chunk_spec)
+
+
+async def _batched(items: Iterable[tuple[Any, ArraySpec]], func: Callable[[Any, ArraySpec], Awaitable[Any]]) -> Any:
+    return await _windowed([(_noop_for_none, (func, chunk, spec)) for chunk, spec in items])
+
+
+async def _windowed(calls: list[tuple[Callable[..., Awaitable[Any]], tuple[Any, ...]]]) -> list[Any]:
+    """Await calls, a window of them at a time, and return their results in order."""
+    results: list[Any] = []
+    for start in range(0, len(calls), _BATCH_WINDOW):
+        window = calls[start : start + _BATCH_WINDOW]
+        if len(window) == 1:
+            results.append(await window[0][0](*window[0][1]))
+        else:
+            results += await asyncio.gather(*(func(*arguments) for func, arguments in window))
+    return results

@@ -1,0 +1,48 @@
+"""The contract of everything that has a JSON form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from zarr.types import JSON
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """A frozen dataclass that goes to and from a dict of JSON values."""
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the fields as a dict; fields that are metadata, or sequences of it, become dicts too.
+
+        Examples
+        --------
+        >>> Metadata().to_dict()
+        {}
+        """
+        return {field.name: _to_json(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return an instance whose fields are the entries of a dict.
+
+        Examples
+        --------
+        >>> Metadata.from_dict({})
+        Metadata()
+        """
+        return cls(**data)
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, Metadata):
+        return value.to_dict()
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return tuple(item.to_dict() if isinstance(item, Metadata) else item for item in value)
+    return value

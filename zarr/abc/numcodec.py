@@ -1,0 +1,52 @@
+"""The contract of a numcodecs codec, without importing numcodecs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, TypeGuard
+
+_METHODS = ("encode", "decode", "get_config", "from_config")
+
+
+class Numcodec(Protocol):
+    """A codec of format 2: a ``codec_id``, a configuration, and functions of buffers."""
+
+    codec_id: str
+
+    def encode(self, buf: Any) -> Any:
+        """Encode the bytes, or the array, of an object with the buffer protocol."""
+        ...
+
+    def decode(self, buf: Any, out: Any | None = None) -> Any:
+        """Decode a buffer, into ``out`` if that is given."""
+        ...
+
+    def get_config(self) -> Any:
+        """Return the configuration, with the codec's id under ``id``."""
+        ...
+
+    @classmethod
+    def from_config(cls, config: Any) -> Self:
+        """Return a codec of a configuration."""
+        ...
+
+
+def _has_methods(obj: object) -> bool:
+    return isinstance(getattr(obj, "codec_id", None), str) and all(
+        callable(getattr(obj, name, None)) for name in _METHODS
+    )
+
+
+def _is_numcodec(obj: object) -> TypeGuard[Numcodec]:
+    """Return whether an object behaves like a numcodecs codec.
+
+    An ``isinstance`` test against a protocol would be looser and slower, and numcodecs need not be imported for this.
+    """
+    return not isinstance(obj, type) and _has_methods(obj)
+
+
+def _is_numcodec_cls(obj: object) -> TypeGuard[type[Numcodec]]:
+    """Return whether an object is a class of numcodecs codecs."""
+    return isinstance(obj, type) and _has_methods(obj)

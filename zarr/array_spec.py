@@ -1,0 +1,194 @@
+"""What a codec is told about the chunk in its hands: shape, dtype, fill value, run-time configuration, buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
+
+import numpy as np
+
+from zarr.settings import config
+from zarr.types import MemoryOrder, parse_bool, parse_int, parse_order, parse_shapelike
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from zarr.buffer import BufferPrototype
+    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+
+
+class ArrayConfigParams(TypedDict):
+    """The fields of ``ArrayConfig`` as a plain dict."""
+
+    order: MemoryOrder
+    write_empty_chunks: bool
+    read_missing_chunks: bool
+    sharding_coalesce_max_gap_bytes: int
+    sharding_coalesce_max_bytes: int
+
+
+_CONFIG_KEYS = tuple(ArrayConfigParams.__annotations__)
+
+
+@dataclass(frozen=True, init=False)
+class ArrayConfig:
+    """How an array behaves at run time; not stored with it.
+
+    Parameters
+    ----------
+    order
+        Memory order of the arrays that reads return.
+    write_empty_chunks
+        Whether a chunk that holds only the fill value is written; else it is deleted.
+    read_missing_chunks
+        Whether a chunk that is absent reads as the fill value; else it is an error.
+    sharding_coalesce_max_gap_bytes, sharding_coalesce_max_bytes
+        Reads of inner chunks of a shard become one request when at most this many unneeded bytes lie between them,
+        and as long as the request stays below the second number.
+
+    Examples
+    --------
+    >>> ArrayConfig(order="C", write_empty_chunks=False).read_missing_chunks
+    True
+    """
+
+    order: MemoryOrder
+    write_empty_chunks: bool
+    read_missing_chunks: bool
+    sharding_coalesce_max_gap_bytes: int
+    sharding_coalesce_max_bytes: int
+
+    def __init__(
+        self,
+        order: MemoryOrder,
+        write_empty_chunks: bool,
+        *,
+        read_missing_chunks: bool = True,
+        sharding_coalesce_max_gap_bytes: int = 1 << 20,
+        sharding_coalesce_max_bytes: int = 16 << 20,
+    ) -> None:
+        object.__setattr__(self, "order", parse_order(order))
+        object.__setattr__(self, "write_empty_chunks", parse_bool(write_empty_chunks))
+        object.__setattr__(self, "read_missing_chunks", parse_bool(read_missing_chunks))
+        object.__setattr__(self, "sharding_coalesce_max_gap_bytes", parse_int(sharding_coalesce_max_gap_bytes))
+        object.__setattr__(self, "sharding_coalesce_max_bytes", parse_int(sharding_coalesce_max_bytes))
+
+    @classmethod
+    def from_dict(cls, data: ArrayConfigParams | Mapping[str, Any]) -> Self:
+        """Return a configuration from some of its fields; the others come from ``zarr.config``.
+
+        Raises
+        ------
+        TypeError
+            When there is a key that is no field.
+
+        Examples
+        --------
+        >>> ArrayConfig.from_dict({"order": "F"}).order
+        'F'
+        """
+        unknown = [key for key in data if key not in _CONFIG_KEYS]
+        if unknown:
+            raise TypeError(f"Unknown array config keys: {unknown}. Valid keys are {list(_CONFIG_KEYS)}.")
+        values = {key: data[key] if key in data else config.get(f"array.{key}") for key in _CONFIG_KEYS}  # type: ignore[literal-required]
+        return cls(**values)
+
+    def to_dict(self) -> ArrayConfigParams:
+        """Return the fields as a dict.
+
+        Examples
+        --------
+        >>> ArrayConfig("C", True).to_dict()["write_empty_chunks"]
+        True
+        """
+        return cast("ArrayConfigParams", {field.name: getattr(self, field.name) for field in fields(self)})
+
+
+ArrayConfigLike: TypeAlias = ArrayConfig | ArrayConfigParams
+
+
+def parse_array_config(data: ArrayConfigLike | Mapping[str, Any] | None) -> ArrayConfig:
+    """Return a configuration: the one given, or the fields given over the defaults of ``zarr.config``.
+
+    Examples
+    --------
+    >>> parse_array_config({"write_empty_chunks": True}).write_empty_chunks
+    True
+    """
+    if isinstance(data, ArrayConfig):
+        return data
+    return ArrayConfig.from_dict({} if data is None else data)
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class ArraySpec:
+    """The description of one chunk (or of any array that a codec meets).
+
+    Parameters
+    ----------
+    shape
+        The shape that the codec sees.
+    dtype
+        The data type.
+    fill_value
+        The value of absent elements, as a scalar.
+    config
+        The run-time configuration of the array.
+    prototype
+        Which classes hold bytes and elements.
+
+    Examples
+    --------
+    >>> from zarr.buffer import default_buffer_prototype
+    >>> from zarr.dtype import Int8
+    >>> ArraySpec((2, 3), Int8(), 0, parse_array_config(None), default_buffer_prototype()).ndim
+    2
+    """
+
+    shape: tuple[int, ...]
+    dtype: ZDType[TBaseDType, TBaseScalar]
+    fill_value: Any
+    config: ArrayConfig
+    prototype: BufferPrototype
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: ZDType[TBaseDType, TBaseScalar],
+        fill_value: Any,
+        config: ArrayConfig,
+        prototype: BufferPrototype,
+    ) -> None:
+        object.__setattr__(self, "shape", parse_shapelike(shape))
+        object.__setattr__(self, "dtype", dtype)
+        object.__setattr__(self, "fill_value", fill_value)
+        object.__setattr__(self, "config", config)
+        object.__setattr__(self, "prototype", prototype)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def order(self) -> MemoryOrder:
+        """The memory order of the configuration."""
+        return self.config.order
+
+    def _identity(self) -> tuple[Any, ...]:
+        # A NaN is not equal to itself, and zeros of both signs are: the bytes of a numpy scalar say what is meant.
+        fill: Any = self.fill_value
+        if isinstance(fill, np.generic) and not fill.dtype.hasobject:
+            fill = (fill.dtype.str, fill.tobytes())
+        elif isinstance(fill, float) and fill != fill:
+            fill = ("nan",)
+        return self.shape, self.dtype, fill, self.config, self.prototype
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ArraySpec):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())

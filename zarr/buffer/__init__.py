@@ -1,0 +1,32 @@
+"""What stores hand over: runs of bytes (``Buffer``) and arrays (``NDBuffer``), in CPU or GPU memory.
+
+May import ``zarr.errors``, ``zarr.types``, ``zarr.settings`` and ``zarr.registry`` only.
+Read ``core.py`` first; ``cpu.py`` is what is used unless the configuration names another class.
+"""
+
+from __future__ import annotations
+
+from zarr.buffer import cpu, gpu
+from zarr.buffer.core import (
+    ArrayLike,
+    Buffer,
+    BufferPrototype,
+    NDArrayLike,
+    NDArrayLikeOrScalar,
+    NDBuffer,
+    default_buffer_prototype,
+)
+from zarr.buffer.cpu import numpy_buffer_prototype
+
+__all__ = [
+    "ArrayLike",
+    "Buffer",
+    "BufferPrototype",
+    "NDArrayLike",
+    "NDArrayLikeOrScalar",
+    "NDBuffer",
+    "cpu",
+    "default_buffer_prototype",
+    "gpu",
+    "numpy_buffer_prototype",
+]

@@ -1,0 +1,418 @@
+"""The contract of the two kinds of memory: ``Buffer`` (bytes) and ``NDBuffer`` (array elements)."""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, SupportsIndex, TypeAlias, cast, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from zarr.registry import get_buffer_class, get_ndbuffer_class
+from zarr.types import BytesLike, ScalarType
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@runtime_checkable
+class ArrayLike(Protocol):
+    """What a ``Buffer`` may hold: a one-dimensional array of bytes in any library."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    @property
+    def ndim(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def __getitem__(self, key: slice) -> Self: ...
+
+    def __setitem__(self, key: slice, value: Any) -> None: ...
+
+    def copy(self) -> Self: ...
+
+
+@runtime_checkable
+class NDArrayLike(Protocol):
+    """What an ``NDBuffer`` may hold: an array of any shape in any library with numpy's methods."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    @property
+    def ndim(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, key: slice) -> Self: ...
+
+    def __setitem__(self, key: slice, value: Any) -> None: ...
+
+    def __array__(self) -> npt.NDArray[Any]: ...
+
+    def reshape(
+        self, shape: tuple[int, ...], /, *, order: Literal["A", "C", "F"] | None = ..., copy: bool | None = ...
+    ) -> NDArrayLike: ...
+
+    def view(self, dtype: npt.DTypeLike) -> Self: ...
+
+    def astype(
+        self, dtype: npt.DTypeLike, order: Literal["K", "A", "C", "F"] = ..., *, copy: bool = ...
+    ) -> Self: ...
+
+    def fill(self, value: Any) -> None: ...
+
+    def copy(self) -> Self: ...
+
+    def transpose(self, axes: SupportsIndex | Sequence[SupportsIndex] | None) -> Self: ...
+
+    def ravel(self, order: Literal["K", "A", "C", "F"] = ...) -> Self: ...
+
+    def all(self) -> np.bool_: ...
+
+    def __eq__(self, other: object) -> Self: ...  # type: ignore[override]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+NDArrayLikeOrScalar: TypeAlias = ScalarType | NDArrayLike
+
+
+def check_item_key_is_1d_contiguous(key: Any) -> None:
+    """Refuse every key but a slice with step 1.
+
+    Raises
+    ------
+    TypeError
+        When the key is no slice.
+    ValueError
+        When the slice has another step.
+
+    Examples
+    --------
+    >>> check_item_key_is_1d_contiguous(slice(0, 4))
+    """
+    if not isinstance(key, slice):
+        raise TypeError(f"Item key has incorrect type (expected slice, got {type(key).__name__})")
+    if not (key.step is None or key.step == 1):
+        raise ValueError("slice must be contiguous")
+
+
+class Buffer(ABC):
+    """A run of bytes somewhere in memory.
+
+    Parameters
+    ----------
+    array_like
+        A one-dimensional array of unsigned bytes. The buffer does not copy it.
+
+    Raises
+    ------
+    ValueError
+        When the array has another number of dimensions or another dtype.
+
+    Examples
+    --------
+    >>> from zarr.buffer.cpu import Buffer
+    >>> Buffer.from_bytes(b"abcd")[1:3].to_bytes()
+    b'bc'
+    """
+
+    _data: Any
+
+    def __init__(self, array_like: ArrayLike) -> None:
+        if array_like.ndim != 1:
+            raise ValueError("array_like: only 1-dim allowed")
+        # Structured dtypes have no byte code that equals "B", and comparing codes is cheaper than comparing dtypes.
+        if array_like.dtype.char != "B":
+            raise ValueError("array_like: only byte dtype allowed")
+        self._data = array_like
+
+    @classmethod
+    @abstractmethod
+    def create_zero_length(cls) -> Self:
+        """Return a buffer without bytes."""
+        raise NotImplementedError("Cannot call abstract method on the abstract class 'Buffer'")
+
+    @classmethod
+    def from_array_like(cls, array_like: ArrayLike) -> Self:
+        """Wrap a one-dimensional array of bytes, without a copy.
+
+        Examples
+        --------
+        >>> from zarr.buffer.cpu import Buffer
+        >>> len(Buffer.from_array_like(np.zeros(3, dtype="u1")))
+        3
+        """
+        return cls(array_like)
+
+    @classmethod
+    @abstractmethod
+    def from_buffer(cls, buffer: Buffer) -> Self:
+        """Return the bytes of another buffer, moved to this class's memory if they lie elsewhere."""
+        raise NotImplementedError("Cannot call abstract method on the abstract class 'Buffer'")
+
+    @classmethod
+    @abstractmethod
+    def from_bytes(cls, bytes_like: BytesLike) -> Self:
+        """Return a buffer of a bytes-like object."""
+        raise NotImplementedError("Cannot call abstract method on the abstract class 'Buffer'")
+
+    def as_array_like(self) -> ArrayLike:
+        """Return the array inside, without a copy."""
+        return cast("ArrayLike", self._data)
+
+    @abstractmethod
+    def as_numpy_array(self) -> npt.NDArray[Any]:
+        """Return the bytes as a numpy array, copied to CPU memory if they lie elsewhere."""
+
+    def as_buffer_like(self) -> BytesLike:
+        """Return the bytes as an object with the buffer protocol."""
+        return memoryview(self.as_numpy_array())
+
+    def to_bytes(self) -> bytes:
+        """Return a copy of the bytes."""
+        return bytes(self.as_numpy_array().tobytes())
+
+    def __getitem__(self, key: slice) -> Self:
+        check_item_key_is_1d_contiguous(key)
+        return type(self)(self._data[key])
+
+    def __setitem__(self, key: slice, value: Any) -> None:
+        check_item_key_is_1d_contiguous(key)
+        self._data[key] = value._data if isinstance(value, Buffer) else value
+
+    def __len__(self) -> int:
+        return int(self._data.size)
+
+    def __add__(self, other: Buffer) -> Self:
+        return self.combine([other])
+
+    @abstractmethod
+    def combine(self, others: Iterable[Buffer]) -> Self:
+        """Return one buffer with these bytes and then those of the others."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Buffer):
+            return False
+        return bool(np.array_equal(self.as_numpy_array(), other.as_numpy_array()))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class NDBuffer:
+    """Array elements somewhere in memory.
+
+    Parameters
+    ----------
+    array
+        An array. The buffer does not copy it.
+
+    Examples
+    --------
+    >>> from zarr.buffer.cpu import NDBuffer
+    >>> NDBuffer.create(shape=(2, 3), dtype="int32", fill_value=7).shape
+    (2, 3)
+    """
+
+    _data: Any
+
+    def __init__(self, array: NDArrayLike) -> None:
+        # Object arrays are permitted too: variable-length elements live in them until they are encoded.
+        self._data = array
+
+    @classmethod
+    @abstractmethod
+    def create(
+        cls,
+        *,
+        shape: Iterable[int],
+        dtype: npt.DTypeLike,
+        order: Literal["C", "F"] = "C",
+        fill_value: Any | None = None,
+    ) -> Self:
+        """Return new elements: all ``fill_value``, or all zero when it is None."""
+        raise NotImplementedError("Cannot call abstract method on the abstract class 'NDBuffer'")
+
+    @classmethod
+    def empty(cls, shape: tuple[int, ...], dtype: npt.DTypeLike, order: Literal["C", "F"] = "C") -> Self:
+        """Return new elements of any value.
+
+        Examples
+        --------
+        >>> from zarr.buffer.cpu import NDBuffer
+        >>> NDBuffer.empty((2,), "int8").dtype
+        dtype('int8')
+        """
+        return cls.create(shape=shape, dtype=dtype, order=order)
+
+    @classmethod
+    def from_ndarray_like(cls, ndarray_like: NDArrayLike) -> Self:
+        """Wrap an array, without a copy."""
+        return cls(ndarray_like)
+
+    @classmethod
+    @abstractmethod
+    def from_numpy_array(cls, array_like: npt.ArrayLike) -> Self:
+        """Return the elements of a numpy array, or of what numpy can make an array of."""
+        raise NotImplementedError("Cannot call abstract method on the abstract class 'NDBuffer'")
+
+    def as_ndarray_like(self) -> NDArrayLike:
+        """Return the array inside, without a copy."""
+        return cast("NDArrayLike", self._data)
+
+    @abstractmethod
+    def as_numpy_array(self) -> npt.NDArray[Any]:
+        """Return the elements as a numpy array, copied to CPU memory if they lie elsewhere."""
+        raise NotImplementedError("Cannot call abstract method on the abstract class 'NDBuffer'")
+
+    def as_scalar(self) -> ScalarType:
+        """Return the only element.
+
+        Raises
+        ------
+        ValueError
+            When there is not exactly one.
+        """
+        if self._data.size != 1:
+            raise ValueError("Buffer does not contain a single scalar value")
+        return cast("ScalarType", self.as_numpy_array()[()])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The numpy dtype of the elements."""
+        return cast("np.dtype[Any]", self._data.dtype)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array."""
+        return cast("tuple[int, ...]", self._data.shape)
+
+    @property
+    def byteorder(self) -> Literal["little", "big"]:
+        """The byte order of the elements; that of the machine where it does not matter."""
+        order = self.dtype.byteorder
+        if order == "<":
+            return "little"
+        if order == ">":
+            return "big"
+        return sys.byteorder
+
+    def reshape(self, newshape: tuple[int, ...] | Literal[-1]) -> Self:
+        """Return the elements in another shape."""
+        return type(self)(self._data.reshape(newshape))
+
+    def squeeze(self, axis: tuple[int, ...]) -> Self:
+        """Return the elements without the given axes of length 1."""
+        shape = tuple(length for i, length in enumerate(self.shape) if i not in axis)
+        return type(self)(self._data.reshape(shape))
+
+    def astype(self, dtype: npt.DTypeLike, order: Literal["K", "A", "C", "F"] = "K") -> Self:
+        """Return the elements in another dtype; without a copy if it is the same."""
+        return type(self)(self._data.astype(dtype, order=order, copy=False))
+
+    @abstractmethod
+    def __getitem__(self, key: Any) -> Self: ...
+
+    @abstractmethod
+    def __setitem__(self, key: Any, value: Any) -> None: ...
+
+    def __len__(self) -> int:
+        return int(self._data.__len__())
+
+    def __repr__(self) -> str:
+        return f"<NDBuffer shape={self.shape} dtype={self.dtype} {self._data!r}>"
+
+    def all_equal(self, other: Any, equal_nan: bool = True) -> bool:
+        """Return whether every element is the same value as ``other``.
+
+        Parameters
+        ----------
+        other
+            A scalar, or an array that broadcasts.
+        equal_nan
+            Whether a NaN is the same as a NaN. Negative zero is never the same as zero.
+
+        Examples
+        --------
+        >>> from zarr.buffer.cpu import NDBuffer
+        >>> NDBuffer.from_numpy_array(np.zeros(3)).all_equal(0)
+        True
+        """
+        if other is None:
+            return False
+        return arrays_identical(self.as_numpy_array(), other, equal_nan)
+
+    def fill(self, value: Any) -> None:
+        """Set every element to one value."""
+        self._data.fill(value)
+
+    def copy(self) -> Self:
+        """Return a copy."""
+        return type(self)(self._data.copy())
+
+    def transpose(self, axes: SupportsIndex | Sequence[SupportsIndex] | None) -> Self:
+        """Return the elements with permuted axes, as a view."""
+        return type(self)(self._data.transpose(axes))
+
+
+def arrays_identical(data: npt.NDArray[Any], other: Any, equal_nan: bool = True) -> bool:
+    """Return whether an array holds exactly the values of another one that broadcasts to it.
+
+    Zeros of different sign differ, because replacing one by the other would lose the sign.
+
+    Examples
+    --------
+    >>> arrays_identical(np.array([0.0, -0.0]), 0.0)
+    False
+    """
+    if data.dtype.kind in "Mm" and isinstance(other, (np.datetime64, np.timedelta64)):
+        other = np.asarray(other).astype(data.dtype)
+    other_array = np.asarray(other, dtype=data.dtype) if data.dtype.hasobject else np.asarray(other)
+    try:
+        if data.dtype.fields is not None or other_array.dtype.fields is not None:
+            return bool(np.all(data == other_array.astype(data.dtype)))
+        if data.dtype.kind == "c":
+            as_complex = other_array.astype(np.result_type(other_array, np.complex64), copy=False)
+            return all(
+                arrays_identical(part, other_part, equal_nan)
+                for part, other_part in ((data.real, as_complex.real), (data.imag, as_complex.imag))
+            )
+        same = data == other_array
+        if data.dtype.kind == "f" and other_array.dtype.kind in "fiub":
+            same &= np.signbit(data) == np.signbit(other_array.astype(np.float64))
+        if equal_nan and data.dtype.kind in "fMm" and other_array.dtype.kind in "fMm":
+            missing = np.isnan if data.dtype.kind == "f" else np.isnat
+            same |= missing(data) & missing(other_array)
+    except TypeError:  # values that numpy cannot compare are not the same
+        return False
+    return bool(np.all(same))
+
+
+class BufferPrototype(NamedTuple):
+    """Which two classes hold bytes and elements."""
+
+    buffer: type[Buffer]
+    nd_buffer: type[NDBuffer]
+
+
+def default_buffer_prototype() -> BufferPrototype:
+    """Return the classes that the configuration names.
+
+    Examples
+    --------
+    >>> default_buffer_prototype().buffer.__name__
+    'Buffer'
+    """
+    return BufferPrototype(buffer=get_buffer_class(), nd_buffer=get_ndbuffer_class())
