@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Runs the zarr tests of the libraries above us, with zarr-python 3.4.2 and with this project, and compares.
+#   bash ci/downstream.sh [xarray] [dask] [anndata] [ome-zarr] [virtualizarr] [pydantic-zarr]
+# Needs Python 3.13 (where the newest releases are). Reports go to .downstream/REPORT.txt. Long: an hour for all.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+PYTHON=${PYTHON:-$(command -v python3.13 || ls "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.13.*/bin/python | tail -1)}
+exec "$PYTHON" ci/downstream.py "$@"
