@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
@@ -100,7 +101,9 @@ def _import_path(path: str) -> Any:
 @cache
 def _entry_points_by_group() -> Mapping[str, tuple[EntryPoint, ...]]:
     groups: dict[str, list[EntryPoint]] = {}
-    for point in entry_points():
+    found: Any = entry_points()
+    # Before Python 3.12 this is a dict of groups, afterwards a flat sequence.
+    for point in chain.from_iterable(found.values()) if isinstance(found, dict) else found:
         if point.group == "zarr" or point.group.startswith("zarr."):
             groups.setdefault(point.group, []).append(point)
     return {group: tuple(points) for group, points in groups.items()}
