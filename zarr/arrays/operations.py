@@ -9,19 +9,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 import zarr_core
 from zarr.arrays.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
+from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.requests import Delete, Gather, Hold, List, Put, Size, Steps
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.layout import ArrayLayout
+
+T = TypeVar("T")
 
 MAX_NAMED_CHUNKS = 4096
 """Up to so many chunks are deleted by name; more are looked up by one listing first."""
@@ -35,23 +38,56 @@ def node_key(handle: ArrayHandle) -> str:
     return handle.store_path.path
 
 
-def save_metadata_steps(handle: ArrayHandle, metadata: Any, names: Iterable[str] | None = None) -> Steps[None]:
-    """Write the documents of a metadata object (or only those named)."""
+def save_metadata_steps(handle: ArrayHandle, metadata: Any) -> Steps[None]:
+    """Write the documents of a metadata object, here and in the consolidated copies above."""
+    yield Gather((save_documents_steps(handle, metadata),))
+    yield from record_steps(handle, metadata)
+
+
+def save_documents_steps(handle: ArrayHandle, metadata: Any) -> Steps[None]:
+    """Write the documents of a metadata object."""
     prefix = f"{handle.store_path.path}/" if handle.store_path.path else ""
-    documents = metadata.to_buffer_dict(default_buffer_prototype())
-    for name, document in documents.items():
-        if names is None or name in names:
-            yield Put(prefix + name, document)
+    for name, document in metadata.to_buffer_dict(default_buffer_prototype()).items():
+        yield Put(prefix + name, document)
 
 
-def publish_steps(handle: ArrayHandle, metadata: Any, names: Iterable[str] | None = None) -> Steps[None]:
+def record_steps(handle: ArrayHandle, metadata: Any) -> Steps[None]:
+    """Bring the consolidated copies in the groups above up to date."""
+    path = handle.store_path.path
+    if path:
+        documents = metadata.to_buffer_dict(default_buffer_prototype())
+        yield from record_changes_steps(handle.store_path.store, {path: documents})
+
+
+def publish_steps(handle: ArrayHandle, metadata: Any) -> Steps[None]:
     """Write changed metadata and show it to both faces."""
-    yield from save_metadata_steps(handle, metadata, names)
+    yield from save_documents_steps(handle, metadata)
     handle.state = handle.state.replaced(metadata)
 
 
-def set_attributes_steps(handle: ArrayHandle, attributes: Mapping[str, Any]) -> Steps[None]:
-    """Replace all attributes.
+def changing_steps(handle: ArrayHandle, change: Steps[T]) -> Steps[T]:
+    """Run a change that holds the node, let go of the node, then tell the groups above."""
+    before = handle.metadata
+    (result,) = yield Gather((change,))
+    if handle.metadata is not before:
+        yield from record_steps(handle, handle.metadata)
+    answer: T = result
+    return answer
+
+
+def update_attributes_steps(
+    handle: ArrayHandle, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
+) -> Steps[None]:
+    """Add, replace and remove attributes in one write of the document.
+
+    Parameters
+    ----------
+    handle : ArrayHandle
+    changes : mapping
+    removed : iterable of str
+        Names to remove.
+    replace : bool
+        Whether ``changes`` are all that is left.
 
     Raises
     ------
@@ -59,19 +95,15 @@ def set_attributes_steps(handle: ArrayHandle, attributes: Mapping[str, Any]) -> 
         An attribute cannot be written as JSON.
     """
     check_writable(handle)
-    json.dumps(dict(attributes))  # before anything is changed
-    yield Hold((node_key(handle),), "node")
-    yield from publish_steps(handle, handle.metadata.update_attributes(dict(attributes)))
+    json.dumps(dict(changes))  # before anything is changed
+    yield from changing_steps(handle, _change_attributes_steps(handle, dict(changes), tuple(removed), replace))
 
 
-def update_attributes_steps(
-    handle: ArrayHandle, changes: Mapping[str, Any], removed: Iterable[str] = ()
+def _change_attributes_steps(
+    handle: ArrayHandle, changes: dict[str, Any], removed: tuple[str, ...], replace: bool
 ) -> Steps[None]:
-    """Add, replace and remove attributes in one write of the document."""
-    check_writable(handle)
-    json.dumps(dict(changes))
     yield Hold((node_key(handle),), "node")
-    attributes = {**handle.metadata.attributes, **changes}
+    attributes = changes if replace else {**handle.metadata.attributes, **changes}
     for name in removed:
         del attributes[name]
     yield from publish_steps(handle, handle.metadata.update_attributes(attributes))
@@ -108,9 +140,13 @@ def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: boo
         Whether chunks that lie outside the new shape are removed.
     """
     check_writable(handle)
+    shape = parse_new_shape(handle.layout, new_shape)
+    yield from changing_steps(handle, _resize_steps(handle, shape, delete_outside_chunks))
+
+
+def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_chunks: bool) -> Steps[None]:
     yield Hold((node_key(handle),), "node")
     old = handle.state.layout
-    shape = parse_new_shape(old, new_shape)
     if shape == old.shape:
         return
     yield from publish_steps(handle, old.metadata.update_shape(shape))
@@ -187,7 +223,7 @@ def clear_cut_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | Non
         if new >= end:
             continue
         region = tuple(slice(new, end) if i == d else slice(0, ends[i]) for i in range(layout.ndim))
-        yield from _clear_region_steps(layout, region, bulk)
+        yield Gather((_clear_region_steps(layout, region, bulk),))
 
 
 def _clear_region_steps(layout: ArrayLayout, region: tuple[slice, ...], bulk: str | None) -> Steps[None]:
@@ -206,16 +242,14 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
     """
     check_writable(handle)
     value = as_elements(data, handle.layout.dtype)
+    return (yield from changing_steps(handle, _append_steps(handle, value, axis)))
+
+
+def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -> Steps[tuple[int, ...]]:
     yield Hold((node_key(handle),), "node")
     layout = handle.state.layout
     shape = layout.shape
-    fits = value.ndim == layout.ndim and -layout.ndim <= axis < layout.ndim
-    axis = axis % layout.ndim if layout.ndim else 0
-    if not fits or any(value.shape[i] != shape[i] for i in range(layout.ndim) if i != axis):
-        raise ValueError(
-            f"shape of data to append is not compatible with the array. The shape of the data is {value.shape} and "
-            f"the shape of the array is {shape}; all dimensions but the one appended to ({axis}) must match."
-        )
+    axis = checked_axis(layout, value.shape, axis)
     new_shape = tuple(n + value.shape[i] if i == axis else n for i, n in enumerate(shape))
     if new_shape == shape:
         return shape
@@ -223,9 +257,29 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
     region = tuple(slice(shape[i], new_shape[i]) if i == axis else slice(0, n) for i, n in enumerate(new_shape))
     plan = zarr_core.plan_basic(state.layout.grid, region)
     yield from write_plan_steps(state.layout, plan, value, None, layout.skip_filled, handle.bulk)
-    yield from save_metadata_steps(handle, state.metadata)
+    yield from save_documents_steps(handle, state.metadata)
     handle.state = state
     return new_shape
+
+
+def checked_axis(layout: ArrayLayout, added: tuple[int, ...], axis: int) -> int:
+    """The axis to append to, counted from the front.
+
+    Raises
+    ------
+    ValueError
+        The shape of the data does not go with the array's.
+    """
+    ndim, shape = layout.ndim, layout.shape
+    fits = len(added) == ndim and -ndim <= axis < ndim
+    if fits:
+        axis %= ndim
+        if all(added[i] == shape[i] for i in range(ndim) if i != axis):
+            return axis
+    raise ValueError(
+        f"shape of data to append is not compatible with the array. The shape of the data is {added} and the shape of "
+        f"the array is {shape}. All dimensions must match except for the dimension being appended ({axis})."
+    )
 
 
 # ----------------------------------------------------------------------------------------------- what is stored

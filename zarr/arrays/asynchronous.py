@@ -1,0 +1,196 @@
+"""The asynchronous face of an array. What the methods mean is written at their twins in ``synchronous.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from zarr.array_spec import ArrayConfigLike, parse_array_config
+from zarr.arrays.face import ArrayFace
+from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.indexers import AsyncOIndex, AsyncVIndex
+from zarr.arrays.info import ArrayInfo
+from zarr.arrays.opening import open_array_steps, parse_metadata
+from zarr.arrays.operations import (
+    append_steps,
+    nbytes_stored_steps,
+    nchunks_initialized_steps,
+    nshards_initialized_steps,
+    resize_steps,
+    save_metadata_steps,
+    update_attributes_steps,
+)
+from zarr.arrays.pipelines import pipeline_of
+from zarr.arrays.reading import get_selection_steps
+from zarr.arrays.writing import set_selection_steps
+from zarr.runners.choose import async_runner_for
+from zarr.storage.resolve import make_store_path
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from zarr.abc.codec import CodecPipeline
+    from zarr.arrays.selection import Fields
+    from zarr.buffer.core import BufferPrototype, NDBuffer
+    from zarr.steps.requests import Steps
+    from zarr.storage.path import StorePath
+    from zarr.storage.resolve import StoreLike
+    from zarr.types import JSON, ShapeLike, ZarrFormat
+
+T = TypeVar("T")
+T_ArrayMetadata = TypeVar("T_ArrayMetadata")
+
+
+class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
+    """An array, to be used from asynchronous code; the synchronous twin is :class:`zarr.Array`.
+
+    Parameters
+    ----------
+    metadata : ArrayV2Metadata, ArrayV3Metadata or dict
+    store_path : StorePath
+    config : ArrayConfig or dict, optional
+
+    Examples
+    --------
+    >>> import asyncio, zarr
+    >>> array = zarr.array([1, 2, 3]).async_array
+    >>> asyncio.run(array.getitem(slice(1, None)))
+    array([2, 3])
+    """
+
+    def __init__(self, metadata: Any, store_path: StorePath, config: ArrayConfigLike | None = None) -> None:
+        self._handle = ArrayHandle(store_path, parse_metadata(metadata), parse_array_config(config))
+
+    @classmethod
+    def from_handle(cls, handle: ArrayHandle) -> Self:
+        """The face of an array that is open already."""
+        face = cls.__new__(cls)
+        face._handle = handle
+        return face
+
+    @classmethod
+    def from_dict(cls, store_path: StorePath, data: dict[str, JSON]) -> Self:
+        return cls(data, store_path)
+
+    @classmethod
+    async def open(
+        cls, store: StoreLike, zarr_format: ZarrFormat | None = 3, *, config: ArrayConfigLike | None = None
+    ) -> Self:
+        store_path = await make_store_path(store)
+        run = async_runner_for(store_path.store).run
+        return cls.from_handle(await run(open_array_steps(store_path, zarr_format, config)))
+
+    def _run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:
+        return self._handle.async_run(steps)
+
+    def _get(self, kind: str, selection: Any, **options: Any) -> Coroutine[Any, Any, Any]:
+        return self._run(get_selection_steps(self._handle, kind, selection, **options))
+
+    @property
+    def codec_pipeline(self) -> CodecPipeline:
+        """The codecs as a pipeline by the public contract, for those who drive one."""
+        return pipeline_of(self._handle, self._handle.layout)
+
+    @property
+    def attrs(self) -> dict[str, JSON]:
+        """The attributes."""
+        attributes: dict[str, JSON] = self._handle.metadata.attributes
+        return attributes
+
+    @property
+    def oindex(self) -> AsyncOIndex:
+        """Orthogonal indexing."""
+        return AsyncOIndex(self)
+
+    @property
+    def vindex(self) -> AsyncVIndex:
+        """Vectorized indexing."""
+        return AsyncVIndex(self)
+
+    async def getitem(self, selection: Any, *, prototype: BufferPrototype | None = None) -> Any:
+        return await self._get("basic", selection, prototype=prototype)
+
+    async def get_orthogonal_selection(
+        self,
+        selection: Any,
+        *,
+        out: NDBuffer | None = None,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> Any:
+        return await self._get("orthogonal", selection, out=out, fields=fields, prototype=prototype)
+
+    async def get_mask_selection(
+        self,
+        mask: Any,
+        *,
+        out: NDBuffer | None = None,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> Any:
+        return await self._get("mask", mask, out=out, fields=fields, prototype=prototype)
+
+    async def get_coordinate_selection(
+        self,
+        selection: Any,
+        *,
+        out: NDBuffer | None = None,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> Any:
+        return await self._get("coordinate", selection, out=out, fields=fields, prototype=prototype)
+
+    async def setitem(self, selection: Any, value: Any, prototype: BufferPrototype | None = None) -> None:
+        await self._run(set_selection_steps(self._handle, "basic", selection, value, prototype=prototype))
+
+    async def resize(self, new_shape: ShapeLike, delete_outside_chunks: bool = True) -> None:
+        await self._run(resize_steps(self._handle, new_shape, delete_outside_chunks))
+
+    async def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
+        return await self._run(append_steps(self._handle, data, axis))
+
+    async def update_attributes(self, new_attributes: dict[str, JSON]) -> Self:
+        await self._run(update_attributes_steps(self._handle, new_attributes))
+        return self
+
+    async def _change_attributes(
+        self, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
+    ) -> None:
+        await self._run(update_attributes_steps(self._handle, changes, removed, replace))
+
+    async def _save_metadata(self, metadata: Any, ensure_parents: bool = False) -> None:
+        await self._run(save_metadata_steps(self._handle, metadata))
+
+    async def nchunks_initialized(self) -> int:
+        return await self._run(nchunks_initialized_steps(self._handle))
+
+    async def _nshards_initialized(self) -> int:
+        return await self._run(nshards_initialized_steps(self._handle))
+
+    async def nbytes_stored(self) -> int:
+        return await self._run(nbytes_stored_steps(self._handle))
+
+    async def info_complete(self) -> ArrayInfo:
+        return self._info(await self.nbytes_stored(), await self._nshards_initialized())
+
+    def with_config(self, config: ArrayConfigLike) -> Self:
+        return self.from_handle(self._handle.with_config(merged_config(self._handle, config)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AsyncArray):
+            return NotImplemented
+        same_place = self.metadata == other.metadata and self.store_path == other.store_path
+        return bool(same_place and self.config == other.config)
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, str(self.store_path)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self).from_handle, (self._handle,))
+
+
+def merged_config(handle: ArrayHandle, config: ArrayConfigLike) -> Any:
+    """A configuration with the fields that a dict leaves out taken from the one at hand."""
+    if isinstance(config, Mapping):
+        return parse_array_config({**handle.config.to_dict(), **config})
+    return parse_array_config(config)

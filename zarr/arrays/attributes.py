@@ -1,0 +1,100 @@
+"""The attributes of an array or a group as a mapping: reading is from memory, each change is one write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+
+class Attributes(MutableMapping[str, Any]):
+    """The user's attributes of a node.
+
+    Parameters
+    ----------
+    obj : Array or Group
+        Whose ``metadata.attributes`` are shown. It offers ``_change_attributes(changes, removed, replace)``.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> array = zarr.create_array({}, shape=3, dtype="int8")
+    >>> array.attrs["unit"] = "m"
+    >>> array.attrs.asdict()
+    {'unit': 'm'}
+    """
+
+    def __init__(self, obj: Any) -> None:
+        self._obj = obj
+
+    def __getitem__(self, key: str) -> Any:
+        return self._obj.metadata.attributes[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._obj._change_attributes({key: value})
+
+    def __delitem__(self, key: str) -> None:
+        if key not in self._obj.metadata.attributes:
+            raise KeyError(key)
+        self._obj._change_attributes({}, removed=(key,))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._obj.metadata.attributes)
+
+    def __len__(self) -> int:
+        return len(self._obj.metadata.attributes)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._obj.metadata.attributes
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        """Add or replace several attributes in one write.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            As for ``dict.update``.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.create_array({}, shape=3, dtype="int8")
+        >>> array.attrs.update({"a": 1}, b=2)
+        >>> dict(array.attrs)
+        {'a': 1, 'b': 2}
+        """
+        changes: dict[str, Any] = dict(*args, **kwargs)
+        if changes:
+            self._obj._change_attributes(changes)
+
+    def put(self, d: Mapping[str, Any]) -> None:
+        """Replace all attributes in one write.
+
+        Parameters
+        ----------
+        d : mapping
+            What there is afterwards.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.create_array({}, shape=3, dtype="int8", attributes={"old": 1})
+        >>> array.attrs.put({"new": 2})
+        >>> dict(array.attrs)
+        {'new': 2}
+        """
+        self._obj._change_attributes(dict(d), replace=True)
+
+    def asdict(self) -> dict[str, Any]:
+        """The attributes as a plain dict, a copy.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.create_array({}, shape=3, dtype="int8", attributes={"a": 1}).attrs.asdict()
+        {'a': 1}
+        """
+        return dict(self._obj.metadata.attributes)

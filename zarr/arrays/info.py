@@ -1,0 +1,85 @@
+"""What an array says of itself at a glance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from zarr.types import MemoryOrder, ZarrFormat
+
+_UNITS = ("", "K", "M", "G", "T", "P")
+
+
+def byte_info(size: int) -> str:
+    """A number of bytes, and again in a unit that can be read.
+
+    Examples
+    --------
+    >>> byte_info(2320)
+    '2320 (2.3K)'
+    """
+    if size < 1024:
+        return str(size)
+    value, unit = float(size), 0
+    while value >= 1024 and unit < len(_UNITS) - 1:
+        value /= 1024
+        unit += 1
+    return f"{size} ({value:.1f}{_UNITS[unit]})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrayInfo:
+    """A summary of an array, printed one field a line.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> "Chunk shape        : (3,)" in repr(zarr.create_array({}, shape=3, dtype="int8").info)
+    True
+    """
+
+    _type: Literal["Array"] = "Array"
+    _zarr_format: ZarrFormat
+    _data_type: Any
+    _fill_value: object
+    _shape: tuple[int, ...]
+    _shard_shape: tuple[int, ...] | str | None = None
+    _chunk_shape: tuple[int, ...] | str | None = None
+    _order: MemoryOrder
+    _read_only: bool
+    _store_type: str
+    _filters: tuple[Any, ...] = ()
+    _serializer: Any = None
+    _compressors: tuple[Any, ...] = ()
+    _count_bytes: int | None = None
+    _count_bytes_stored: int | None = None
+    _count_chunks_initialized: int | None = None
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name:<19}: {value}" for name, value in self._rows() if value is not None)
+
+    def _rows(self) -> list[tuple[str, object]]:
+        counted = "Chunks Initialized" if self._shard_shape is None else "Shards Initialized"
+        ratio = stored = None
+        if self._count_bytes is not None and self._count_bytes_stored is not None:
+            stored = byte_info(self._count_bytes_stored)
+            ratio = f"{self._count_bytes / self._count_bytes_stored:.1f}" if self._count_bytes_stored else None
+        return [
+            ("Type", self._type),
+            ("Zarr format", self._zarr_format),
+            ("Data type", self._data_type),
+            ("Fill value", self._fill_value),
+            ("Shape", self._shape),
+            ("Shard shape", self._shard_shape),
+            ("Chunk shape", self._chunk_shape),
+            ("Order", self._order),
+            ("Read-only", self._read_only),
+            ("Store type", self._store_type),
+            ("Filters", self._filters),
+            ("Serializer", self._serializer),
+            ("Compressors", self._compressors),
+            ("No. bytes", None if self._count_bytes is None else byte_info(self._count_bytes)),
+            ("No. bytes stored", stored),
+            ("Storage ratio", ratio),
+            (counted, self._count_chunks_initialized),
+        ]

@@ -1,0 +1,47 @@
+"""From a document in a store to an open array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr.array_spec import ArrayConfigLike, parse_array_config
+from zarr.arrays.handle import ArrayHandle
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.steps.nodes import read_array_steps
+
+if TYPE_CHECKING:
+    from zarr.steps.requests import Steps
+    from zarr.storage.path import StorePath
+    from zarr.types import ZarrFormat
+
+
+def parse_metadata(metadata: Any) -> ArrayV2Metadata | ArrayV3Metadata:
+    """Array metadata from an object or its JSON form.
+
+    Raises
+    ------
+    TypeError
+        It is neither.
+    """
+    if isinstance(metadata, (ArrayV2Metadata, ArrayV3Metadata)):
+        return metadata
+    if isinstance(metadata, dict):
+        if "node_type" in metadata or "chunk_grid" in metadata:
+            return ArrayV3Metadata.from_dict(metadata)
+        return ArrayV2Metadata.from_dict(metadata)
+    raise TypeError(f"array metadata is needed, got {type(metadata).__name__}")
+
+
+def open_array_steps(
+    store_path: StorePath, zarr_format: ZarrFormat | None = None, config: ArrayConfigLike | None = None
+) -> Steps[ArrayHandle]:
+    """Open the array at a path.
+
+    Raises
+    ------
+    ArrayNotFoundError
+        There is no array.
+    """
+    metadata = yield from read_array_steps(store_path, zarr_format)
+    return ArrayHandle(store_path, metadata, parse_array_config(config))
