@@ -1,0 +1,238 @@
+"""How chunk coordinates become store keys.
+
+May import `zarr_core` and floor 1. The encodings of the format live here; others are found through the registry under
+``zarr.chunk_key_encoding``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, Self, TypeAlias
+
+from typing_extensions import NotRequired, TypedDict
+
+import zarr_core
+from zarr.abc.metadata import Metadata
+from zarr.registry import get_chunk_key_encoding_class
+from zarr.types import JSON, NamedConfig, parse_named_configuration
+
+SeparatorLiteral: TypeAlias = Literal[".", "/"]
+
+
+class ChunkKeyEncodingParams(TypedDict):
+    """A chunk key encoding as a user writes it: a name and perhaps a separator."""
+
+    name: Literal["v2", "default"]
+    separator: NotRequired[SeparatorLiteral]
+
+
+def parse_separator(data: JSON) -> SeparatorLiteral:
+    """Check a separator.
+
+    Parameters
+    ----------
+    data
+        ``"."`` or ``"/"``.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+
+    Examples
+    --------
+    >>> parse_separator("/")
+    '/'
+    """
+    if data == "." or data == "/":
+        return data  # type: ignore[return-value]
+    raise ValueError(f"Failed to parse input for 'separator': expected Literal['.', '/'], got {data!r}.")
+
+
+def _join(separator: str, coords: Iterable[int]) -> str:
+    return separator.join([str(int(c)) for c in coords])
+
+
+@dataclass(frozen=True)
+class ChunkKeyEncoding(ABC, Metadata):
+    """How chunk coordinates become the part of a key that follows the path of the array.
+
+    A third party inherits from this, names itself in ``name``, declares its configuration as dataclass fields, and
+    writes ``encode_chunk_key``. Where keys are made of the coordinates in the ``default`` or ``v2`` manner, ``to_core``
+    lets the compiled core make them in bulk.
+
+    Examples
+    --------
+    >>> DefaultChunkKeyEncoding(separator=".").encode_chunk_key((1, 2))
+    'c.1.2'
+    """
+
+    name: ClassVar[str]
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Read the JSON form: a name, or an object with a name and perhaps a configuration."""
+        _, configuration = parse_named_configuration(data, require_configuration=False)
+        return cls(**(configuration or {}))  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON form."""
+        return {"name": self.name, "configuration": {field.name: getattr(self, field.name) for field in fields(self)}}
+
+    def decode_chunk_key(self, chunk_key: str) -> tuple[int, ...]:
+        """Return the coordinates that a key stands for."""
+        raise NotImplementedError(f"{type(self).__name__} does not implement decode_chunk_key.")
+
+    @abstractmethod
+    def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
+        """Return the key of the chunk at ``chunk_coords``, relative to the array."""
+
+    def to_core(self, prefix: str) -> zarr_core.KeyFormat | None:
+        """Return the key format of the compiled core, or None where it has none for this encoding.
+
+        Parameters
+        ----------
+        prefix
+            The full path of the array in its store.
+        """
+        return None
+
+
+@dataclass(frozen=True)
+class DefaultChunkKeyEncoding(ChunkKeyEncoding):
+    """Keys like ``c/0/1``: the letter c, then the coordinates.
+
+    Parameters
+    ----------
+    separator
+        ``"/"`` or ``"."``.
+
+    Raises
+    ------
+    ValueError
+        For any other separator.
+
+    Examples
+    --------
+    >>> DefaultChunkKeyEncoding().encode_chunk_key((0, 1))
+    'c/0/1'
+    """
+
+    name: ClassVar[Literal["default"]] = "default"
+    separator: SeparatorLiteral = "/"
+
+    def __post_init__(self) -> None:
+        parse_separator(self.separator)
+
+    def decode_chunk_key(self, chunk_key: str) -> tuple[int, ...]:
+        """Return the coordinates that a key stands for."""
+        if chunk_key == "c":
+            return ()
+        start, *coords = chunk_key.split(self.separator)
+        if start != "c" or not coords:
+            raise ValueError(f"Invalid chunk key for default encoding: {chunk_key!r}")
+        return tuple([int(c) for c in coords])
+
+    def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
+        """Return the key of the chunk at ``chunk_coords``."""
+        return "c" + self.separator + _join(self.separator, chunk_coords) if len(chunk_coords) else "c"
+
+    def to_core(self, prefix: str) -> zarr_core.KeyFormat | None:
+        """Return the key format of the compiled core."""
+        return zarr_core.KeyFormat(prefix, self.separator, "default")
+
+
+@dataclass(frozen=True)
+class V2ChunkKeyEncoding(ChunkKeyEncoding):
+    """Keys like ``0.1``: the coordinates alone, as format 2 writes them.
+
+    Parameters
+    ----------
+    separator
+        ``"."`` or ``"/"``.
+
+    Raises
+    ------
+    ValueError
+        For any other separator.
+
+    Examples
+    --------
+    >>> V2ChunkKeyEncoding().encode_chunk_key((0, 1))
+    '0.1'
+    """
+
+    name: ClassVar[Literal["v2"]] = "v2"
+    separator: SeparatorLiteral = "."
+
+    def __post_init__(self) -> None:
+        parse_separator(self.separator)
+
+    def decode_chunk_key(self, chunk_key: str) -> tuple[int, ...]:
+        """Return the coordinates that a key stands for; for ``"0"``, those of a 1-d array."""
+        return tuple([int(c) for c in chunk_key.split(self.separator)])
+
+    def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
+        """Return the key of the chunk at ``chunk_coords``."""
+        return _join(self.separator, chunk_coords) or "0"
+
+    def to_core(self, prefix: str) -> zarr_core.KeyFormat | None:
+        """Return the key format of the compiled core."""
+        return zarr_core.KeyFormat(prefix, self.separator, "v2")
+
+
+ChunkKeyEncodingLike: TypeAlias = (
+    Mapping[str, JSON] | ChunkKeyEncodingParams | ChunkKeyEncoding | NamedConfig[str, Any] | str
+)
+
+_BUILTIN: dict[str, type[ChunkKeyEncoding]] = {"default": DefaultChunkKeyEncoding, "v2": V2ChunkKeyEncoding}
+
+
+def parse_chunk_key_encoding(data: ChunkKeyEncodingLike) -> ChunkKeyEncoding:
+    """Read the ``chunk_key_encoding`` member of an array document, or what a user passed for it.
+
+    Parameters
+    ----------
+    data
+        An encoding (returned as it is); a name; ``{"name": ..., "configuration": {...}}``; or
+        ``{"name": ..., "separator": ...}``.
+
+    Returns
+    -------
+    ChunkKeyEncoding
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is malformed, or no encoding of that name is known.
+
+    Examples
+    --------
+    >>> parse_chunk_key_encoding({"name": "v2", "separator": "/"})
+    V2ChunkKeyEncoding(separator='/')
+    >>> parse_chunk_key_encoding("default")
+    DefaultChunkKeyEncoding(separator='/')
+    """
+    if isinstance(data, ChunkKeyEncoding):
+        return data
+    if isinstance(data, Mapping) and "separator" in data:
+        data = {"name": data.get("name"), "configuration": {"separator": data["separator"]}}
+    name, configuration = parse_named_configuration(data, require_configuration=False)  # type: ignore[arg-type]
+    cls = _BUILTIN.get(name)
+    if cls is not None:
+        unknown = set(configuration or ()) - {"separator"}  # type: ignore[call-overload]
+        if unknown:
+            raise TypeError(f"The chunk key encoding {name!r} has no parameter {sorted(unknown)}")
+        return cls(**(configuration or {}))  # type: ignore[arg-type]
+    try:
+        other: Any = get_chunk_key_encoding_class(name)
+    except KeyError as error:
+        raise ValueError(f"Unknown chunk key encoding: {error.args[0] if error.args else name!r}") from error
+    encoding: ChunkKeyEncoding = other.from_dict(data)
+    return encoding

@@ -1,0 +1,53 @@
+"""Chunk grids: how an array is cut into chunks, as a description and as something one can ask questions.
+
+May import `zarr_core` and floor 1 (`errors`, `types`, `settings`, `abc`, `registry`), `dtype` and `array_spec`.
+Read first: `dimensions.py` (one axis), then `grid.py` (all axes), then `regular.py` and `rectilinear.py` (documents).
+"""
+
+from __future__ import annotations
+
+from zarr.grids.base import ChunkGridMetadata
+from zarr.grids.dimensions import DimensionGrid, FixedDimension, VaryingDimension
+from zarr.grids.grid import ChunkGrid, ChunkSpec
+from zarr.grids.guess import SHARDED_INNER_CHUNK_MAX_BYTES, guess_chunks, guess_regular_chunks
+from zarr.grids.normalize import (
+    ChunkLayout,
+    full_span_chunk_size,
+    is_regular_1d,
+    is_regular_nd,
+    normalize_chunks,
+    normalize_chunks_1d,
+    normalize_chunks_nd,
+    resolve_outer_and_inner_chunks,
+)
+from zarr.grids.parse import create_chunk_grid_metadata, parse_chunk_grid
+from zarr.grids.rectilinear import RectilinearChunkGridMetadata, RectilinearChunksDisabledError
+from zarr.grids.regular import RegularChunkGridMetadata
+from zarr.grids.shapes import MAX_LENGTH, parse_shape
+
+__all__ = [
+    "MAX_LENGTH",
+    "SHARDED_INNER_CHUNK_MAX_BYTES",
+    "ChunkGrid",
+    "ChunkGridMetadata",
+    "ChunkLayout",
+    "ChunkSpec",
+    "DimensionGrid",
+    "FixedDimension",
+    "RectilinearChunkGridMetadata",
+    "RectilinearChunksDisabledError",
+    "RegularChunkGridMetadata",
+    "VaryingDimension",
+    "create_chunk_grid_metadata",
+    "full_span_chunk_size",
+    "guess_chunks",
+    "guess_regular_chunks",
+    "is_regular_1d",
+    "is_regular_nd",
+    "normalize_chunks",
+    "normalize_chunks_1d",
+    "normalize_chunks_nd",
+    "parse_chunk_grid",
+    "parse_shape",
+    "resolve_outer_and_inner_chunks",
+]

@@ -1,0 +1,264 @@
+"""A chunk grid over an array of known shape, and one chunk of it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import zarr_core
+from zarr.grids.dimensions import DimensionGrid, FixedDimension, VaryingDimension
+from zarr.grids.shapes import parse_shape
+
+
+@dataclass(frozen=True)
+class ChunkSpec:
+    """One chunk: where it lies in the array, and the shape that its codecs work on.
+
+    Parameters
+    ----------
+    slices
+        The part of the array that the chunk holds, clipped to the array.
+    codec_shape
+        The full shape of the chunk, overhang included.
+
+    Examples
+    --------
+    >>> spec = ChunkGrid.from_sizes((10,), (4,))[2]
+    >>> spec.shape, spec.codec_shape, spec.is_boundary
+    ((2,), (4,), True)
+    """
+
+    slices: tuple[slice, ...]
+    codec_shape: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the part that lies inside the array."""
+        return tuple([s.stop - s.start for s in self.slices])
+
+    @property
+    def is_boundary(self) -> bool:
+        """Whether the chunk overhangs the array."""
+        return self.shape != self.codec_shape
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class ChunkGrid:
+    """How an array of known shape is cut into chunks.
+
+    Parameters
+    ----------
+    dimensions
+        One `DimensionGrid` an axis.
+
+    Examples
+    --------
+    >>> grid = ChunkGrid.from_sizes((10, 20), (3, (5, 15)))
+    >>> grid.grid_shape
+    (4, 2)
+    >>> grid[3, 1]
+    ChunkSpec(slices=(slice(9, 10, 1), slice(5, 20, 1)), codec_shape=(3, 15))
+    """
+
+    _dimensions: tuple[DimensionGrid, ...]
+
+    def __init__(self, *, dimensions: tuple[DimensionGrid, ...]) -> None:
+        object.__setattr__(self, "_dimensions", tuple(dimensions))
+
+    def __repr__(self) -> str:
+        sizes = ", ".join([dim._size_repr for dim in self._dimensions])
+        return f"ChunkGrid(chunk_sizes=({sizes}), array_shape={self.array_shape})"
+
+    @classmethod
+    def from_metadata(cls, metadata: Any) -> ChunkGrid:
+        """Return the grid of an array, given its metadata.
+
+        Parameters
+        ----------
+        metadata
+            `ArrayV2Metadata` or `ArrayV3Metadata`.
+
+        Returns
+        -------
+        ChunkGrid
+            Of the stored chunks: shards, for a sharded array.
+        """
+        grid = metadata.chunk_grid
+        if isinstance(grid, ChunkGrid):
+            return grid
+        return cls(dimensions=grid.dimensions(metadata.shape))
+
+    @classmethod
+    def from_sizes(cls, array_shape: Any, chunk_sizes: Sequence[int | Sequence[int]]) -> ChunkGrid:
+        """Return the grid of an array of shape ``array_shape``.
+
+        Parameters
+        ----------
+        array_shape
+            An integer or a sequence of them.
+        chunk_sizes
+            One entry an axis: a chunk length, or the list of all chunk lengths.
+
+        Returns
+        -------
+        ChunkGrid
+
+        Raises
+        ------
+        ValueError
+            If the ranks differ or the chunks do not reach the end of the array.
+
+        Examples
+        --------
+        >>> ChunkGrid.from_sizes((10,), (4,))
+        ChunkGrid(chunk_sizes=(4), array_shape=(10,))
+        """
+        shape = parse_shape(array_shape)
+        sizes = tuple(chunk_sizes)
+        if len(shape) != len(sizes):
+            raise ValueError(
+                f"array_shape has {len(shape)} dimensions but chunk_sizes has {len(sizes)} dimensions"
+            )
+        return cls(dimensions=tuple([make_dimension(size, extent) for size, extent in zip(sizes, shape)]))
+
+    @property
+    def dimensions(self) -> tuple[DimensionGrid, ...]:
+        """One `DimensionGrid` an axis."""
+        return self._dimensions
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._dimensions)
+
+    @property
+    def array_shape(self) -> tuple[int, ...]:
+        """Shape of the array."""
+        return tuple([dim.extent for dim in self._dimensions])
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether every axis has chunks of one length."""
+        return all(isinstance(dim, FixedDimension) for dim in self._dimensions)
+
+    @property
+    def grid_shape(self) -> tuple[int, ...]:
+        """Number of chunks along each axis."""
+        return tuple([dim.nchunks for dim in self._dimensions])
+
+    @property
+    def chunk_shape(self) -> tuple[int, ...]:
+        """Shape of every chunk of a regular grid; `ValueError` for any other grid."""
+        if not self.is_regular:
+            raise ValueError(
+                "chunk_shape is only available for regular chunk grids. Use grid[coords] for per-chunk sizes."
+            )
+        return tuple([dim.chunk_size(0) for dim in self._dimensions])
+
+    @property
+    def chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """The lengths of all chunks along each axis, clipped to the array (as dask writes chunks)."""
+        return tuple([tuple([dim.data_size(i) for i in range(dim.nchunks)]) for dim in self._dimensions])
+
+    def get_nchunks(self) -> int:
+        """Return the number of chunks."""
+        return math.prod(self.grid_shape)
+
+    def __getitem__(self, coords: int | tuple[int, ...]) -> ChunkSpec | None:
+        """Return the chunk at ``coords``, or None outside of the grid."""
+        index = (coords,) if not isinstance(coords, tuple) else coords
+        if len(index) != self.ndim:
+            raise ValueError(f"Expected {self.ndim} coordinate(s) for a {self.ndim}-d chunk grid, got {len(index)}.")
+        slices, shape = [], []
+        for dim, i in zip(self._dimensions, map(operator.index, index)):
+            if not 0 <= i < dim.nchunks:
+                return None
+            start = dim.chunk_offset(i)
+            slices.append(slice(start, start + dim.data_size(i), 1))
+            shape.append(dim.chunk_size(i))
+        return ChunkSpec(tuple(slices), tuple(shape))
+
+    def __iter__(self) -> Iterator[ChunkSpec]:
+        """Go through the chunks, the last axis fastest."""
+        for coords in self.all_chunk_coords():
+            spec = self[coords]
+            if spec is not None:
+                yield spec
+
+    def all_chunk_coords(
+        self, *, origin: Sequence[int] | None = None, selection_shape: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, ...]]:
+        """Go through the coordinates of the chunks, the last axis fastest.
+
+        Parameters
+        ----------
+        origin
+            Coordinates of the first chunk; the first of the grid by default.
+        selection_shape
+            How many chunks along each axis; all that follow by default.
+
+        Returns
+        -------
+        iterator of tuples of int
+
+        Raises
+        ------
+        IndexError
+            If the block of chunks reaches beyond the grid.
+        """
+        first = tuple(origin) if origin is not None else (0,) * self.ndim
+        counts = (
+            tuple(selection_shape)
+            if selection_shape is not None
+            else tuple([n - o for n, o in zip(self.grid_shape, first)])
+        )
+        for axis, (start, count, size) in enumerate(zip(first, counts, self.grid_shape)):
+            if start < 0 or start + count > size:
+                raise IndexError(
+                    f"Invalid selection shape ({count}) for origin ({start}) and grid shape ({size}) at axis {axis}."
+                )
+        return itertools.product(*[range(start, start + count) for start, count in zip(first, counts)])
+
+    def iter_chunk_regions(
+        self, *, origin: Sequence[int] | None = None, selection_shape: Sequence[int] | None = None
+    ) -> Iterator[tuple[slice, ...]]:
+        """Go through the parts of the array that the chunks hold; parameters as `all_chunk_coords`."""
+        for coords in self.all_chunk_coords(origin=origin, selection_shape=selection_shape):
+            spec = self[coords]
+            if spec is not None:
+                yield spec.slices
+
+    def update_shape(self, new_shape: tuple[int, ...]) -> ChunkGrid:
+        """Return the grid of the array after a resize."""
+        if len(new_shape) != self.ndim:
+            raise ValueError(f"new_shape has {len(new_shape)} dimensions but chunk grid has {self.ndim} dimensions")
+        return ChunkGrid(dimensions=tuple([dim.resize(n) for dim, n in zip(self._dimensions, new_shape)]))
+
+    def to_core(self, shape: tuple[int, ...] | None = None) -> zarr_core.Grid:
+        """Return the grid of the compiled core, for the array of this shape or of shape ``shape``."""
+        return core_grid(self._dimensions if shape is None else self.update_shape(shape)._dimensions)
+
+
+def make_dimension(size: int | Sequence[int], extent: int) -> DimensionGrid:
+    """Return the axis whose chunk length, or list of chunk lengths, is ``size``."""
+    if isinstance(size, Sequence):
+        return VaryingDimension(size, extent)
+    try:
+        return FixedDimension(operator.index(size), extent)
+    except TypeError:
+        return VaryingDimension([operator.index(edge) for edge in size], extent)
+
+
+def core_grid(dimensions: Sequence[DimensionGrid]) -> zarr_core.Grid:
+    """Return the grid of the compiled core that has these axes."""
+    axes: list[zarr_core.RegularAxis | zarr_core.VaryingAxis] = []
+    for dim in dimensions:
+        if isinstance(dim, FixedDimension | VaryingDimension):
+            axes.append(dim.to_core())
+        else:
+            axes.append(zarr_core.VaryingAxis(dim.extent, [dim.chunk_size(i) for i in range(dim.ngridcells)]))
+    return zarr_core.Grid(axes)

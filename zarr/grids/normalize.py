@@ -1,0 +1,250 @@
+"""What a user may pass as ``chunks`` and ``shards``, made into grids."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from zarr.errors import ZarrUserWarning
+from zarr.grids.base import ChunkGridMetadata
+from zarr.grids.dimensions import DimensionGrid, FixedDimension, VaryingDimension
+from zarr.grids.grid import ChunkGrid
+from zarr.grids.guess import SHARDED_INNER_CHUNK_MAX_BYTES, guess_chunks, guess_shard_shape
+
+
+class ChunkLayout(NamedTuple):
+    """The stored chunks of an array and, when they are shards, the chunks inside."""
+
+    outer_chunks: ChunkGrid
+    inner: ChunkLayout | None = None
+
+
+def full_span_chunk_size(span: int, unit: int = 1) -> int:
+    """Return the smallest positive multiple of ``unit`` that covers ``span`` elements.
+
+    Examples
+    --------
+    >>> full_span_chunk_size(10, 4)
+    12
+    """
+    return max(1, -(-span // unit)) * unit
+
+
+def is_regular_1d(dim_chunks: Iterable[int]) -> bool:
+    """Say whether chunk lengths (as dask lists them) are all equal, the last perhaps smaller."""
+    lengths = tuple(dim_chunks)
+    return all(a == b for a, b in pairwise(lengths[:-1])) and (len(lengths) < 2 or lengths[-1] <= lengths[0])
+
+
+def is_regular_nd(chunks: Iterable[Iterable[int]]) -> bool:
+    """Say whether the chunk lengths of every axis are regular."""
+    return all(is_regular_1d(dim_chunks) for dim_chunks in chunks)
+
+
+def _as_int(value: object) -> int | None:
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def normalize_chunks_1d(chunks: object, span: int, unit: int = 1) -> DimensionGrid:
+    """Read what a user wrote for one axis of ``chunks``.
+
+    Parameters
+    ----------
+    chunks
+        A positive chunk length; -1 for one chunk that spans the axis; or all chunk lengths, one by one.
+    span
+        Length of the axis.
+    unit
+        What the length of a spanning chunk must be a multiple of.
+
+    Returns
+    -------
+    FixedDimension or VaryingDimension
+
+    Raises
+    ------
+    TypeError
+        If it is neither an integer nor integers.
+    ValueError
+        If a length is not positive, or the lengths do not sum to ``span``.
+
+    Examples
+    --------
+    >>> normalize_chunks_1d(3, 10)
+    FixedDimension(size=3, extent=10)
+    """
+    size = _as_int(chunks)
+    if size is not None:
+        if size == -1:
+            return FixedDimension(full_span_chunk_size(span, unit), span)
+        if size < 1:
+            raise ValueError(f"Chunk size must be positive or -1, got {size}")
+        return FixedDimension(size, span)
+    if not isinstance(chunks, Iterable):
+        raise TypeError(
+            "Chunk specification must be an integer or an iterable of integers; "
+            f"got {chunks!r} of type {type(chunks).__name__}."
+        )
+    return _listed_chunks(list(chunks), span)
+
+
+def _listed_chunks(given: list[object], span: int) -> VaryingDimension:
+    if not given:
+        raise ValueError("Chunk specification must not be empty")
+    lengths = [_as_int(item) for item in given]
+    bad = tuple([i for i, length in enumerate(lengths) if length is None])
+    if bad:
+        raise TypeError(
+            f"Each chunk size must be an integer; got non-integer element(s) {tuple([given[i] for i in bad])} at "
+            f"indices {bad}. Chunk sizes must be declared as a flat sequence of positive integers (e.g. [3, 3, 1])."
+        )
+    sizes = [length for length in lengths if length is not None]
+    if min(sizes) < 1:
+        raise ValueError(f"All chunk sizes must be positive, got {sizes}")
+    if sum(sizes) != span:
+        raise ValueError(f"Chunk sizes {sizes} do not sum to span {span}")
+    return VaryingDimension(sizes, span)
+
+
+def normalize_chunks_nd(chunks: Any, shape: tuple[int, ...], unit: tuple[int, ...] | None = None) -> ChunkGrid:
+    """Read what a user wrote for ``chunks``.
+
+    Parameters
+    ----------
+    chunks
+        One entry an axis as `normalize_chunks_1d` takes it; one integer for all axes; ``False`` for one chunk; or a
+        chunk grid.
+    shape
+        Shape of the array.
+    unit
+        What the length of a spanning chunk must be a multiple of, along each axis.
+
+    Returns
+    -------
+    ChunkGrid
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is malformed or of the wrong rank.
+
+    Examples
+    --------
+    >>> normalize_chunks_nd((3, -1), (10, 20))
+    ChunkGrid(chunk_sizes=(3, 20), array_shape=(10, 20))
+    """
+    if chunks is None or chunks is True:
+        raise ValueError(
+            f'{chunks} is not a valid chunk input. Use chunks="auto" for automatic chunking, or pass an int or a '
+            "tuple of ints."
+        )
+    if isinstance(chunks, ChunkGrid):
+        chunks = tuple([dim.edges if isinstance(dim, VaryingDimension) else dim.chunk_size(0) for dim in chunks.dimensions])
+    elif isinstance(chunks, ChunkGridMetadata):
+        return chunks.to_grid(shape)
+    if chunks is False:
+        chunks = -1
+    if _as_int(chunks) is not None or not isinstance(chunks, Iterable):
+        entries: tuple[object, ...] = (chunks,) * max(1, len(shape))
+        if not shape:
+            return ChunkGrid(dimensions=())
+    else:
+        entries = tuple(chunks)
+    if len(entries) != len(shape):
+        raise ValueError(f"chunks has {len(entries)} dimensions but shape has {len(shape)} dimensions")
+    units = unit if unit is not None else (1,) * len(shape)
+    return ChunkGrid(
+        dimensions=tuple([normalize_chunks_1d(entry, span, step) for entry, span, step in zip(entries, shape, units)])
+    )
+
+
+def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int, *, sharded: bool = False) -> ChunkGrid:
+    """Read what a user wrote for ``chunks``, ``"auto"`` (or None or True) included.
+
+    Parameters
+    ----------
+    chunks
+        ``"auto"``, None or True for automatic chunks; else as `normalize_chunks_nd`.
+    shape
+        Shape of the array.
+    typesize
+        Bytes an element, for automatic chunks.
+    sharded
+        Whether the chunks will lie in shards: automatic ones are smaller then.
+
+    Returns
+    -------
+    ChunkGrid
+
+    Examples
+    --------
+    >>> normalize_chunks("auto", (100, 200), 8)
+    ChunkGrid(chunk_sizes=(100, 200), array_shape=(100, 200))
+    """
+    if chunks is None or chunks is True or (isinstance(chunks, str) and chunks == "auto"):
+        return guess_chunks(shape, typesize, max_bytes=SHARDED_INNER_CHUNK_MAX_BYTES if sharded else None)
+    return normalize_chunks_nd(chunks, shape)
+
+
+def resolve_outer_and_inner_chunks(
+    *,
+    array_shape: tuple[int, ...],
+    chunks: ChunkGrid,
+    shard_shape: Any,
+    item_size: int,
+    target_shard_size_bytes: int | None = None,
+) -> ChunkLayout:
+    """Say which chunks are stored and which lie inside of them.
+
+    Parameters
+    ----------
+    array_shape
+        Shape of the array.
+    chunks
+        The chunks that the user works with.
+    shard_shape
+        None for no shards; ``"auto"``; a mapping with a ``shape``; else as the ``chunks`` of `normalize_chunks_nd`.
+    item_size
+        Bytes an element, for automatic shards.
+    target_shard_size_bytes
+        Upper bound of an automatic shard.
+
+    Returns
+    -------
+    ChunkLayout
+
+    Raises
+    ------
+    ValueError
+        If ``chunks`` is not regular while there are shards, or ``shard_shape`` is malformed.
+
+    Examples
+    --------
+    >>> grid = ChunkGrid.from_sizes((100,), (10,))
+    >>> resolve_outer_and_inner_chunks(array_shape=(100,), chunks=grid, shard_shape=(50,), item_size=4).outer_chunks
+    ChunkGrid(chunk_sizes=(50), array_shape=(100,))
+    """
+    if shard_shape is None:
+        return ChunkLayout(chunks)
+    if not chunks.is_regular:
+        raise ValueError(
+            "Rectilinear chunks with sharding is not supported. Use rectilinear shards instead: "
+            "chunks=(inner_size, ...), shards=[[shard_sizes], ...]"
+        )
+    inner = chunks.chunk_shape
+    if isinstance(shard_shape, Mapping):
+        shard_shape = shard_shape["shape"]
+    if isinstance(shard_shape, str) and shard_shape == "auto":
+        warnings.warn(
+            "Automatic shard shape inference is experimental and may change without notice.",
+            ZarrUserWarning,
+            stacklevel=2,
+        )
+        shard_shape = guess_shard_shape(array_shape, inner, item_size, target_shard_size_bytes)
+    return ChunkLayout(normalize_chunks_nd(shard_shape, array_shape, inner), ChunkLayout(chunks))

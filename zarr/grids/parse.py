@@ -1,0 +1,93 @@
+"""From a document to a grid description by name, and from a grid back to its description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zarr.grids.base import ChunkGridMetadata
+from zarr.grids.dimensions import FixedDimension, VaryingDimension
+from zarr.grids.grid import ChunkGrid
+from zarr.grids.rectilinear import RectilinearChunkGridMetadata, check_rectilinear_enabled
+from zarr.grids.regular import RegularChunkGridMetadata
+from zarr.registry import get_chunk_grid_class
+from zarr.types import parse_named_configuration
+
+_BUILTIN: dict[str, type[ChunkGridMetadata]] = {
+    "regular": RegularChunkGridMetadata,
+    "rectilinear": RectilinearChunkGridMetadata,
+}
+
+
+def parse_chunk_grid(data: object) -> ChunkGridMetadata:
+    """Read the ``chunk_grid`` member of an array document.
+
+    Parameters
+    ----------
+    data
+        A grid description (returned as it is), or its JSON form.
+
+    Returns
+    -------
+    ChunkGridMetadata
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is malformed, or no grid of that name is known.
+
+    Examples
+    --------
+    >>> parse_chunk_grid({"name": "regular", "configuration": {"chunk_shape": [5]}})
+    RegularChunkGridMetadata(chunk_shape=(5,))
+    """
+    if isinstance(data, ChunkGridMetadata):
+        return data
+    name, _ = parse_named_configuration(data, require_configuration=False)  # type: ignore[arg-type]
+    cls = _BUILTIN.get(name)
+    return cls.from_dict(data) if cls is not None else _look_up(name).from_dict(data)
+
+
+def _look_up(name: str) -> Any:
+    try:
+        return get_chunk_grid_class(name)
+    except KeyError as error:
+        raise ValueError(
+            f"Unknown chunk grid name: {name!r}. Known are {sorted(_BUILTIN)} and the grids registered under "
+            "'zarr.chunk_grid'."
+        ) from error
+
+
+def create_chunk_grid_metadata(chunks: ChunkGrid) -> ChunkGridMetadata:
+    """Return the description of a grid: ``regular`` if every axis has one chunk length, else ``rectilinear``.
+
+    Parameters
+    ----------
+    chunks
+        The grid.
+
+    Returns
+    -------
+    RegularChunkGridMetadata or RectilinearChunkGridMetadata
+
+    Raises
+    ------
+    RectilinearChunksDisabledError
+        If the grid is rectilinear and ``array.rectilinear_chunks`` is off.
+
+    Examples
+    --------
+    >>> create_chunk_grid_metadata(ChunkGrid.from_sizes((10,), (4,)))
+    RegularChunkGridMetadata(chunk_shape=(4,))
+    """
+    if chunks.is_regular:
+        return RegularChunkGridMetadata(chunk_shape=chunks.chunk_shape)
+    check_rectilinear_enabled()
+    shapes: list[int | tuple[int, ...]] = []
+    for dim in chunks.dimensions:
+        if isinstance(dim, FixedDimension):
+            shapes.append(dim.size)
+        elif isinstance(dim, VaryingDimension):
+            shapes.append(dim.edges)
+        else:
+            shapes.append(tuple([dim.chunk_size(i) for i in range(dim.ngridcells)]))
+    return RectilinearChunkGridMetadata(chunk_shapes=tuple(shapes))

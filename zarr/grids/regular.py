@@ -1,0 +1,69 @@
+"""The ``regular`` grid: every chunk has the same shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import zarr_core
+from zarr.grids.base import ChunkGridMetadata
+from zarr.grids.dimensions import FixedDimension
+from zarr.grids.shapes import parse_chunk_edge, parse_member
+from zarr.types import parse_named_configuration
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegularChunkGridMetadata(ChunkGridMetadata):
+    """Chunks of one shape.
+
+    Parameters
+    ----------
+    chunk_shape
+        The chunk length along each axis, each at least 1.
+
+    Raises
+    ------
+    TypeError
+        If a length is not an integer.
+    ValueError
+        If a length is smaller than 1.
+
+    Examples
+    --------
+    >>> RegularChunkGridMetadata(chunk_shape=(10, 10)).to_dict()
+    {'name': 'regular', 'configuration': {'chunk_shape': (10, 10)}}
+    """
+
+    chunk_shape: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.chunk_shape, Iterable):
+            raise TypeError(f"A chunk shape must be an iterable of chunk edge lengths, got {self.chunk_shape!r}")
+        edges = tuple([parse_chunk_edge(edge, axis) for axis, edge in enumerate(self.chunk_shape)])
+        object.__setattr__(self, "chunk_shape", edges)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.chunk_shape)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Read ``{"name": "regular", "configuration": {"chunk_shape": [...]}}``."""
+        _, configuration = parse_named_configuration(data, "regular")
+        return cls(chunk_shape=parse_member(configuration, "chunk_shape", "regular"))
+
+    def to_dict(self) -> Any:
+        """Return the JSON object."""
+        return {"name": "regular", "configuration": {"chunk_shape": self.chunk_shape}}
+
+    def dimensions(self, shape: tuple[int, ...]) -> tuple[FixedDimension, ...]:
+        """Return the axes of the grid over an array of shape ``shape``."""
+        return tuple([FixedDimension(size, extent) for size, extent in zip(self.chunk_shape, shape, strict=True)])
+
+    def to_core(self, shape: tuple[int, ...]) -> zarr_core.Grid:
+        """Return the grid of the compiled core over an array of shape ``shape``."""
+        # Every array that is opened comes through here, so the axes are made without the objects in between.
+        axis = zarr_core.RegularAxis
+        return zarr_core.Grid([axis(extent, size) for size, extent in zip(self.chunk_shape, shape, strict=True)])

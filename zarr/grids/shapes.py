@@ -1,0 +1,98 @@
+"""Shapes as users and documents write them, made into tuples of Python integers."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from zarr.types import ShapeLike, parse_shapelike
+
+# Offsets and lengths are signed 64-bit integers in the core, so no axis can be longer than this.
+MAX_LENGTH = 2**63 - 1
+
+
+def parse_shape(data: ShapeLike) -> tuple[int, ...]:
+    """Turn an integer or an iterable of integers into the shape of an array.
+
+    Parameters
+    ----------
+    data
+        One non-negative integer (a 1-d shape) or an iterable of them. Lengths of zero are legal.
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    TypeError
+        If something in it is not an integer.
+    ValueError
+        If a length is negative or does not fit a signed 64-bit integer.
+
+    Examples
+    --------
+    >>> parse_shape([10, 20])
+    (10, 20)
+    """
+    shape = parse_shapelike(data)
+    if shape and max(shape) > MAX_LENGTH:
+        raise ValueError(f"A length of {max(shape)} in shape {shape} is too large: the limit is 2**63 - 1 = {MAX_LENGTH}.")
+    return shape
+
+
+def parse_chunk_edge(value: object, axis: int) -> int:
+    """Check one chunk length of axis ``axis``: an integer from 1 to 2**63 - 1.
+
+    Parameters
+    ----------
+    value
+        The chunk length, as written.
+    axis
+        Which dimension it belongs to, for the message.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError
+        If it is not an integer.
+    ValueError
+        If it is smaller than 1 or does not fit a signed 64-bit integer.
+
+    Examples
+    --------
+    >>> parse_chunk_edge(5, 0)
+    5
+    """
+    if type(value) is not int:
+        if not isinstance(value, numbers.Integral):
+            raise TypeError(f"Dimension {axis}: chunk edge length must be an int, got {value!r}")
+        value = int(value)
+    if value < 1:
+        raise ValueError(f"Dimension {axis}: chunk edge length must be >= 1, got {value}")
+    if value > MAX_LENGTH:
+        raise ValueError(f"Dimension {axis}: chunk edge length must be <= 2**63 - 1, got {value}")
+    return value
+
+
+def parse_member(configuration: Any, member: str, name: str) -> Any:
+    """Return a member that the configuration of the grid ``name`` must have.
+
+    Raises
+    ------
+    ValueError
+        If it is absent.
+
+    Examples
+    --------
+    >>> parse_member({"chunk_shape": [5]}, "chunk_shape", "regular")
+    [5]
+    """
+    if member not in configuration:
+        raise ValueError(
+            f"The configuration of the chunk grid {name!r} does not have a {member!r} key. Got {configuration}."
+        )
+    return configuration[member]

@@ -1,0 +1,17 @@
+"""Metadata documents: arrays of both formats, groups, consolidated copies; JSON in, objects out, and back.
+
+May import floor 1 and, on floor 2, `dtype`, `array_spec`, `grids`, `chunk_keys` and `codecs`.
+Read first: `v3.py`, the document of an array; then `documents.py`, how bytes become members.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+
+ArrayMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata
+
+__all__ = ["ArrayMetadata", "ArrayV2Metadata", "ArrayV3Metadata", "ConsolidatedMetadata", "GroupMetadata"]

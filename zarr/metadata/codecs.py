@@ -1,0 +1,112 @@
+"""The ``codecs`` member of an array document: reading it, and settling it for one array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
+from zarr.array_spec import ArrayConfig, ArraySpec
+from zarr.buffer.core import default_buffer_prototype
+from zarr.dtype import ZDType
+from zarr.registry import get_codec_class
+from zarr.types import parse_named_configuration
+
+
+def parse_codecs(data: object) -> tuple[Codec, ...]:
+    """Read the codecs of an array.
+
+    Parameters
+    ----------
+    data
+        An iterable of codecs, of their JSON forms and of their bare names.
+
+    Returns
+    -------
+    tuple of codecs
+
+    Raises
+    ------
+    TypeError
+        If it is not an iterable, or an entry is neither.
+    UnknownCodecError
+        If no implementation of a name is known.
+
+    Examples
+    --------
+    >>> parse_codecs([{"name": "gzip", "configuration": {"level": 1}}])
+    (GzipCodec(level=1),)
+    """
+    if isinstance(data, str | Mapping):
+        data = [data]
+    if not isinstance(data, Iterable):
+        raise TypeError(f"Expected iterable, got {type(data)}")
+    codecs: list[Codec] = []
+    for entry in data:
+        if isinstance(entry, ArrayArrayCodec | ArrayBytesCodec | BytesBytesCodec):
+            codecs.append(entry)
+            continue
+        name, configuration = parse_named_configuration(entry, require_configuration=False)
+        document: dict[str, Any] = {"name": name}
+        if configuration is not None:
+            document["configuration"] = configuration
+        codecs.append(get_codec_class(name).from_dict(document))
+    return tuple(codecs)
+
+
+def validate_array_bytes_codec(codecs: tuple[Codec, ...]) -> ArrayBytesCodec:
+    """Return the one codec that makes bytes of an array.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or more than one.
+    """
+    found = [codec for codec in codecs if isinstance(codec, ArrayBytesCodec)]
+    if not found:
+        raise ValueError("At least one ArrayBytesCodec is required.")
+    if len(found) > 1:
+        raise ValueError("Only one ArrayBytesCodec is allowed.")
+    return found[0]
+
+
+@lru_cache(maxsize=1)
+def _plain_config() -> ArrayConfig:
+    # What a codec makes of an array does not depend on how the array behaves at run time.
+    return ArrayConfig(order="C", write_empty_chunks=False)
+
+
+def settle_codecs(
+    codecs: tuple[Codec, ...], *, shape: tuple[int, ...], dtype: ZDType[Any, Any], fill_value: Any, chunk_grid: Any
+) -> tuple[Codec, ...]:
+    """Fill in what the codecs take from the array, and let each check that it can be used.
+
+    Parameters
+    ----------
+    codecs
+        As the document has them.
+    shape, dtype, fill_value, chunk_grid
+        Of the array.
+
+    Returns
+    -------
+    tuple of codecs
+
+    Raises
+    ------
+    ValueError
+        If there is not exactly one array-to-bytes codec, or a codec does not fit the array.
+    """
+    validate_array_bytes_codec(codecs)
+    spec = ArraySpec(
+        shape=shape, dtype=dtype, fill_value=fill_value, config=_plain_config(), prototype=default_buffer_prototype()
+    )
+    settled: list[Codec] = []
+    for codec in codecs:
+        evolved = codec.evolve_from_array_spec(spec)
+        evolved.validate(shape=spec.shape, dtype=spec.dtype, chunk_grid=chunk_grid)
+        settled.append(evolved)
+        if isinstance(evolved, ArrayArrayCodec):
+            spec = evolved.resolve_metadata(spec)
+    return tuple(settled)

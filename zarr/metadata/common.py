@@ -1,0 +1,173 @@
+"""Parts of metadata documents that several kinds of node share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from zarr.errors import MetadataValidationError
+from zarr.registry import get_storage_transformer_class
+from zarr.types import JSON, NodeType, parse_named_configuration
+
+
+class AllowedExtraField(TypedDict):
+    """A member that this version does not know and that says that it need not be understood."""
+
+    must_understand: Literal[False]
+
+
+def check_allowed_extra_field(data: object) -> bool:
+    """Say whether an unknown member may be passed over: an object with ``"must_understand": false``.
+
+    Examples
+    --------
+    >>> check_allowed_extra_field({"must_understand": False})
+    True
+    """
+    return isinstance(data, Mapping) and data.get("must_understand") is False
+
+
+def parse_extra_fields(
+    data: Mapping[str, object] | None, *, reserved_keys: AbstractSet[str], node_type: NodeType
+) -> dict[str, Any]:
+    """Check the unknown members of a document.
+
+    Parameters
+    ----------
+    data
+        The members; None for none.
+    reserved_keys
+        Names that the format gives a meaning.
+    node_type
+        For the message.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        If a name is reserved.
+    MetadataValidationError
+        If a member must be understood.
+
+    Examples
+    --------
+    >>> parse_extra_fields({"x": {"must_understand": False}}, reserved_keys={"shape"}, node_type="array")
+    {'x': {'must_understand': False}}
+    """
+    if not data:
+        return {}
+    collisions = sorted(reserved_keys & data.keys())
+    if collisions:
+        raise ValueError(
+            f"Invalid extra fields. The following keys: {collisions} are invalid because they collide with keys "
+            f"reserved for use by the {node_type} metadata document."
+        )
+    disallowed = sorted([key for key, value in data.items() if not check_allowed_extra_field(value)])
+    if disallowed:
+        raise MetadataValidationError(
+            f"Got Zarr V3 {node_type} metadata with the following disallowed extra fields: {disallowed}. Extra fields "
+            'are not allowed unless they are an object with a "must_understand" key which is assigned the value '
+            "`false`."
+        )
+    return dict(data)
+
+
+def parse_attributes(data: Any) -> dict[str, JSON]:
+    """Return attributes as a new dict, which shares its values; None means none.
+
+    Raises
+    ------
+    TypeError
+        If they are not a mapping.
+
+    Examples
+    --------
+    >>> parse_attributes(None)
+    {}
+    """
+    if data is None:
+        return {}
+    if not isinstance(data, Mapping):
+        raise TypeError(f"Expected attributes to be a dict with string keys. Got {type(data)} instead.")
+    return dict(data)
+
+
+def parse_dimension_names(data: object) -> tuple[str | None, ...] | None:
+    """Check dimension names.
+
+    Parameters
+    ----------
+    data
+        None, or an iterable of strings and None.
+
+    Returns
+    -------
+    tuple or None
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+
+    Examples
+    --------
+    >>> parse_dimension_names(["x", None])
+    ('x', None)
+    """
+    if data is None:
+        return None
+    if isinstance(data, Iterable):
+        names = tuple(data)
+        if all(name is None or isinstance(name, str) for name in names):
+            return names
+    raise TypeError(f"Expected either None or an iterable of str, got {type(data)}")
+
+
+def parse_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
+    """Check the storage transformers of an array.
+
+    Parameters
+    ----------
+    data
+        None, or an iterable of JSON objects. The format defines no transformer; one can be registered under
+        ``zarr.storage_transformer``.
+
+    Returns
+    -------
+    tuple of dict
+
+    Raises
+    ------
+    TypeError
+        If it is not an iterable of objects.
+    MetadataValidationError
+        If it names a transformer that nobody registered.
+
+    Examples
+    --------
+    >>> parse_storage_transformers([])
+    ()
+    """
+    if data is None or data == () or data == []:
+        return ()
+    if not isinstance(data, Iterable) or isinstance(data, str | Mapping):
+        raise TypeError(
+            f"Invalid storage_transformers. Expected an iterable of dicts. Got {type(data)} instead."
+        )
+    transformers = tuple(data)
+    for transformer in transformers:
+        name, _ = parse_named_configuration(transformer, require_configuration=False)
+        try:
+            get_storage_transformer_class(name)
+        except KeyError as error:
+            raise MetadataValidationError(
+                f"Array metadata contains storage transformers: {transformers}. Arrays with storage transformers cannot "
+                f"be read: no implementation of {name!r} is registered under 'zarr.storage_transformer'."
+            ) from error
+    return tuple([dict(t) if isinstance(t, Mapping) else {"name": t} for t in transformers])

@@ -1,0 +1,8 @@
+"""The copy of its members' documents that a group may carry; the class lives in `group.py`, beside the group."""
+
+from __future__ import annotations
+
+from zarr.metadata.group import ConsolidatedMetadata, NodeMetadata, parse_member
+from zarr.metadata.nesting import split_zmetadata, zmetadata_document
+
+__all__ = ["ConsolidatedMetadata", "NodeMetadata", "parse_member", "split_zmetadata", "zmetadata_document"]

@@ -1,0 +1,381 @@
+"""The documents of a group, and the copy of its members' documents that it may carry.
+
+A group may hold a copy and a copy holds groups, so both classes live here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Self, TypeAlias
+
+from zarr.abc.metadata import Metadata
+from zarr.buffer.core import Buffer, BufferPrototype
+from zarr.errors import MetadataValidationError, NodeTypeValidationError
+from zarr.metadata.common import AllowedExtraField, parse_attributes, parse_extra_fields
+from zarr.metadata.documents import dump_document
+from zarr.metadata.nesting import nest_paths, split_zmetadata, tree_order, zmetadata_document
+from zarr.metadata.places import document_place, locate
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.types import JSON, ZARR_JSON, ZATTRS_JSON, ZGROUP_JSON, ZMETADATA_V2_JSON, ZarrFormat
+
+GROUP_METADATA_KEYS: Final = frozenset(("attributes", "zarr_format", "consolidated_metadata", "node_type"))
+
+
+def parse_zarr_format(data: Any) -> ZarrFormat:
+    """Check the ``zarr_format`` of a group.
+
+    Raises
+    ------
+    ValueError
+        If it is neither 2 nor 3.
+    """
+    if type(data) is int and data in (2, 3):
+        return data  # type: ignore[return-value]
+    raise ValueError(f"Failed to parse input for 'zarr_format': expected Literal[2, 3], got {data!r}.")
+
+
+def parse_node_type(data: Any) -> Literal["array", "group"]:
+    """Check the ``node_type`` of a document.
+
+    Raises
+    ------
+    MetadataValidationError
+        If it is neither ``"array"`` nor ``"group"``.
+    """
+    if data in ("array", "group"):
+        return data  # type: ignore[no-any-return]
+    raise MetadataValidationError(
+        f"Failed to parse input for 'node_type': expected Literal['array', 'group'], got {data!r}."
+    )
+
+
+@dataclass(frozen=True, init=False)
+class GroupMetadata(Metadata):
+    """The metadata of a group, of format 2 or 3.
+
+    Parameters
+    ----------
+    attributes
+        What the user says about the group.
+    zarr_format
+        2 or 3.
+    consolidated_metadata
+        A copy of the documents of the nodes below, if the group carries one.
+    extra_fields
+        Members that need not be understood; format 3 only.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a part is malformed.
+
+    Examples
+    --------
+    >>> GroupMetadata(attributes={"title": "x"}).to_dict()
+    {'attributes': {'title': 'x'}, 'zarr_format': 3, 'node_type': 'group'}
+    """
+
+    attributes: dict[str, Any] = field(default_factory=dict)
+    zarr_format: ZarrFormat = 3
+    consolidated_metadata: ConsolidatedMetadata | None = None
+    node_type: Literal["group"] = field(default="group", init=False)
+    extra_fields: dict[str, AllowedExtraField] = field(default_factory=dict)
+
+    def __init__(
+        self,
+        attributes: dict[str, Any] | None = None,
+        zarr_format: ZarrFormat = 3,
+        consolidated_metadata: ConsolidatedMetadata | None = None,
+        extra_fields: Mapping[str, AllowedExtraField] | None = None,
+    ) -> None:
+        parse_zarr_format(zarr_format)
+        if extra_fields and zarr_format == 2:
+            raise ValueError("Invalid extra fields. Zarr format 2 group metadata does not support extra fields.")
+        # The class is frozen, so its fields are put in place behind its back, all at once.
+        self.__dict__.update(
+            attributes=parse_attributes(attributes),
+            zarr_format=zarr_format,
+            consolidated_metadata=consolidated_metadata,
+            extra_fields=parse_extra_fields(extra_fields, reserved_keys=GROUP_METADATA_KEYS, node_type="group"),
+        )
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, path: str | None = None) -> Self:
+        """Read the parsed document or documents.
+
+        Parameters
+        ----------
+        data
+            The members of ``zarr.json``; or those of ``.zgroup`` and, as ``attributes``, those of ``.zattrs``. Unknown
+            members are ignored in format 2, and refused in format 3 if they must be understood.
+        path
+            Path of the group, for messages.
+
+        Returns
+        -------
+        GroupMetadata
+
+        Raises
+        ------
+        MetadataValidationError
+            If a member is malformed or unknown.
+        NodeTypeValidationError
+            If it is the document of something else.
+        """
+        zarr_format = data.get("zarr_format", 3)
+        member: str | None = "zarr_format"
+        try:
+            parse_zarr_format(zarr_format)
+            member = None
+            if data.get("node_type") not in ("group", None):
+                raise NodeTypeValidationError("node_type", "group", data["node_type"])
+            member = "consolidated_metadata"
+            # An empty object, and null, which was once written, mean that there is no copy.
+            raw_copy = data.get(member) or None
+            copy = raw_copy if raw_copy is None else ConsolidatedMetadata.from_dict(raw_copy, path=path)
+            member = "attributes"
+            attributes = parse_attributes(data.get(member))
+            member = None
+            extra = None
+            if zarr_format == 3:
+                extra = {key: value for key, value in data.items() if key not in GROUP_METADATA_KEYS}
+            return cls(attributes, zarr_format, copy, extra)
+        except (ValueError, TypeError) as error:
+            name = ZARR_JSON if zarr_format == 3 else ZGROUP_JSON
+            located = locate(error, document_place(name, path, member))
+            if located is error:
+                raise
+            raise located from error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members of the document, in the order in which they are written."""
+        document: dict[str, Any] = {"attributes": self.attributes, "zarr_format": self.zarr_format}
+        if self.consolidated_metadata is not None:
+            document["consolidated_metadata"] = self.consolidated_metadata.to_dict()
+        document["node_type"] = "group"
+        document.update(self.extra_fields)
+        return document
+
+    def to_buffer_dict(self, prototype: BufferPrototype) -> dict[str, Buffer]:
+        """Return the documents as bytes, under their names.
+
+        Parameters
+        ----------
+        prototype
+            Which class of buffer to make.
+
+        Returns
+        -------
+        dict
+            ``zarr.json``; in format 2 ``.zgroup``, ``.zattrs`` and, if the group carries a copy, ``.zmetadata``.
+
+        Raises
+        ------
+        TypeError
+            If an attribute has no JSON form.
+        """
+        make = prototype.buffer.from_bytes
+        if self.zarr_format == 3:
+            return {ZARR_JSON: make(dump_document(self.to_dict()))}
+        documents = {
+            ZGROUP_JSON: make(dump_document({"zarr_format": 2})),
+            ZATTRS_JSON: make(dump_document(self.attributes)),
+        }
+        if self.consolidated_metadata is not None:
+            nodes = self.consolidated_metadata.to_documents()
+            copy = zmetadata_document(self.attributes, nodes)
+            documents[ZMETADATA_V2_JSON] = make(dump_document(copy, indent=None))
+        return documents
+
+
+NodeMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata | GroupMetadata
+
+
+@dataclass(frozen=True)
+class ConsolidatedMetadata:
+    """A copy of the documents of the nodes below a group.
+
+    Parameters
+    ----------
+    metadata
+        The members of the group, by name; groups among them carry the copy of their own members. A node whose parent
+        has no document stands here under its longer relative path.
+    kind
+        ``"inline"``, the only one.
+    must_understand
+        False: who does not know of it may ignore it.
+
+    Examples
+    --------
+    >>> copy = ConsolidatedMetadata({"g": GroupMetadata(consolidated_metadata=ConsolidatedMetadata({}))})
+    >>> list(copy.flattened_metadata)
+    ['g']
+    """
+
+    metadata: dict[str, NodeMetadata]
+    kind: Literal["inline"] = "inline"
+    must_understand: Literal[False] = False
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, JSON], *, path: str | None = None) -> ConsolidatedMetadata:
+        """Read the object ``consolidated_metadata``.
+
+        Parameters
+        ----------
+        data
+            The parsed object.
+        path
+            Path of the group, for messages.
+
+        Returns
+        -------
+        ConsolidatedMetadata
+            A member whose document cannot be read is not among ``metadata`` but among ``unreadable``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the object itself is malformed.
+        """
+        if not isinstance(data, Mapping):
+            raise TypeError(f"Expected consolidated metadata to be an object, got {type(data)}")
+        kind = data.get("kind")
+        if kind != "inline":
+            raise ValueError(f"Consolidated metadata kind='{kind}' is not supported.")
+        documents = data.get("metadata")
+        if not isinstance(documents, Mapping):
+            raise TypeError(f"Unexpected type for 'metadata': {type(documents)}")
+        return cls.from_documents(documents, path=path)
+
+    @classmethod
+    def from_zmetadata(cls, document: Mapping[str, Any], *, path: str | None = None) -> ConsolidatedMetadata:
+        """Read the document ``.zmetadata`` of format 2; parameters, result and errors as `from_dict`."""
+        return cls.from_documents(split_zmetadata(document)[1], path=path)
+
+    @classmethod
+    def from_documents(cls, documents: Mapping[str, Any], *, path: str | None = None) -> ConsolidatedMetadata:
+        """Read the parsed documents of nodes.
+
+        Parameters
+        ----------
+        documents
+            Members of the documents, by relative path, in any order.
+        path
+            Path of the group that carries the copy, for messages.
+
+        Returns
+        -------
+        ConsolidatedMetadata
+        """
+        nodes: dict[str, NodeMetadata] = {}
+        unreadable: dict[str, tuple[Any, Exception]] = {}
+        for name, document in documents.items():
+            try:
+                nodes[name] = parse_member(document, f"{path}/{name}" if path else name)
+            except (ValueError, TypeError, KeyError, OverflowError) as error:
+                unreadable[name] = (document, error)
+        return _nest(nodes, unreadable)
+
+    @property
+    def unreadable(self) -> Mapping[str, tuple[Any, Exception]]:
+        """Documents that could not be read, and why, by path below the group.
+
+        They are kept so that they are written back as they were.
+        """
+        found: Mapping[str, tuple[Any, Exception]] = self.__dict__.get("_unreadable", {})
+        return found
+
+    @property
+    def flattened_metadata(self) -> dict[str, NodeMetadata]:
+        """All nodes below the group, by path. Groups among them carry an empty copy."""
+        flat: dict[str, NodeMetadata] = {}
+        for name, node in self.metadata.items():
+            if not isinstance(node, GroupMetadata):
+                flat[name] = node
+                continue
+            flat[name] = _with_copy(node, ConsolidatedMetadata({}))
+            if node.consolidated_metadata is not None:
+                for below, member in node.consolidated_metadata.flattened_metadata.items():
+                    flat[f"{name}/{below}"] = member
+        return flat
+
+    def to_documents(self) -> dict[str, dict[str, Any]]:
+        """Return the members of the documents of all nodes, parents first, by path."""
+        documents: dict[str, Any] = {path: node.to_dict() for path, node in self.flattened_metadata.items()}
+        documents.update({path: document for path, (document, _) in self.unreadable.items()})
+        return {path: documents[path] for path in sorted(documents, key=tree_order)}
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the object ``consolidated_metadata``: all nodes in one table, parents first."""
+        return {"kind": self.kind, "must_understand": self.must_understand, "metadata": self.to_documents()}
+
+
+def parse_member(document: Any, path: str | None = None) -> NodeMetadata:
+    """Read the parsed document of a node of any kind.
+
+    Parameters
+    ----------
+    document
+        The members; those of ``.zarray`` or ``.zgroup`` with the attributes among them.
+    path
+        Path of the node, for messages.
+
+    Returns
+    -------
+    ArrayV2Metadata, ArrayV3Metadata or GroupMetadata
+
+    Raises
+    ------
+    MetadataValidationError
+        If it is no such document.
+
+    Examples
+    --------
+    >>> parse_member({"zarr_format": 3, "node_type": "group"}).zarr_format
+    3
+    """
+    if not isinstance(document, Mapping):
+        raise MetadataValidationError(f"The document of the node {path!r} is not an object but {type(document)}.")
+    zarr_format = document.get("zarr_format")
+    if zarr_format == 2:
+        if "shape" in document:
+            return ArrayV2Metadata.from_dict(document, path=path)
+        return GroupMetadata.from_dict(document, path=path)
+    if zarr_format != 3:
+        where = document_place(ZARR_JSON, path, "zarr_format")
+        raise MetadataValidationError(f"Expected the integer 2 or 3, got {zarr_format!r} (in {where})")
+    if parse_node_type(document.get("node_type")) == "array":
+        return ArrayV3Metadata.from_dict(document, path=path)
+    return GroupMetadata.from_dict(document, path=path)
+
+
+def _with_copy(group: GroupMetadata, copy: ConsolidatedMetadata) -> GroupMetadata:
+    return dataclasses.replace(group, consolidated_metadata=copy)
+
+
+def _nest(
+    nodes: dict[str, NodeMetadata], unreadable: dict[str, tuple[Any, Exception]]
+) -> ConsolidatedMetadata:
+    """Put nodes into one another; the deepest groups are made first, because they cannot be changed afterwards."""
+    members = nest_paths(nodes, {path: isinstance(node, GroupMetadata) for path, node in nodes.items()})
+    copies: dict[str, ConsolidatedMetadata] = {}
+    for group in sorted(members, key=tree_order, reverse=True):
+        # The root's key "" sorts with the first level but must come last.
+        if group:
+            copies[group] = ConsolidatedMetadata(_members_of(members[group], nodes, copies))
+    root = ConsolidatedMetadata(_members_of(members[""], nodes, copies))
+    root.__dict__["_unreadable"] = unreadable
+    return root
+
+
+def _members_of(
+    table: dict[str, str], nodes: dict[str, NodeMetadata], copies: dict[str, ConsolidatedMetadata]
+) -> dict[str, NodeMetadata]:
+    members: dict[str, NodeMetadata] = {}
+    for name, path in table.items():
+        node = nodes[path]
+        members[name] = _with_copy(node, copies[path]) if isinstance(node, GroupMetadata) else node
+    return members

@@ -1,0 +1,60 @@
+"""Names of nodes: which of them the format allows."""
+
+from __future__ import annotations
+
+import warnings
+
+from zarr.errors import ZarrUserWarning
+
+
+def check_node_name(name: str) -> None:
+    """Refuse a name that format 3 forbids for a node other than the root.
+
+    Parameters
+    ----------
+    name
+        One segment of a path.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, contains a slash, consists of periods, or is ``zarr.json``.
+
+    Warns
+    -----
+    ZarrUserWarning
+        If it begins with ``__``, which the format keeps for itself. Such nodes exist, so the name is not refused.
+
+    Examples
+    --------
+    >>> check_node_name("temperature")
+    """
+    if not name:
+        raise ValueError("A node name must not be empty.")
+    if "/" in name:
+        raise ValueError(f"The node name {name!r} must not contain '/'.")
+    if not name.strip("."):
+        raise ValueError(f"The node name {name!r} must not consist of periods only.")
+    if name == "zarr.json":
+        raise ValueError(f"The node name {name!r} is that of the metadata document.")
+    if name.startswith("__"):
+        warnings.warn(
+            f"The node name {name!r} begins with '__', which the format reserves.", ZarrUserWarning, stacklevel=2
+        )
+
+
+def check_node_path(path: str) -> None:
+    """Check every segment of the path of a node; the root, ``""``, is fine.
+
+    Raises
+    ------
+    ValueError
+        If a segment is not an allowed name.
+
+    Examples
+    --------
+    >>> check_node_path("a/b")
+    """
+    if path:
+        for name in path.split("/"):
+            check_node_name(name)

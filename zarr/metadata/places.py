@@ -1,0 +1,102 @@
+"""Saying where in which document a fault lies."""
+
+from __future__ import annotations
+
+from zarr.errors import MetadataValidationError
+
+
+class MetadataTypeError(MetadataValidationError, TypeError):
+    """A member of a metadata document is of the wrong type."""
+
+
+class MetadataKeyError(MetadataValidationError, KeyError):
+    """A member of a metadata document is missing."""
+
+    # KeyError would show the message in quotes.
+    __str__ = Exception.__str__
+
+
+class MetadataRangeError(MetadataValidationError, OverflowError):
+    """A number in a metadata document does not fit its data type."""
+
+
+def document_place(document: str, path: str | None, member: str | None = None) -> str:
+    """Name a place in a document.
+
+    Parameters
+    ----------
+    document
+        Name of the document, such as ``zarr.json``.
+    path
+        Path of the node, if it is known.
+    member
+        Member of the document, if the fault lies in one.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> document_place("zarr.json", "a/b", "codecs")
+    "'codecs' of 'a/b/zarr.json'"
+    """
+    name = f"'{path}/{document}'" if path else f"'{document}'"
+    return f"'{member}' of {name}" if member else name
+
+
+def locate(error: Exception, place: str) -> Exception:
+    """Return the error to raise in the stead of ``error``, with the place in its message.
+
+    Faults of a value become `MetadataValidationError`; those of type, of a missing member and of range become a
+    subclass that is also the builtin, so that ``except TypeError`` and ``except KeyError`` go on working. Errors of
+    a class of their own, such as `UnknownCodecError`, keep it.
+
+    Parameters
+    ----------
+    error
+        What a parser raised.
+    place
+        From `document_place`.
+
+    Returns
+    -------
+    Exception
+
+    Examples
+    --------
+    >>> str(locate(ValueError("no such thing"), "'codecs' of 'zarr.json'"))
+    "no such thing (in 'codecs' of 'zarr.json')"
+    """
+    message = f"{error.args[0] if error.args else error} (in {place})"
+    if isinstance(error, MetadataKeyError | MetadataTypeError | MetadataRangeError):
+        return type(error)(message)
+    if isinstance(error, KeyError):
+        return MetadataKeyError(message)
+    if isinstance(error, OverflowError):
+        return MetadataRangeError(message)
+    if type(error) is TypeError:
+        return MetadataTypeError(message)
+    if type(error) is ValueError:
+        return MetadataValidationError(message)
+    error.add_note(f"in {place}")
+    return error
+
+
+def require(document: dict[str, object], member: str) -> object:
+    """Return a member that a document must have.
+
+    Raises
+    ------
+    MetadataKeyError
+        If it is absent.
+
+    Examples
+    --------
+    >>> require({"shape": [1]}, "shape")
+    [1]
+    """
+    try:
+        return document[member]
+    except KeyError:
+        raise MetadataKeyError(f"The required member '{member}' is missing") from None

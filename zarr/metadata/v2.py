@@ -1,0 +1,454 @@
+"""The documents of an array of format 2."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, Literal, Self, TypeAlias
+
+from zarr.abc.metadata import Metadata
+from zarr.abc.numcodec import Numcodec, _is_numcodec
+from zarr.array_spec import ArrayConfig, ArraySpec
+from zarr.buffer.core import Buffer, BufferPrototype
+from zarr.chunk_keys import V2ChunkKeyEncoding, parse_separator
+from zarr.dtype import ZDType, get_data_type_from_json
+from zarr.grids import ChunkGrid
+from zarr.grids.shapes import parse_shape
+from zarr.metadata.common import parse_attributes
+from zarr.metadata.documents import dump_document
+from zarr.metadata.places import document_place, locate, require
+from zarr.registry import get_numcodec
+from zarr.types import JSON, ZARRAY_JSON, ZATTRS_JSON, MemoryOrder, parse_order
+
+CompressorLikev2: TypeAlias = Mapping[str, JSON] | Numcodec | None
+
+# Filters that make bytes of objects: they say what an array of dtype "|O" holds.
+OBJECT_CODEC_IDS: Final = ("vlen-utf8", "vlen-bytes", "vlen-array", "pickle", "json2", "msgpack2", "categorize")
+
+
+def parse_zarr_format(data: object) -> Literal[2]:
+    """Check the ``zarr_format`` of a document of format 2.
+
+    Raises
+    ------
+    ValueError
+        If it is not the integer 2.
+    """
+    if type(data) is int and data == 2:
+        return 2
+    raise ValueError(f"Failed to parse input for 'zarr_format': expected Literal[2], got {data!r}.")
+
+
+def parse_compressor(data: object) -> Numcodec | None:
+    """Read the ``compressor`` member.
+
+    Parameters
+    ----------
+    data
+        None, a numcodecs codec, or its configuration.
+
+    Returns
+    -------
+    codec or None
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+    UnknownCodecError
+        If numcodecs knows no such codec.
+
+    Examples
+    --------
+    >>> parse_compressor({"id": "zlib", "level": 1})
+    Zlib(level=1)
+    """
+    if data is None or _is_numcodec(data):
+        return data
+    if isinstance(data, Mapping):
+        return get_numcodec(data)  # type: ignore[arg-type]
+    raise ValueError(
+        "Invalid compressor. Expected None, a numcodecs.abc.Codec, or a dict representation of a numcodecs.abc.Codec. "
+        f"Got {type(data)} instead."
+    )
+
+
+def parse_filters(data: object) -> tuple[Numcodec, ...] | None:
+    """Read the ``filters`` member.
+
+    Parameters
+    ----------
+    data
+        None, or an iterable of numcodecs codecs and their configurations. An empty one means the same as None.
+
+    Returns
+    -------
+    tuple of codecs, or None
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+    UnknownCodecError
+        If numcodecs knows no such codec.
+
+    Examples
+    --------
+    >>> parse_filters([]) is None
+    True
+    """
+    if data is None:
+        return None
+    if _is_numcodec(data):
+        return (data,)
+    if not isinstance(data, Iterable):
+        raise TypeError(
+            "Invalid filters. Expected None, an iterable of numcodecs.abc.Codec or dict representations of "
+            f"numcodecs.abc.Codec. Got {type(data)} instead."
+        )
+    filters: list[Numcodec] = []
+    for index, entry in enumerate(data):
+        if _is_numcodec(entry):
+            filters.append(entry)
+        elif isinstance(entry, Mapping):
+            filters.append(get_numcodec(entry))  # type: ignore[arg-type]
+        else:
+            raise TypeError(
+                f"Invalid filter at index {index}. Expected a numcodecs.abc.Codec or a dict representation of "
+                f"numcodecs.abc.Codec. Got {type(entry)} instead."
+            )
+    return tuple(filters) or None
+
+
+def parse_chunks(chunks: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Read the ``chunks`` member. A length of zero, which was written for empty axes, is read as 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is malformed or of another rank than ``shape``.
+
+    Examples
+    --------
+    >>> parse_chunks([0, 5], (0, 10))
+    (1, 5)
+    """
+    lengths = parse_shape(chunks)
+    if len(lengths) != len(shape):
+        raise ValueError(
+            f"The `shape` and `chunks` attributes must have the same length. `chunks` has length {len(lengths)}, but "
+            f"`shape` has length {len(shape)}."
+        )
+    return lengths if 0 not in lengths else tuple([length or 1 for length in lengths])
+
+
+def get_object_codec_id(maybe_object_codecs: Sequence[Any]) -> str | None:
+    """Return the id of the first entry that makes bytes of objects, or None.
+
+    Examples
+    --------
+    >>> get_object_codec_id([{"id": "vlen-utf8"}])
+    'vlen-utf8'
+    """
+    for codec in maybe_object_codecs:
+        codec_id = codec.get("id") if isinstance(codec, Mapping) else getattr(codec, "codec_id", None)
+        if codec_id in OBJECT_CODEC_IDS:
+            return str(codec_id)
+    return None
+
+
+def parse_data_type(data: Mapping[str, Any]) -> ZDType[Any, Any]:
+    """Read the ``dtype`` member, with the filter or compressor that says what objects are.
+
+    Raises
+    ------
+    ValueError
+        If no data type matches.
+    """
+    filters = data.get("filters")
+    candidates = [*(filters if isinstance(filters, list | tuple) else ()), data.get("compressor")]
+    name = require(data, "dtype")  # type: ignore[arg-type]
+    return get_data_type_from_json(
+        {"name": name, "object_codec_id": get_object_codec_id(candidates)},  # type: ignore[arg-type]
+        zarr_format=2,
+    )
+
+
+def parse_fill_value(data: Any, dtype: ZDType[Any, Any]) -> Any:
+    """Read the ``fill_value`` member; None is an undefined one.
+
+    Parameters
+    ----------
+    data
+        The JSON value.
+    dtype
+        The data type.
+
+    Returns
+    -------
+    scalar or None
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If it is not a value of the data type.
+    """
+    if data is None:
+        return None
+    try:
+        return dtype.from_json_scalar(data, zarr_format=2)
+    except (TypeError, ValueError):
+        # Earlier writers stored the number 0 for string, bytes and structured types, and netcdf-c once stored a list
+        # of one number.
+        if type(data) is int and data == 0:
+            return dtype.default_scalar()
+        if isinstance(data, list) and len(data) == 1:
+            return dtype.from_json_scalar(data[0], zarr_format=2)
+        raise
+
+
+@dataclass(frozen=True, init=False, eq=False, kw_only=True)
+class ArrayV2Metadata(Metadata):
+    """The metadata of an array of format 2.
+
+    Parameters
+    ----------
+    shape
+        The shape of the array.
+    dtype
+        The data type.
+    chunks
+        The chunk shape.
+    fill_value
+        The value of what was never written: a scalar, or None for an undefined one.
+    order
+        ``"C"`` or ``"F"``: the order of the elements in a chunk.
+    dimension_separator
+        What separates the coordinates in the name of a chunk.
+    compressor
+        A numcodecs codec, its configuration, or None.
+    filters
+        numcodecs codecs or their configurations, or None.
+    attributes
+        What the user says about the array.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a part is malformed, or parts contradict each other.
+
+    Examples
+    --------
+    >>> from zarr.dtype import Int32
+    >>> metadata = ArrayV2Metadata(shape=(10,), dtype=Int32(), chunks=(5,), fill_value=0, order="C")
+    >>> metadata.encode_chunk_key((1,))
+    '1'
+    """
+
+    shape: tuple[int, ...]
+    chunks: tuple[int, ...]
+    dtype: ZDType[Any, Any]
+    fill_value: Any = None
+    order: MemoryOrder = "C"
+    filters: tuple[Numcodec, ...] | None = None
+    dimension_separator: Literal[".", "/"] = "."
+    compressor: Numcodec | None = None
+    attributes: dict[str, Any] = field(default_factory=dict)
+    zarr_format: Literal[2] = field(default=2, init=False)
+
+    def __init__(
+        self,
+        *,
+        shape: tuple[int, ...],
+        dtype: ZDType[Any, Any],
+        chunks: tuple[int, ...],
+        fill_value: Any,
+        order: MemoryOrder,
+        dimension_separator: Literal[".", "/"] = ".",
+        compressor: CompressorLikev2 = None,
+        filters: Iterable[Numcodec | dict[str, JSON]] | None = None,
+        attributes: dict[str, JSON] | None = None,
+    ) -> None:
+        lengths = parse_shape(shape)
+        # The class is frozen, so its fields are put in place behind its back, all at once.
+        self.__dict__.update(
+            shape=lengths,
+            chunks=parse_chunks(chunks, lengths),
+            dtype=dtype,
+            fill_value=None if fill_value is None else dtype.cast_scalar(fill_value),
+            order=parse_order(order),
+            filters=parse_filters(filters),
+            dimension_separator=parse_separator(dimension_separator),
+            compressor=parse_compressor(compressor),
+            attributes=parse_attributes(attributes),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ArrayV2Metadata):
+            return NotImplemented
+        return self._comparable() == other._comparable()
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.chunks, self.dtype, self.order, self.dimension_separator))
+
+    def _comparable(self) -> tuple[object, ...]:
+        # The fill value is compared as it is written: NaN is then itself, and -0.0 is not 0.0.
+        return (
+            self.shape,
+            self.chunks,
+            self.dtype,
+            repr(self._fill_to_json()),
+            self.order,
+            self.filters,
+            self.dimension_separator,
+            self.compressor,
+            self.attributes,
+        )
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, path: str | None = None) -> Self:
+        """Read the parsed documents: the members of ``.zarray`` and, as ``attributes``, those of ``.zattrs``.
+
+        Parameters
+        ----------
+        data
+            The members. Unknown ones are ignored, as the format asks.
+        path
+            Path of the array, for messages.
+
+        Returns
+        -------
+        ArrayV2Metadata
+
+        Raises
+        ------
+        MetadataValidationError
+            If a member is missing or malformed, or contradicts another. Where a builtin error fits, too
+            (`TypeError`, `KeyError`, `OverflowError`), the error is also that.
+        UnknownCodecError
+            If numcodecs does not know a codec.
+        """
+        member: str | None = "zarr_format"
+        try:
+            parse_zarr_format(require(data, "zarr_format"))  # type: ignore[arg-type]
+            member = "dtype"
+            dtype = parse_data_type(data)
+            member = "fill_value"
+            fill_value = parse_fill_value(require(data, "fill_value"), dtype)  # type: ignore[arg-type]
+            members: dict[str, Any] = {}
+            for member, parse, needed in _PARSERS:
+                members[member] = parse(require(data, member) if needed else data.get(member))  # type: ignore[arg-type]
+            member = None
+            return cls(dtype=dtype, fill_value=fill_value, **members)
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            located = locate(error, document_place(ZARRAY_JSON, path, member))
+            if located is error:
+                raise
+            raise located from error
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the members of ``.zarray`` in the order in which they are written, and the attributes among them."""
+        document: dict[str, Any] = {
+            "shape": self.shape,
+            "chunks": self.chunks,
+            "dtype": self.dtype.to_json(zarr_format=2)["name"],
+            "fill_value": self._fill_to_json(),
+            "order": self.order,
+            "filters": None if self.filters is None else [codec.get_config() for codec in self.filters],
+            "dimension_separator": self.dimension_separator,
+            "compressor": None if self.compressor is None else _compressor_to_json(self.compressor),
+            "attributes": self.attributes,
+            "zarr_format": 2,
+        }
+        return document
+
+    def _fill_to_json(self) -> Any:
+        return None if self.fill_value is None else self.dtype.to_json_scalar(self.fill_value, zarr_format=2)
+
+    def to_buffer_dict(self, prototype: BufferPrototype) -> dict[str, Buffer]:
+        """Return the documents as bytes, under their names.
+
+        Parameters
+        ----------
+        prototype
+            Which class of buffer to make.
+
+        Returns
+        -------
+        dict
+            ``{".zarray": buffer, ".zattrs": buffer}``
+
+        Raises
+        ------
+        TypeError
+            If an attribute has no JSON form.
+        """
+        document = self.to_dict()
+        attributes: Any = document.pop("attributes")
+        make = prototype.buffer.from_bytes
+        return {ZARRAY_JSON: make(dump_document(document)), ZATTRS_JSON: make(dump_document(attributes))}
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def shards(self) -> tuple[int, ...] | None:
+        """None: there are no shards in format 2."""
+        return None
+
+    @cached_property
+    def chunk_grid(self) -> ChunkGrid:
+        """The grid of chunks."""
+        return ChunkGrid.from_sizes(self.shape, self.chunks)
+
+    @cached_property
+    def chunk_key_encoding(self) -> V2ChunkKeyEncoding:
+        """How chunks are named."""
+        return V2ChunkKeyEncoding(separator=self.dimension_separator)
+
+    def get_chunk_spec(
+        self, _chunk_coords: tuple[int, ...], array_config: ArrayConfig, prototype: BufferPrototype
+    ) -> ArraySpec:
+        """Return what codecs are told about a chunk."""
+        return ArraySpec(
+            shape=self.chunks, dtype=self.dtype, fill_value=self.fill_value, config=array_config, prototype=prototype
+        )
+
+    def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
+        """Return the key of a chunk, relative to the array."""
+        return self.dimension_separator.join([str(int(c)) for c in chunk_coords]) or "0"
+
+    def update_shape(self, shape: tuple[int, ...]) -> Self:
+        """Return the metadata of the array after a resize."""
+        return dataclasses.replace(self, shape=shape)
+
+    def update_attributes(self, attributes: dict[str, JSON]) -> Self:
+        """Return the metadata with other attributes in the place of the old ones."""
+        return dataclasses.replace(self, attributes=attributes)
+
+
+def _compressor_to_json(codec: Numcodec) -> dict[str, Any]:
+    config: dict[str, Any] = dict(codec.get_config())
+    # Readers that know no checksum refuse the key, and absent means the same as false.
+    if config.get("id") == "zstd" and config.get("checksum") is False:
+        del config["checksum"]
+    return config
+
+
+def _parse_separator(data: Any) -> Literal[".", "/"]:
+    return "." if data is None else parse_separator(data)
+
+
+_PARSERS: Final = (
+    ("shape", parse_shape, True),
+    ("chunks", parse_shape, True),
+    ("order", parse_order, True),
+    ("filters", parse_filters, False),
+    ("dimension_separator", _parse_separator, False),
+    ("compressor", parse_compressor, False),
+    ("attributes", parse_attributes, False),
+)

@@ -1,0 +1,426 @@
+"""The document of an array of format 3."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Self
+
+from zarr.abc.codec import Codec
+from zarr.abc.metadata import Metadata
+from zarr.buffer.core import Buffer, BufferPrototype
+from zarr.chunk_keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
+from zarr.codecs.sharding import ShardingCodec
+from zarr.dtype import ZDType, get_data_type_from_json
+from zarr.errors import MetadataValidationError, NodeTypeValidationError
+from zarr.grids import (
+    ChunkGridMetadata,
+    RectilinearChunkGridMetadata,
+    RectilinearChunksDisabledError,
+    RegularChunkGridMetadata,
+    create_chunk_grid_metadata,
+    parse_chunk_grid,
+)
+from zarr.grids.shapes import parse_shape
+from zarr.metadata.codecs import parse_codecs, settle_codecs, validate_array_bytes_codec
+from zarr.metadata.common import (
+    AllowedExtraField,
+    check_allowed_extra_field,
+    parse_attributes,
+    parse_dimension_names,
+    parse_extra_fields,
+    parse_storage_transformers,
+)
+from zarr.metadata.documents import dump_document
+from zarr.metadata.places import document_place, locate, require
+from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, NamedConfig, parse_shapelike
+
+__all__ = [
+    "ARRAY_METADATA_KEYS",
+    "ZARR_JSON",
+    "AllowedExtraField",
+    "ArrayV3Metadata",
+    "RectilinearChunkGridMetadata",
+    "RectilinearChunksDisabledError",
+    "RegularChunkGridMetadata",
+    "check_allowed_extra_field",
+    "create_chunk_grid_metadata",
+    "parse_chunk_grid",
+    "parse_codecs",
+    "parse_data_type",
+    "parse_dimension_names",
+    "parse_extra_fields",
+    "parse_node_type_array",
+    "parse_shapelike",
+    "parse_storage_transformers",
+    "parse_zarr_format",
+    "validate_array_bytes_codec",
+]
+
+ARRAY_METADATA_KEYS: Final = frozenset(
+    (
+        "zarr_format",
+        "node_type",
+        "shape",
+        "data_type",
+        "chunk_grid",
+        "chunk_key_encoding",
+        "fill_value",
+        "codecs",
+        "attributes",
+        "dimension_names",
+        "storage_transformers",
+    )
+)
+
+
+def parse_zarr_format(data: object) -> Literal[3]:
+    """Check the ``zarr_format`` of a document of format 3.
+
+    Raises
+    ------
+    MetadataValidationError
+        If it is not the integer 3.
+    """
+    if type(data) is int and data == 3:
+        return 3
+    raise MetadataValidationError(f"Failed to parse input for 'zarr_format': expected Literal[3], got {data!r}.")
+
+
+def parse_node_type_array(data: object) -> Literal["array"]:
+    """Check the ``node_type`` of an array document.
+
+    Raises
+    ------
+    NodeTypeValidationError
+        If it is not ``"array"``.
+    """
+    if data == "array":
+        return "array"
+    raise NodeTypeValidationError(f"Failed to parse input for 'node_type': expected Literal['array'], got {data!r}.")
+
+
+def parse_data_type(data: Any) -> ZDType[Any, Any]:
+    """Read the ``data_type`` member: a name, or an object with a name and perhaps a configuration.
+
+    Raises
+    ------
+    ValueError
+        If no data type matches.
+
+    Examples
+    --------
+    >>> parse_data_type({"name": "int32"})
+    Int32(endianness='little')
+    """
+    if isinstance(data, Mapping) and isinstance(data.get("name"), str):
+        configuration = data.get("configuration")
+        # A type without parameters is written as its name, so an object without any is read as the name.
+        data = {"name": data["name"], "configuration": configuration} if configuration else data["name"]
+    return get_data_type_from_json(data, zarr_format=3)
+
+
+@dataclass(frozen=True, init=False, eq=False, kw_only=True)
+class ArrayV3Metadata(Metadata):
+    """The metadata of an array of format 3.
+
+    Parameters
+    ----------
+    shape
+        The shape of the array.
+    data_type
+        The data type.
+    chunk_grid
+        How the array is cut into chunks, as an object or in its JSON form.
+    chunk_key_encoding
+        How chunks are named, as an object or in its JSON form.
+    fill_value
+        The value of what was never written: a scalar.
+    codecs
+        Codecs, their JSON forms, or their names.
+    attributes
+        What the user says about the array.
+    dimension_names
+        A name or None for each dimension; None for no names at all.
+    storage_transformers
+        JSON forms of storage transformers; the format defines none.
+    extra_fields
+        Members that need not be understood.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a part is malformed, or parts contradict each other.
+
+    Examples
+    --------
+    >>> from zarr.dtype import Int32
+    >>> metadata = ArrayV3Metadata(
+    ...     shape=(10,), data_type=Int32(), chunk_grid={"name": "regular", "configuration": {"chunk_shape": (5,)}},
+    ...     chunk_key_encoding={"name": "default"}, fill_value=0, codecs=["bytes"], attributes={}, dimension_names=None)
+    >>> metadata.chunks, metadata.encode_chunk_key((1,))
+    ((5,), 'c/1')
+    """
+
+    shape: tuple[int, ...]
+    data_type: ZDType[Any, Any]
+    chunk_grid: ChunkGridMetadata
+    chunk_key_encoding: ChunkKeyEncoding
+    fill_value: Any
+    codecs: tuple[Codec, ...]
+    attributes: dict[str, Any] = field(default_factory=dict)
+    dimension_names: tuple[str | None, ...] | None = None
+    zarr_format: Literal[3] = field(default=3, init=False)
+    node_type: Literal["array"] = field(default="array", init=False)
+    storage_transformers: tuple[dict[str, JSON], ...] = ()
+    extra_fields: dict[str, AllowedExtraField] = field(default_factory=dict)
+
+    def __init__(
+        self,
+        *,
+        shape: Iterable[int],
+        data_type: ZDType[Any, Any],
+        chunk_grid: dict[str, JSON] | ChunkGridMetadata | NamedConfig[str, Any],
+        chunk_key_encoding: ChunkKeyEncodingLike,
+        fill_value: object,
+        codecs: Iterable[Codec | dict[str, JSON] | NamedConfig[str, Any] | str],
+        attributes: dict[str, JSON] | None,
+        dimension_names: DimensionNamesLike,
+        storage_transformers: Iterable[dict[str, JSON]] | None = None,
+        extra_fields: Mapping[str, AllowedExtraField] | None = None,
+    ) -> None:
+        lengths = parse_shape(shape)
+        grid = parse_chunk_grid(chunk_grid)
+        names = parse_dimension_names(dimension_names)
+        fill = data_type.cast_scalar(fill_value)
+        check_ranks(lengths, grid, names)
+        settled = settle_codecs(
+            parse_codecs(codecs), shape=lengths, dtype=data_type, fill_value=fill, chunk_grid=grid
+        )
+        # The class is frozen, so its fields are put in place behind its back, all at once.
+        self.__dict__.update(
+            shape=lengths,
+            data_type=data_type,
+            chunk_grid=grid,
+            chunk_key_encoding=parse_chunk_key_encoding(chunk_key_encoding),
+            fill_value=fill,
+            codecs=settled,
+            attributes=parse_attributes(attributes),
+            dimension_names=names,
+            storage_transformers=parse_storage_transformers(storage_transformers),
+            extra_fields=parse_extra_fields(
+                extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array"
+            ),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ArrayV3Metadata):
+            return NotImplemented
+        return self._comparable() == other._comparable()
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.data_type, self.chunk_grid, self.chunk_key_encoding, self.dimension_names))
+
+    def _comparable(self) -> tuple[object, ...]:
+        # The fill value is compared as it is written: NaN is then itself, and -0.0 is not 0.0.
+        fill = self.data_type.to_json_scalar(self.fill_value, zarr_format=3)
+        return (
+            self.shape,
+            self.data_type,
+            repr(fill),
+            self.chunk_grid,
+            self.chunk_key_encoding,
+            self.codecs,
+            self.dimension_names,
+            self.attributes,
+            self.storage_transformers,
+            self.extra_fields,
+        )
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, path: str | None = None) -> Self:
+        """Read the parsed document.
+
+        Parameters
+        ----------
+        data
+            The members of ``zarr.json``. Short-hand forms of extensions are accepted everywhere.
+        path
+            Path of the array, for messages.
+
+        Returns
+        -------
+        ArrayV3Metadata
+
+        Raises
+        ------
+        MetadataValidationError
+            If a member is missing, malformed, unknown or contradicts another. Where a builtin error fits, too
+            (`TypeError`, `KeyError`, `OverflowError`), the error is also that.
+        UnknownCodecError
+            If no implementation of a codec is known.
+        """
+        member: str | None = None
+        try:
+            parse_zarr_format(require(data, "zarr_format"))  # type: ignore[arg-type]
+            parse_node_type_array(require(data, "node_type"))  # type: ignore[arg-type]
+            # Each member is read on its own, so that a fault can be given its place.
+            members: dict[str, Any] = {}
+            for member, parse in _PARSERS:
+                members[member] = parse(require(data, member))  # type: ignore[arg-type]
+            member = "fill_value"
+            raw_fill = require(data, member)  # type: ignore[arg-type]
+            members[member] = members["data_type"].from_json_scalar(raw_fill, zarr_format=3)
+            for member, optional in _OPTIONAL_PARSERS:
+                members[member] = optional(data.get(member))
+            member = None
+            extra = {k: data[k] for k in data.keys() - ARRAY_METADATA_KEYS} if len(data) > len(members) else None
+            if extra:
+                extra = {key: data[key] for key in data if key in extra}
+            return cls(**members, extra_fields=extra)
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            located = locate(error, document_place(ZARR_JSON, path, member))
+            if located is error:
+                raise
+            raise located from error
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the members of the document, in the order in which they are written."""
+        document: dict[str, Any] = {
+            "shape": self.shape,
+            "data_type": self.data_type.to_json(zarr_format=3),
+            "chunk_grid": self.chunk_grid.to_dict(),
+            "chunk_key_encoding": self.chunk_key_encoding.to_dict(),
+            "fill_value": self.data_type.to_json_scalar(self.fill_value, zarr_format=3),
+            "codecs": tuple([codec.to_dict() for codec in self.codecs]),
+            "attributes": self.attributes,
+        }
+        if self.dimension_names is not None:
+            document["dimension_names"] = self.dimension_names
+        document["zarr_format"] = 3
+        document["node_type"] = "array"
+        document["storage_transformers"] = self.storage_transformers
+        document.update(self.extra_fields)
+        return document
+
+    def to_buffer_dict(self, prototype: BufferPrototype) -> dict[str, Buffer]:
+        """Return the document as bytes, under its name.
+
+        Parameters
+        ----------
+        prototype
+            Which class of buffer to make.
+
+        Returns
+        -------
+        dict
+            ``{"zarr.json": buffer}``
+
+        Raises
+        ------
+        TypeError
+            If an attribute has no JSON form.
+        """
+        return {ZARR_JSON: prototype.buffer.from_bytes(dump_document(self.to_dict()))}
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> ZDType[Any, Any]:
+        """The data type."""
+        return self.data_type
+
+    @property
+    def sharding_codec(self) -> ShardingCodec | None:
+        """The codec of a sharded array; None for any other, and where other codecs stand beside it."""
+        first = self.codecs[0]
+        return first if len(self.codecs) == 1 and isinstance(first, ShardingCodec) else None
+
+    @property
+    def inner_codecs(self) -> tuple[Codec, ...]:
+        """The codecs of a chunk as the user sees chunks: those inside of shards, if there are shards."""
+        sharding = self.sharding_codec
+        return self.codecs if sharding is None else tuple(sharding.codecs)
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """The chunk shape as the user sees chunks: that of the chunks inside of shards, if there are shards."""
+        sharding = self.sharding_codec
+        return self._regular_shape("chunks", "read_chunk_sizes") if sharding is None else sharding.chunk_shape
+
+    @property
+    def shards(self) -> tuple[int, ...] | None:
+        """The shape of the shards, or None."""
+        return None if self.sharding_codec is None else self._regular_shape("shards", "write_chunk_sizes")
+
+    def _regular_shape(self, attribute: str, instead: str) -> tuple[int, ...]:
+        if isinstance(self.chunk_grid, RegularChunkGridMetadata):
+            return self.chunk_grid.chunk_shape
+        kind = "rectilinear" if isinstance(self.chunk_grid, RectilinearChunkGridMetadata) else "irregular"
+        raise NotImplementedError(
+            f"The `{attribute}` attribute is only defined for arrays using regular chunk grids. This array has a {kind} "
+            f"chunk grid. Use `{instead}` for general access."
+        )
+
+    def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
+        """Return the key of a chunk, relative to the array."""
+        return self.chunk_key_encoding.encode_chunk_key(chunk_coords)
+
+    def update_shape(self, shape: tuple[int, ...]) -> Self:
+        """Return the metadata of the array after a resize."""
+        if len(tuple(shape)) != self.ndim:
+            raise ValueError("`chunk_grid` and `shape` need to have the same number of dimensions.")
+        return dataclasses.replace(self, shape=shape, chunk_grid=self.chunk_grid.resized(self.shape, shape))
+
+    def update_attributes(self, attributes: dict[str, JSON]) -> Self:
+        """Return the metadata with other attributes in the place of the old ones."""
+        updated = object.__new__(type(self))
+        updated.__dict__.update(self.__dict__, attributes=parse_attributes(attributes))
+        return updated
+
+
+def check_ranks(
+    shape: tuple[int, ...], chunk_grid: ChunkGridMetadata, dimension_names: tuple[str | None, ...] | None
+) -> None:
+    """Check that the parts of an array that have one entry a dimension agree.
+
+    Raises
+    ------
+    ValueError
+        If they do not, or listed chunks do not reach the end of the array.
+    """
+    if len(shape) != chunk_grid.ndim:
+        raise ValueError(
+            "`chunk_grid` and `shape` need to have the same number of dimensions. "
+            f"They have {chunk_grid.ndim} and {len(shape)}."
+        )
+    if dimension_names is not None and len(shape) != len(dimension_names):
+        raise ValueError(
+            "`dimension_names` and `shape` need to have the same number of dimensions. "
+            f"They have {len(dimension_names)} and {len(shape)}."
+        )
+    if isinstance(chunk_grid, RectilinearChunkGridMetadata):
+        for axis, (edges, extent) in enumerate(zip(chunk_grid.chunk_shapes, shape)):
+            if not isinstance(edges, int) and sum(edges) < extent:
+                raise ValueError(
+                    f"Rectilinear chunk edges for dimension {axis} sum to {sum(edges)} but array shape extent is "
+                    f"{extent} (edge sum must be >= extent)"
+                )
+
+
+_PARSERS: Final = (
+    ("shape", parse_shape),
+    ("data_type", parse_data_type),
+    ("chunk_grid", parse_chunk_grid),
+    ("chunk_key_encoding", parse_chunk_key_encoding),
+    ("codecs", parse_codecs),
+)
+_OPTIONAL_PARSERS: Final = (
+    ("attributes", parse_attributes),
+    ("dimension_names", parse_dimension_names),
+    ("storage_transformers", parse_storage_transformers),
+)
