@@ -32,14 +32,20 @@ MODULES = (
     "chunks",
     "keys",
     "shuffle",
+    "symbols",
+    "streams",
+    "payloads",
+    "blosc",
     "decoders",
     "program",
     "vlen",
     "shard_index",
+    "files",
     "bulk",
+    "shards",
 )
-# dlopen and threads live in separate libraries on older Linux C libraries.
-LIBRARIES = {"decoders": ["dl"], "bulk": ["dl", "pthread"]} if sys.platform.startswith("linux") else {}
+# dlopen lives in a library of its own with older Linux C libraries.
+LIBRARIES = {"symbols": ["dl"]} if sys.platform.startswith("linux") else {}
 
 HERE = Path(__file__).resolve().parent
 DEBUG = os.environ.get("ZARR_CORE_DEBUG", "") not in ("", "0")

@@ -1,0 +1,24 @@
+/* The two atomic operations the jobs need: take the next piece of work, and swap a pointer. */
+#ifndef ZARR_CORE_ATOMICS_H
+#define ZARR_CORE_ATOMICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+static int64_t zc_take(int64_t *counter, int64_t n) { return _InterlockedExchangeAdd64((volatile long long *)counter, n); }
+static void *zc_swap(void **place, void *value) { return _InterlockedExchangePointer((void *volatile *)place, value); }
+static int zc_put(void **place, void *value) {
+    return _InterlockedCompareExchangePointer((void *volatile *)place, value, NULL) == NULL;
+}
+#else
+static int64_t zc_take(int64_t *counter, int64_t n) { return __atomic_fetch_add(counter, n, __ATOMIC_RELAXED); }
+static void *zc_swap(void **place, void *value) { return __atomic_exchange_n(place, value, __ATOMIC_ACQ_REL); }
+static int zc_put(void **place, void *value) {
+    void *expected = NULL;
+    return __atomic_compare_exchange_n(place, &expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+#endif
+
+#endif

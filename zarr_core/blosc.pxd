@@ -1,0 +1,28 @@
+# The blosc container (format 2), walked here: every offset and length is checked before it is followed.
+from libc.stdint cimport int64_t, uint8_t
+
+from zarr_core.streams cimport Context
+
+
+cdef struct BloscFrame:
+    const uint8_t* data
+    int64_t n               # bytes of the frame
+    int64_t nbytes          # decoded size
+    int64_t blocksize
+    int64_t nblocks
+    int typesize
+    int shuffle             # 0 none, 1 bytes, 2 bits
+    int format              # how the streams inside are compressed
+    bint stored             # not compressed at all
+    bint split              # one stream per byte of the item
+
+
+# 0, or DAMAGED.
+cdef int64_t blosc_open(BloscFrame* f, const char* src, int64_t n) noexcept nogil
+# Decodes blocks first .. last - 1, one behind the other, from dst on.
+cdef int64_t blosc_blocks(Context* c, const BloscFrame* f, int64_t first, int64_t last, char* dst) noexcept nogil
+cdef int64_t blosc_decode(Context* c, const char* src, int64_t n, char* dst, int64_t room) noexcept nogil
+cdef int64_t blosc_encode(
+    int clevel, int shuffle, int typesize, int blocksize, const char* cname,
+    const char* src, int64_t n, char* dst, int64_t room,
+) noexcept nogil

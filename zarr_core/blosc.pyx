@@ -1,0 +1,183 @@
+"""The blosc container: 16 header bytes, one offset per block, and per block one stream, or one per byte of the item.
+
+blosc's own decoder is not told how long its input is and reads past the end of a damaged frame. This one follows no
+offset or length that it has not checked, and can decode single blocks.
+"""
+from libc.limits cimport INT_MAX
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy
+
+from zarr_core.shuffle cimport bitunshuffle_bytes, unshuffle_bytes
+from zarr_core.streams cimport (
+    DAMAGED,
+    NO_MEMORY,
+    TOO_SMALL,
+    Context,
+    blosclz_decode,
+    inflate_decode,
+    lz4_decode,
+    scratch_reserve,
+    zstd_decode,
+)
+from zarr_core.symbols cimport api_table, has_blosc
+
+
+cdef enum:
+    HEADER = 16
+    OVERHEAD = 16
+    FORMAT = 2
+    FLAG_SHUFFLE = 0x01
+    FLAG_STORED = 0x02
+    FLAG_BITSHUFFLE = 0x04
+    FLAG_RESERVED = 0x08
+    FLAG_UNSPLIT = 0x10
+    BLOSCLZ = 0
+    LZ4 = 1
+    SNAPPY = 2
+    ZLIB = 3
+    ZSTD = 4
+    MAX_STREAMS = 16        # wider items are never split
+    MIN_STREAM = 128        # nor are blocks that would give shorter streams
+
+
+cdef inline int64_t load32(const uint8_t* p) noexcept nogil:
+    """A signed little-endian number: the container's sizes are signed, and negative ones are damage."""
+    return <int32_t>(<uint32_t>p[0] | <uint32_t>p[1] << 8 | <uint32_t>p[2] << 16 | <uint32_t>p[3] << 24)
+
+
+cdef int64_t blosc_open(BloscFrame* f, const char* src, int64_t n) noexcept nogil:
+    cdef const uint8_t* p = <const uint8_t*>src
+    cdef int flags
+    if n < HEADER:
+        return DAMAGED
+    flags = p[2]
+    f.data = p
+    f.typesize = p[3]
+    f.nbytes = load32(p + 4)
+    f.blocksize = load32(p + 8)
+    f.n = load32(p + 12)
+    f.nblocks = 0
+    f.format = flags >> 5
+    f.stored = (flags & FLAG_STORED) != 0
+    f.split = (flags & FLAG_UNSPLIT) == 0
+    f.shuffle = 0
+    if p[0] != FORMAT or flags & FLAG_RESERVED or f.typesize == 0 or f.nbytes < 0 or f.n < HEADER or f.n > n:
+        return DAMAGED
+    if f.nbytes == 0:
+        return 0
+    if f.stored:
+        return 0 if f.n == f.nbytes + HEADER else DAMAGED
+    if p[1] != 1 or f.blocksize <= 0 or f.blocksize > f.nbytes:
+        return DAMAGED
+    f.nblocks = (f.nbytes + f.blocksize - 1) // f.blocksize
+    if f.n < HEADER + 4 * f.nblocks:
+        return DAMAGED
+    if flags & FLAG_SHUFFLE and f.typesize > 1:
+        f.shuffle = 1
+    elif flags & FLAG_BITSHUFFLE:
+        f.shuffle = 2
+    return 0
+
+
+cdef int64_t decode_stream(
+    Context* c, int format, const uint8_t* src, int64_t n, uint8_t* dst, int64_t room,
+) noexcept nogil:
+    if format == LZ4:
+        return lz4_decode(<const char*>src, n, <char*>dst, room)
+    if format == ZSTD:
+        return zstd_decode(c, <const char*>src, n, <char*>dst, room)
+    if format == BLOSCLZ:
+        return blosclz_decode(src, n, dst, room)
+    if format == ZLIB:
+        return inflate_decode(c, 15, <const char*>src, n, <char*>dst, room)
+    return DAMAGED
+
+
+cdef int64_t decode_streams(
+    Context* c, const BloscFrame* f, int64_t at, int64_t size, int count, uint8_t* dst,
+) noexcept nogil:
+    """The streams of one block, `size` decoded bytes each, from offset `at` on."""
+    cdef int64_t length, made
+    cdef int k
+    for k in range(count):
+        if at > f.n - 4:
+            return DAMAGED
+        length = load32(f.data + at)
+        at += 4
+        if length <= 0 or length > f.n - at:
+            return DAMAGED
+        if length == size:
+            memcpy(dst, f.data + at, size)
+        else:
+            made = decode_stream(c, f.format, f.data + at, length, dst, size)
+            if made == NO_MEMORY:
+                return NO_MEMORY
+            if made != size:
+                return DAMAGED
+        at += length
+        dst += size
+    return 0
+
+
+cdef int64_t decode_block(
+    Context* c, const BloscFrame* f, int64_t block, int64_t size, uint8_t* dst,
+) noexcept nogil:
+    cdef int64_t at = load32(f.data + HEADER + 4 * block), code
+    cdef int count = 1
+    cdef uint8_t* plain = dst
+    cdef bint shuffled = f.shuffle == 1 or (f.shuffle == 2 and size >= f.typesize)
+    if at < HEADER + 4 * f.nblocks:
+        return DAMAGED
+    if f.split and f.typesize <= MAX_STREAMS and size // f.typesize >= MIN_STREAM and size == f.blocksize:
+        count = f.typesize
+        if size % count:
+            return DAMAGED
+    if shuffled:
+        plain = <uint8_t*>scratch_reserve(&c.block, f.blocksize)
+        if plain == NULL:
+            return NO_MEMORY
+    code = decode_streams(c, f, at, size // count, count, plain)
+    if code < 0:
+        return code
+    if shuffled and f.shuffle == 1:
+        unshuffle_bytes(plain, dst, size, f.typesize)
+    elif shuffled:
+        bitunshuffle_bytes(plain, dst, size, f.typesize)
+    return 0
+
+
+cdef int64_t blosc_blocks(Context* c, const BloscFrame* f, int64_t first, int64_t last, char* dst) noexcept nogil:
+    cdef int64_t block, size, code
+    for block in range(first, last):
+        size = f.nbytes - block * f.blocksize
+        if size > f.blocksize:
+            size = f.blocksize
+        code = decode_block(c, f, block, size, <uint8_t*>dst + (block - first) * f.blocksize)
+        if code < 0:
+            return code
+    return 0
+
+
+cdef int64_t blosc_decode(Context* c, const char* src, int64_t n, char* dst, int64_t room) noexcept nogil:
+    cdef BloscFrame f
+    cdef int64_t code = blosc_open(&f, src, n)
+    if code < 0:
+        return code
+    if f.nbytes > room:
+        return TOO_SMALL
+    if f.stored:
+        memcpy(dst, src + HEADER, f.nbytes)
+        return f.nbytes
+    code = blosc_blocks(c, &f, 0, f.nblocks, dst)
+    return code if code < 0 else f.nbytes
+
+
+cdef int64_t blosc_encode(
+    int clevel, int shuffle, int typesize, int blocksize, const char* cname,
+    const char* src, int64_t n, char* dst, int64_t room,
+) noexcept nogil:
+    cdef int made
+    if not has_blosc() or n > INT_MAX - OVERHEAD:
+        return DAMAGED
+    made = api_table().blosc_compress(clevel, shuffle, typesize, n, src, dst, room, cname, blocksize, 1)
+    return made if made > 0 else DAMAGED

@@ -1,0 +1,146 @@
+/* File calls relative to a directory descriptor. Every function returns -errno on failure, retries interrupted calls,
+   and finishes short reads and writes. Nothing here follows a chunk key outside of open, mkdir, rename and unlink. */
+#ifndef ZARR_CORE_FILES_H
+#define ZARR_CORE_FILES_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(_WIN32)
+
+static int zc_open_folder(int base, const char *path) { (void)base; (void)path; return -ENOSYS; }
+static int zc_open_read(int base, const char *path) { (void)base; (void)path; return -ENOSYS; }
+static int zc_create(int base, const char *path) { (void)base; (void)path; return -ENOSYS; }
+static int64_t zc_regular_size(int fd) { (void)fd; return -ENOSYS; }
+static int64_t zc_read_at(int fd, char *to, int64_t n, int64_t at) { (void)fd; (void)to; (void)n; (void)at; return -ENOSYS; }
+static int zc_write_all(int fd, const char *from, int64_t n) { (void)fd; (void)from; (void)n; return -ENOSYS; }
+static int zc_write_at(int fd, const char *from, int64_t n, int64_t at) { (void)fd; (void)from; (void)n; (void)at; return -ENOSYS; }
+static int zc_sync(int fd) { (void)fd; return -ENOSYS; }
+static int zc_close(int fd) { (void)fd; return -ENOSYS; }
+static int zc_rename(int base, const char *from, const char *to) { (void)base; (void)from; (void)to; return -ENOSYS; }
+static int zc_unlink(int base, const char *path) { (void)base; (void)path; return -ENOSYS; }
+static int zc_make_folders(int base, char *path, int durable) { (void)base; (void)path; (void)durable; return -ENOSYS; }
+static int zc_temporary_name(char *to, size_t size, const char *name) { (void)to; (void)size; (void)name; return -ENOSYS; }
+
+#else
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static int zc_open_folder(int base, const char *path) {
+    int fd;
+    do fd = openat(base < 0 ? AT_FDCWD : base, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd < 0 ? -errno : fd;
+}
+
+/* Does not wait for a writer where someone has put a fifo in a chunk's place. */
+static int zc_open_read(int base, const char *path) {
+    int fd;
+    do fd = openat(base, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd < 0 ? -errno : fd;
+}
+
+static int zc_create(int base, const char *path) {
+    int fd;
+    do fd = openat(base, path, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd < 0 ? -errno : fd;
+}
+
+static int64_t zc_regular_size(int fd) {
+    struct stat s;
+    if (fstat(fd, &s) != 0) return -errno;
+    if (!S_ISREG(s.st_mode)) return S_ISDIR(s.st_mode) ? -EISDIR : -EINVAL;
+    return (int64_t)s.st_size;
+}
+
+/* Bytes read: fewer than n only at the end of the file. */
+static int64_t zc_read_at(int fd, char *to, int64_t n, int64_t at) {
+    int64_t done = 0;
+    while (done < n) {
+        ssize_t got = pread(fd, to + done, (size_t)(n - done), (off_t)(at + done));
+        if (got > 0) done += got;
+        else if (got == 0) break;
+        else if (errno != EINTR) return -errno;
+    }
+    return done;
+}
+
+static int zc_write_all(int fd, const char *from, int64_t n) {
+    while (n > 0) {
+        ssize_t put = write(fd, from, (size_t)n);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return -errno;
+        from += put;
+        n -= put;
+    }
+    return 0;
+}
+
+static int zc_write_at(int fd, const char *from, int64_t n, int64_t at) {
+    while (n > 0) {
+        ssize_t put = pwrite(fd, from, (size_t)n, (off_t)at);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return -errno;
+        from += put;
+        at += put;
+        n -= put;
+    }
+    return 0;
+}
+
+static int zc_sync(int fd) {
+    int code;
+    do code = fsync(fd); while (code != 0 && errno == EINTR);
+    return code != 0 ? -errno : 0;
+}
+
+/* An error here can be a write that failed late, so it counts. An interrupted close has closed. */
+static int zc_close(int fd) { return close(fd) != 0 && errno != EINTR ? -errno : 0; }
+
+static int zc_rename(int base, const char *from, const char *to) {
+    return renameat(base, from, base, to) != 0 ? -errno : 0;
+}
+
+static int zc_unlink(int base, const char *path) { return unlinkat(base, path, 0) != 0 ? -errno : 0; }
+
+/* Makes every missing folder of a path (changed and restored on the way); durable: sync the parents of new ones. */
+static int zc_make_folders(int base, char *path, int durable) {
+    char *slash = path;
+    for (;;) {
+        char kept;
+        int code;
+        slash = strchr(slash, '/');
+        if (slash == path) { slash++; continue; }
+        if (slash) { kept = *slash; *slash = 0; }
+        code = mkdirat(base, path, 0777) != 0 ? -errno : 0;
+        if (code == 0 && durable) {
+            char *last = strrchr(path, '/');
+            int fd;
+            if (last) *last = 0;
+            fd = zc_open_folder(base, last ? path : ".");
+            if (last) *last = '/';
+            if (fd >= 0) { code = zc_sync(fd); close(fd); }
+        }
+        if (slash) { *slash = kept; slash++; }
+        if (code != 0 && code != -EEXIST) return code;
+        if (!slash) return 0;
+    }
+}
+
+/* A hidden name beside the final one, never the same twice in a process. */
+static int zc_temporary_name(char *to, size_t size, const char *name) {
+    static unsigned long counter;
+    unsigned long n = __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
+    int length = snprintf(to, size, ".%s.%lx-%lx.partial", name, (unsigned long)getpid(), n);
+    return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+#endif
+#endif

@@ -1,0 +1,182 @@
+"""Chunk files of one root folder: found by key, read and replaced with plain file calls.
+
+Chunks that follow each other mostly share a folder, so its descriptor is kept: a look-up then walks one name.
+"""
+from libc.errno cimport EEXIST, EINVAL, ENAMETOOLONG, ENOENT, ENOMEM
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp, memset, strrchr
+
+from zarr_core.keys cimport KeyFormat, format_key, key_capacity
+
+cdef enum:
+    TEMPORARY_EXTRA = 64        # what zc_temporary_name adds to a name
+
+
+cdef int folder_open(Folder* f, const char* root, KeyFormat keys, int ndim, bint durable) noexcept nogil:
+    memset(f, 0, sizeof(Folder))
+    f.parent = -1
+    f.parent_length = -1
+    f.durable = durable
+    f.root = zc_open_folder(-1, root)
+    if f.root < 0:
+        return f.root
+    f.capacity = key_capacity(keys, ndim) + 1
+    f.key = <char*>malloc(3 * f.capacity + TEMPORARY_EXTRA)
+    if f.key == NULL:
+        zc_close(f.root)
+        f.root = -1
+        return -ENOMEM
+    f.previous = f.key + f.capacity
+    f.temporary = f.previous + f.capacity
+    return 0
+
+
+cdef int leave_parent(Folder* f) noexcept nogil:
+    cdef int code = 0
+    if f.parent >= 0:
+        if f.dirty and f.durable:
+            code = zc_sync(f.parent)
+        zc_close(f.parent)
+    f.dirty = False
+    f.parent = -1
+    return code
+
+
+cdef int folder_close(Folder* f) noexcept nogil:
+    cdef int code = leave_parent(f)
+    if f.root >= 0:
+        zc_close(f.root)
+    free(f.key)
+    f.root = -1
+    f.key = NULL
+    return code
+
+
+cdef int folder_select(Folder* f, KeyFormat keys, const int64_t* coords, int ndim) noexcept nogil:
+    """Formats the key; 1 if it lies in the same folder as the one before, 0 if not, -errno if it cannot be."""
+    cdef char* kept = f.previous
+    cdef char* slash
+    cdef int64_t length, before = f.parent_length
+    cdef int code = 0
+    f.previous = f.key
+    f.key = kept
+    length = format_key(keys, coords, ndim, f.key, f.capacity - 1)
+    if length <= 0:
+        f.parent_length = -1
+        leave_parent(f)
+        return -ENAMETOOLONG if length < 0 else -EINVAL
+    f.key[length] = 0
+    f.key_length = length
+    slash = strrchr(f.key, c'/')
+    f.parent_length = slash - f.key if slash != NULL else 0
+    if before == f.parent_length and memcmp(f.key, f.previous, before) == 0:
+        return 1
+    code = leave_parent(f)
+    return code
+
+
+cdef char* base_name(Folder* f) noexcept nogil:
+    return f.key + f.parent_length + 1 if f.parent_length else f.key
+
+
+cdef int folder_enter(Folder* f, bint make) noexcept nogil:
+    """Opens the key's folder, made first where it is missing and wanted."""
+    cdef int code
+    if f.parent >= 0:
+        return 0
+    if f.parent_length == 0:
+        f.parent = zc_open_folder(f.root, ".")
+        return f.parent if f.parent < 0 else 0
+    f.key[f.parent_length] = 0
+    f.parent = zc_open_folder(f.root, f.key)
+    if f.parent == -ENOENT and make:
+        code = zc_make_folders(f.root, f.key, f.durable)
+        f.parent = zc_open_folder(f.root, f.key) if code == 0 else code
+    f.key[f.parent_length] = c'/'
+    code = f.parent if f.parent < 0 else 0
+    if code < 0:
+        f.parent = -1
+    return code
+
+
+cdef int folder_read(Folder* f, int64_t* size) noexcept nogil:
+    cdef int fd
+    if f.parent >= 0:
+        fd = zc_open_read(f.parent, base_name(f))
+    else:
+        fd = zc_open_read(f.root, f.key)
+    if fd < 0:
+        return fd
+    size[0] = zc_regular_size(fd)
+    if size[0] < 0:
+        zc_close(fd)
+        return <int>size[0]
+    return fd
+
+
+cdef int folder_begin(Folder* f) noexcept nogil:
+    cdef int fd, code, attempt
+    code = folder_enter(f, True)
+    if code < 0:
+        return code
+    for attempt in range(16):
+        # A name left by a dead process with the same id is passed over.
+        code = zc_temporary_name(f.temporary, f.capacity + TEMPORARY_EXTRA, base_name(f))
+        if code < 0:
+            return code
+        fd = zc_create(f.parent, f.temporary)
+        if fd == -ENOENT and attempt == 0:
+            # Someone deleted the folder since it was opened.
+            leave_parent(f)
+            code = folder_enter(f, True)
+            if code < 0:
+                return code
+        elif fd != -EEXIST:
+            return fd
+    return -EEXIST
+
+
+cdef void folder_abandon(Folder* f, int fd) noexcept nogil:
+    zc_close(fd)
+    zc_unlink(f.parent, f.temporary)
+
+
+cdef int folder_commit(Folder* f, int fd) noexcept nogil:
+    cdef int code = 0
+    if f.durable:
+        code = zc_sync(fd)
+    if code == 0:
+        code = zc_close(fd)
+    else:
+        zc_close(fd)
+    if code == 0:
+        code = zc_rename(f.parent, f.temporary, base_name(f))
+    if code < 0:
+        zc_unlink(f.parent, f.temporary)
+        return code
+    f.dirty = True
+    return 0
+
+
+cdef int folder_write(Folder* f, const char* data, int64_t n) noexcept nogil:
+    cdef int code, fd = folder_begin(f)
+    if fd < 0:
+        return fd
+    code = zc_write_all(fd, data, n)
+    if code < 0:
+        folder_abandon(f, fd)
+        return code
+    return folder_commit(f, fd)
+
+
+cdef int folder_delete(Folder* f) noexcept nogil:
+    cdef int code
+    if f.durable and folder_enter(f, False) == 0:
+        code = zc_unlink(f.parent, base_name(f))
+        f.dirty = True
+    elif f.parent >= 0:
+        code = zc_unlink(f.parent, base_name(f))
+    else:
+        code = zc_unlink(f.root, f.key)
+    return 0 if code == -ENOENT else code

@@ -1,0 +1,6 @@
+# Bytes at the door: where the bytes of a Python object lie.
+from libc.stdint cimport int64_t
+
+
+# The object that keeps the bytes alive; TypeError or ValueError for what is not contiguous bytes.
+cdef object view_bytes(object payload, const char** data, int64_t* n)

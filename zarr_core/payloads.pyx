@@ -1,0 +1,27 @@
+"""Bytes at the door: where the bytes of a Python object lie."""
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t
+
+import numpy as np
+
+cnp.import_array()
+
+
+cdef object view_bytes(object payload, const char** data, int64_t* n):
+    cdef cnp.ndarray array
+    if PyBytes_CheckExact(payload):
+        data[0] = PyBytes_AS_STRING(payload)
+        n[0] = PyBytes_GET_SIZE(payload)
+        return payload
+    if isinstance(payload, cnp.ndarray):
+        array = payload
+        if not cnp.PyArray_IS_C_CONTIGUOUS(array) and not cnp.PyArray_IS_F_CONTIGUOUS(array):
+            raise ValueError(f"stored bytes must be contiguous, got an array with strides {payload.strides}")
+        if cnp.PyDataType_REFCHK(cnp.PyArray_DESCR(array)) or cnp.PyArray_TYPE(array) == 2056:
+            raise TypeError(f"an array of {payload.dtype} does not hold plain bytes")
+    else:
+        array = np.frombuffer(payload, np.uint8)
+    data[0] = <const char*>cnp.PyArray_DATA(array)
+    n[0] = cnp.PyArray_NBYTES(array)
+    return array
