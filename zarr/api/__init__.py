@@ -1,0 +1,5 @@
+"""The functions of ``zarr`` itself, synchronous and asynchronous: names only, no logic that is not of names.
+
+May import: everything below (groups, arrays, runners, storage, metadata).
+Read first: ``synchronous.py``, then ``calls.py``.
+"""

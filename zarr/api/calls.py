@@ -1,0 +1,347 @@
+"""What each function of the API does: where it goes, and the steps that are run there.
+
+The synchronous and the asynchronous functions make the same calls; they differ in who runs the steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from zarr.arrays.create import default_zarr_format
+from zarr.errors import ArrayNotFoundError, GroupNotFoundError, NodeNotFoundError
+from zarr.groups.creation import legacy_array_steps, like_parameters, warn_without_effect
+from zarr.groups.handle import GroupHandle, NodeRecord
+from zarr.groups.opening import open_group_steps
+from zarr.groups.operations import new_group_steps
+from zarr.metadata.group import GroupMetadata
+from zarr.steps.nodes import check_mode_steps, read_array_steps, read_node_steps
+from zarr.storage.path import StorePath
+from zarr.storage.resolve import resolve_store_path
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store
+    from zarr.arrays.handle import ArrayHandle
+    from zarr.steps.requests import Steps
+    from zarr.storage.resolve import StoreLike
+    from zarr.types import AccessModeLiteral, ZarrFormat
+
+T = TypeVar("T")
+
+CREATING = ("a", "w", "w-")
+NO_ARRAYS = "at least one array must be provided"
+
+
+class Call(NamedTuple, Generic[T]):
+    """Steps, and the store over which they are to be run."""
+
+    store: Store
+    steps: Steps[T]
+
+
+class Opened(NamedTuple):
+    """A node, and the configuration with which an array is to be opened."""
+
+    record: NodeRecord
+    config: Any = None
+
+
+def group_record(handle: GroupHandle) -> Opened:
+    """An open group as a node."""
+    return Opened(NodeRecord("", handle.store_path, handle.metadata, handle.origin))
+
+
+def array_record(handle: ArrayHandle, config: Any = None) -> Opened:
+    """An open array as a node."""
+    return Opened(NodeRecord("", handle.store_path, handle.metadata), handle.config if config is None else config)
+
+
+def format_of(given: dict[str, Any], zarr_format: ZarrFormat | None) -> ZarrFormat | None:
+    """Take the old name ``zarr_version`` for ``zarr_format``.
+
+    Raises
+    ------
+    ValueError
+        If both are given and differ.
+    """
+    version = given.pop("zarr_version", None)
+    if version is None:
+        return zarr_format
+    if zarr_format is not None and zarr_format != version:
+        raise ValueError(f"zarr_format={zarr_format} and zarr_version={version} contradict each other; give only one")
+    wanted: ZarrFormat = version
+    return wanted
+
+
+# ------------------------------------------------------------------------------------------------- groups
+
+
+def open_group_call(
+    store: StoreLike | None,
+    mode: AccessModeLiteral | None = "a",
+    path: str | None = None,
+    storage_options: dict[str, Any] | None = None,
+    zarr_format: ZarrFormat | None = None,
+    attributes: Mapping[str, Any] | None = None,
+    use_consolidated: bool | str | None = None,
+    **without_effect: Any,
+) -> Call[Opened]:
+    """Open a group; whether it may be made depends on the mode."""
+    warn_without_effect(without_effect)
+    place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
+    return Call(place.store, _open_group_steps(place, mode, zarr_format, attributes, use_consolidated))
+
+
+def _open_group_steps(
+    place: StorePath,
+    mode: AccessModeLiteral | None,
+    zarr_format: ZarrFormat | None,
+    attributes: Mapping[str, Any] | None = None,
+    use_consolidated: bool | str | None = None,
+) -> Steps[Opened]:
+    yield from check_mode_steps(place, mode)
+    if mode != "w":
+        try:
+            return group_record((yield from open_group_steps(place, zarr_format, use_consolidated)))
+        except GroupNotFoundError:
+            if mode not in CREATING:
+                raise
+    made = yield from new_group_steps(place, zarr_format or default_zarr_format(), attributes, mode == "w")
+    return group_record(made)
+
+
+def create_group_call(
+    store: StoreLike,
+    path: str | None = None,
+    zarr_format: ZarrFormat | None = None,
+    overwrite: bool = False,
+    attributes: Mapping[str, Any] | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> Call[Opened]:
+    """Make a group where there is none, or anew."""
+    place = resolve_store_path(store, path=path, mode="w" if overwrite else "a", storage_options=storage_options)
+
+    def steps() -> Steps[Opened]:
+        made = yield from new_group_steps(place, zarr_format or default_zarr_format(), attributes, overwrite)
+        return group_record(made)
+
+    return Call(place.store, steps())
+
+
+# ------------------------------------------------------------------------------------------------- arrays
+
+
+def open_array_call(
+    store: StoreLike | None,
+    zarr_format: ZarrFormat | None = None,
+    path: str | None = "",
+    storage_options: dict[str, Any] | None = None,
+    config: Any = None,
+    **kwargs: Any,
+) -> Call[Opened]:
+    """Open an array; whether it may be made depends on the mode among the keyword arguments."""
+    zarr_format = format_of(kwargs, zarr_format)
+    mode = kwargs.pop("mode", None)
+    place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
+    return Call(place.store, _open_array_steps(place, mode, zarr_format, config, kwargs))
+
+
+def _open_array_steps(
+    place: StorePath,
+    mode: AccessModeLiteral | None,
+    zarr_format: ZarrFormat | None,
+    config: Any,
+    creation: dict[str, Any],
+) -> Steps[Opened]:
+    yield from check_mode_steps(place, mode)
+    if mode != "w":
+        try:
+            metadata = yield from read_array_steps(place.path, zarr_format)
+        except NodeNotFoundError:
+            if mode not in CREATING:
+                raise ArrayNotFoundError(place.store, place.path) from None
+        else:
+            return Opened(NodeRecord("", place, metadata), _config_of(config, creation))
+    if "shape" not in creation and creation.get("data") is None:
+        raise TypeError(
+            f"there is no array to open at {place} (mode {mode!r}), and none can be made without a shape: "
+            "missing the argument 'shape'"
+        )
+    parameters = {"shape": None, **creation, "overwrite": mode == "w" or creation.get("overwrite", False)}
+    return array_record(
+        (yield from legacy_array_steps(place, zarr_format=zarr_format, config=config, **parameters))
+    )
+
+
+def _config_of(config: Any, creation: Mapping[str, Any]) -> Any:
+    write_empty = creation.get("write_empty_chunks")
+    if write_empty is None:
+        return config
+    given = {} if config is None else dict(config) if isinstance(config, Mapping) else config.to_dict()
+    return {**given, "write_empty_chunks": write_empty}
+
+
+def create_call(
+    shape: Any,
+    store: StoreLike | None = None,
+    path: str | None = None,
+    mode: AccessModeLiteral | None = None,
+    overwrite: bool = False,
+    storage_options: dict[str, Any] | None = None,
+    **parameters: Any,
+) -> Call[Opened]:
+    """Make an array by the parameters of ``zarr.create``."""
+    parameters["zarr_format"] = format_of(parameters, parameters.get("zarr_format"))
+    place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
+
+    def steps() -> Steps[Opened]:
+        yield from check_mode_steps(place, mode)
+        made = yield from legacy_array_steps(place, shape, overwrite=overwrite or mode == "w", **parameters)
+        return array_record(made)
+
+    return Call(place.store, steps())
+
+
+def array_call(data: Any, **kwargs: Any) -> Call[Opened]:
+    """Make an array of data."""
+    if kwargs.pop("read_only", False):
+        raise ValueError("read_only=True is no longer supported when creating new arrays")
+    if hasattr(data, "store_path"):
+        kwargs = {**like_parameters(data, {}), **kwargs}
+        data = data[...]
+    if not hasattr(data, "shape") or not hasattr(data, "dtype"):
+        data = np.asanyarray(data)
+    dtype = kwargs.pop("dtype", None)
+    kwargs.pop("shape", None)
+    return create_call(data.shape, dtype=data.dtype if dtype is None else dtype, data=data, **kwargs)
+
+
+def like_call(model: Any, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Call[Opened]:
+    """Make an array like another one."""
+    zarr_format = format_of(kwargs, zarr_format)
+    given = kwargs if zarr_format is None else {**kwargs, "zarr_format": zarr_format}
+    parameters = like_parameters(model, given)
+    return create_call(**parameters)
+
+
+def open_like_call(model: Any, path: str, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Call[Opened]:
+    """Open an array, or make it like another one."""
+    given = kwargs if zarr_format is None else {**kwargs, "zarr_format": zarr_format}
+    parameters = {"mode": "a", **like_parameters(model, given)}
+    return open_array_call(parameters.pop("store", None), path=path, **parameters)
+
+
+# ------------------------------------------------------------------------------------------------ either
+
+
+def open_call(
+    store: StoreLike | None,
+    mode: AccessModeLiteral | None = None,
+    zarr_format: ZarrFormat | None = None,
+    path: str | None = None,
+    storage_options: dict[str, Any] | None = None,
+    config: Any = None,
+    **kwargs: Any,
+) -> Call[Opened]:
+    """Open whatever is there; what is made where nothing is depends on the mode and on whether a shape is given."""
+    zarr_format = format_of(kwargs, zarr_format)
+    place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
+    if mode is None:
+        mode = "r" if place.store.read_only else "a"
+    return Call(place.store, _open_steps(place, mode, zarr_format, config, kwargs))
+
+
+GROUP_ONLY = ("use_consolidated", "attributes")
+GROUP_IGNORED = ("cache_attrs", "synchronizer", "chunk_store", "meta_array")
+
+
+def _open_steps(
+    place: StorePath,
+    mode: AccessModeLiteral,
+    zarr_format: ZarrFormat | None,
+    config: Any,
+    given: dict[str, Any],
+) -> Steps[Opened]:
+    array_wanted = "shape" in given or given.get("data") is not None
+    yield from check_mode_steps(place, mode)
+    if mode != "w":
+        try:
+            metadata = yield from read_node_steps(place.path, zarr_format)
+        except NodeNotFoundError:
+            if mode not in CREATING:
+                raise GroupNotFoundError(place.store, place.path) from None
+        else:
+            if not isinstance(metadata, GroupMetadata):
+                return Opened(NodeRecord("", place, metadata), _config_of(config, given))
+            array_wanted = False
+    if array_wanted:
+        creation = {name: value for name, value in given.items() if name != "use_consolidated"}
+        return (yield from _open_array_steps(place, mode, zarr_format, config, creation))
+    unknown = [name for name in given if name not in (*GROUP_ONLY, *GROUP_IGNORED, "shape", "dtype", "data", "chunks")]
+    if unknown:
+        raise TypeError(f"open_group() got an unexpected keyword argument {unknown[0]!r}")
+    chosen = {name: given[name] for name in GROUP_ONLY if name in given}
+    return (yield from _open_group_steps(place, mode, zarr_format, **chosen))
+
+
+# ------------------------------------------------------------------------------------------------ saving
+
+
+def check_saved(arrays: Iterable[Any]) -> None:
+    """Refuse what cannot be saved.
+
+    Raises
+    ------
+    TypeError
+        If something is no array.
+    """
+    for data in arrays:
+        if not (hasattr(data, "shape") and hasattr(data, "dtype") and hasattr(data, "__getitem__")):
+            raise TypeError("arr argument must be numpy or other NDArrayLike array")
+
+
+def save_call(
+    store: StoreLike,
+    arrays: Mapping[str, Any],
+    zarr_format: ZarrFormat | None,
+    path: str | None,
+    storage_options: dict[str, Any] | None,
+    **kwargs: Any,
+) -> Call[None]:
+    """Store arrays, by their paths below a place; more than one path, or a named one, makes a group."""
+    zarr_format = format_of(kwargs, zarr_format)
+    check_saved(arrays.values())
+    mode = kwargs.pop("mode", None)
+    place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
+    arrays = {name: data[...] if hasattr(data, "store_path") else data for name, data in arrays.items()}
+
+    def steps() -> Steps[None]:
+        yield from check_mode_steps(place, mode)
+        if "" not in arrays:
+            yield from _open_group_steps(place, "w" if mode == "w" else "a", zarr_format)
+        for name, data in arrays.items():
+            parameters = {"dtype": data.dtype, **kwargs, "overwrite": mode == "w" or kwargs.get("overwrite", False)}
+            parameters["zarr_format"] = zarr_format
+            yield from legacy_array_steps(place / name if name else place, data.shape, data=data, **parameters)
+
+    return Call(place.store, steps())
+
+
+def saved_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the arrays that ``save_group`` is given.
+
+    Raises
+    ------
+    ValueError
+        If there are none.
+    TypeError
+        If a keyword argument is no array.
+    """
+    if not args and not kwargs:
+        raise ValueError(NO_ARRAYS)
+    for name, data in kwargs.items():
+        if not (hasattr(data, "shape") and hasattr(data, "dtype")):
+            raise TypeError(f"Keyword argument {name!r} must be a numpy or other NDArrayLike array")
+    return {**{f"arr_{i}": data for i, data in enumerate(args)}, **kwargs}

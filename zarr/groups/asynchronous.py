@@ -1,0 +1,368 @@
+"""The asynchronous face of a group."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from zarr.arrays.asynchronous import AsyncArray
+from zarr.arrays.create import DEFAULT_FILL_VALUE
+from zarr.groups.consolidating import consolidate_steps
+from zarr.groups.handle import GroupHandle, Nodes, NodeRecord
+from zarr.groups.hierarchy import member_hierarchy_steps
+from zarr.groups.moving import move_steps
+from zarr.groups.opening import open_group_steps
+from zarr.groups.operations import (
+    array_steps,
+    contains_steps,
+    create_group_steps,
+    delete_steps,
+    find_steps,
+    group_steps,
+    like_steps,
+    member_array_steps,
+    new_group_steps,
+    node_steps,
+    require_array_steps,
+    require_group_steps,
+    require_groups_steps,
+    save_group_steps,
+    set_steps,
+    update_attributes_steps,
+)
+from zarr.groups.parameters import creation_parameters, with_one_compressor
+from zarr.groups.summary import info_complete_steps, info_of, tree_steps
+from zarr.groups.walk import members_steps
+from zarr.metadata.group import GroupMetadata
+from zarr.runners.choose import async_runner_for
+from zarr.storage.resolve import resolve_store_path
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store
+    from zarr.array_spec import ArrayConfigLike
+    from zarr.arrays.create import CompressorLike, CompressorsLike, FiltersLike, SerializerLike, ShardsLike
+    from zarr.chunk_keys import ChunkKeyEncodingLike
+    from zarr.dtype import ZDTypeLike
+    from zarr.groups.info import GroupInfo
+    from zarr.groups.render import TreeRepr
+    from zarr.steps.requests import Steps
+    from zarr.storage.path import StorePath
+    from zarr.storage.resolve import StoreLike
+    from zarr.types import JSON, ChunksLike, DimensionNamesLike, MemoryOrder, ShapeLike, ZarrFormat
+
+T = TypeVar("T")
+DefaultT = TypeVar("DefaultT")
+
+
+def wrap_async(record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
+    """Make an asynchronous array or group of a node that was found."""
+    if record.is_group:
+        return AsyncGroup.from_handle(record.handle())
+    return AsyncArray(record.metadata, record.store_path)  # type: ignore[arg-type]
+
+
+class AsyncGroup:
+    """A group, to be used from asynchronous code; the synchronous twin is :class:`Group`.
+
+    Parameters
+    ----------
+    metadata : GroupMetadata
+    store_path : StorePath
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from zarr.storage import MemoryStore
+    >>> async def names():
+    ...     root = await AsyncGroup.from_store(MemoryStore())
+    ...     await root.create_group("a")
+    ...     return [name async for name in root.keys()]
+    >>> asyncio.run(names())
+    ['a']
+    """
+
+    def __init__(self, metadata: GroupMetadata, store_path: StorePath) -> None:
+        self._handle = GroupHandle(metadata, store_path)
+
+    @classmethod
+    def from_handle(cls, handle: GroupHandle) -> AsyncGroup:
+        """A face for an open group; all faces of one handle see the same changes."""
+        group = cls.__new__(cls)
+        group._handle = handle
+        return group
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AsyncGroup):
+            return NotImplemented
+        return self.metadata == other.metadata and self.store_path == other.store_path
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<AsyncGroup {self.store_path}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"metadata": self.metadata, "store_path": self.store_path, "origin": self._handle.origin}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._handle = GroupHandle(state["metadata"], state["store_path"], state["origin"])
+
+    def _run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:
+        return async_runner_for(self.store).run(steps)
+
+    # ------------------------------------------------------------------------------------------- opening
+
+    @classmethod
+    async def from_store(
+        cls,
+        store: StoreLike,
+        *,
+        attributes: dict[str, Any] | None = None,
+        overwrite: bool = False,
+        zarr_format: ZarrFormat = 3,
+    ) -> AsyncGroup:
+        store_path = resolve_store_path(store)
+        runner = async_runner_for(store_path.store)
+        return cls.from_handle(await runner.run(new_group_steps(store_path, zarr_format, attributes, overwrite)))
+
+    @classmethod
+    async def open(
+        cls, store: StoreLike, zarr_format: ZarrFormat | None = 3, use_consolidated: bool | str | None = None
+    ) -> AsyncGroup:
+        store_path = resolve_store_path(store)
+        runner = async_runner_for(store_path.store)
+        return cls.from_handle(await runner.run(open_group_steps(store_path, zarr_format, use_consolidated)))
+
+    @classmethod
+    def from_dict(cls, store_path: StorePath, data: dict[str, Any]) -> AsyncGroup:
+        return cls(GroupMetadata.from_dict(data), store_path)
+
+    async def _consolidate(self) -> AsyncGroup:
+        """Store a copy of the documents of all nodes below, and open the group with it."""
+        return AsyncGroup.from_handle(
+            await self._run(consolidate_steps(self.store_path, self._handle.metadata.zarr_format))
+        )
+
+    async def _save_metadata(self, ensure_parents: bool = False) -> None:
+        """Write the documents of this group as they are in memory."""
+        await self._run(save_group_steps(self._handle))
+
+    # ------------------------------------------------------------------------------------------ what it is
+
+    @property
+    def metadata(self) -> GroupMetadata:
+        return self._handle.metadata
+
+    @property
+    def store_path(self) -> StorePath:
+        return self._handle.store_path
+
+    @property
+    def store(self) -> Store:
+        return self._handle.store
+
+    @property
+    def path(self) -> str:
+        return self._handle.path
+
+    @property
+    def name(self) -> str:
+        return self._handle.name
+
+    @property
+    def basename(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        return self.metadata.attributes
+
+    @property
+    def read_only(self) -> bool:
+        return self.store.read_only
+
+    @property
+    def synchronizer(self) -> None:
+        return None
+
+    @property
+    def info(self) -> GroupInfo:
+        return info_of(self._handle)
+
+    async def info_complete(self) -> GroupInfo:
+        return await self._run(info_complete_steps(self._handle))
+
+    async def tree(
+        self, expand: bool | None = None, level: int | None = None, *, max_nodes: int = 500, plain: bool = False
+    ) -> TreeRepr:
+        return await self._run(tree_steps(self._handle, expand, level, max_nodes))
+
+    # -------------------------------------------------------------------------------------------- members
+
+    async def getitem(self, key: str) -> AsyncArray[Any] | AsyncGroup:
+        return wrap_async(await self._run(node_steps(self._handle, key)))
+
+    async def get(self, key: str, default: DefaultT | None = None) -> AsyncArray[Any] | AsyncGroup | DefaultT | None:
+        record = await self._run(find_steps(self._handle, key))
+        return default if record is None else wrap_async(record)
+
+    async def get_array(self, path: str) -> AsyncArray[Any]:
+        return wrap_async(await self._run(array_steps(self._handle, path)))  # type: ignore[return-value]
+
+    async def get_group(self, path: str) -> AsyncGroup:
+        return wrap_async(await self._run(group_steps(self._handle, path)))  # type: ignore[return-value]
+
+    async def contains(self, member: str) -> bool:
+        return await self._run(contains_steps(self._handle, member))
+
+    async def members(
+        self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
+    ) -> AsyncGenerator[tuple[str, AsyncArray[Any] | AsyncGroup], None]:
+        records = await self._run(members_steps(self._handle, max_depth, use_consolidated_for_children))
+        for record in records:
+            yield record.name, wrap_async(record)
+
+    async def nmembers(self, max_depth: int | None = 0) -> int:
+        return len(await self._run(members_steps(self._handle, max_depth)))
+
+    async def keys(self) -> AsyncGenerator[str, None]:
+        for record in await self._run(members_steps(self._handle)):
+            yield record.name
+
+    async def groups(self) -> AsyncGenerator[tuple[str, AsyncGroup], None]:
+        for record in await self._run(members_steps(self._handle)):
+            if record.is_group:
+                yield record.name, AsyncGroup.from_handle(record.handle())
+
+    async def group_keys(self) -> AsyncGenerator[str, None]:
+        async for name, _ in self.groups():
+            yield name
+
+    async def group_values(self) -> AsyncGenerator[AsyncGroup, None]:
+        async for _, member in self.groups():
+            yield member
+
+    async def arrays(self) -> AsyncGenerator[tuple[str, AsyncArray[Any]], None]:
+        for record in await self._run(members_steps(self._handle)):
+            if not record.is_group:
+                yield record.name, wrap_async(record)  # type: ignore[misc]
+
+    async def array_keys(self) -> AsyncGenerator[str, None]:
+        async for name, _ in self.arrays():
+            yield name
+
+    async def array_values(self) -> AsyncGenerator[AsyncArray[Any], None]:
+        async for _, member in self.arrays():
+            yield member
+
+    # -------------------------------------------------------------------------------------------- changes
+
+    async def setitem(self, key: str, value: Any) -> None:
+        await self._run(set_steps(self._handle, key, value))
+
+    async def delitem(self, key: str) -> None:
+        await self._run(delete_steps(self._handle, key))
+
+    async def move(self, source: str, dest: str) -> None:
+        await self._run(move_steps(self._handle, source, dest))
+
+    async def update_attributes(self, new_attributes: dict[str, Any]) -> AsyncGroup:
+        await self._run(update_attributes_steps(self._handle, new_attributes))
+        return self
+
+    async def create_group(
+        self, name: str, *, overwrite: bool = False, attributes: dict[str, Any] | None = None
+    ) -> AsyncGroup:
+        return wrap_async(  # type: ignore[return-value]
+            await self._run(create_group_steps(self._handle, name, overwrite, attributes))
+        )
+
+    async def require_group(self, name: str, overwrite: bool = False) -> AsyncGroup:
+        return wrap_async(await self._run(require_group_steps(self._handle, name, overwrite)))  # type: ignore[return-value]
+
+    async def require_groups(self, *names: str) -> tuple[AsyncGroup, ...]:
+        records = await self._run(require_groups_steps(self._handle, names))
+        return tuple(AsyncGroup.from_handle(record.handle()) for record in records)
+
+    async def create_hierarchy(
+        self, nodes: Nodes, *, overwrite: bool = False
+    ) -> AsyncIterator[tuple[str, AsyncGroup | AsyncArray[Any]]]:
+        for record in await self._run(member_hierarchy_steps(self._handle, nodes, overwrite)):
+            yield record.name, wrap_async(record)
+
+    async def create_array(
+        self,
+        name: str,
+        *,
+        shape: ShapeLike | None = None,
+        dtype: ZDTypeLike | None = None,
+        data: np.ndarray[Any, np.dtype[Any]] | None = None,
+        chunks: ChunksLike | Literal["auto"] = "auto",
+        shards: ShardsLike | None = None,
+        filters: FiltersLike = "auto",
+        compressors: CompressorsLike = "auto",
+        compressor: CompressorLike = "auto",
+        serializer: SerializerLike = "auto",
+        fill_value: Any | None = DEFAULT_FILL_VALUE,
+        order: MemoryOrder | None = None,
+        attributes: dict[str, JSON] | None = None,
+        chunk_key_encoding: ChunkKeyEncodingLike | None = None,
+        dimension_names: DimensionNamesLike = None,
+        storage_options: dict[str, Any] | None = None,
+        overwrite: bool = False,
+        config: ArrayConfigLike | None = None,
+        write_data: bool = True,
+    ) -> AsyncArray[Any]:
+        parameters = creation_parameters(locals())
+        return await self._create(name, parameters)
+
+    async def _create(self, name: str, parameters: Mapping[str, Any]) -> AsyncArray[Any]:
+        record = await self._run(member_array_steps(self._handle, name, **parameters))
+        return wrap_async(record)  # type: ignore[return-value]
+
+    async def require_array(
+        self,
+        name: str,
+        *,
+        shape: ShapeLike,
+        dtype: ZDTypeLike | None = None,
+        exact: bool = False,
+        config: ArrayConfigLike | None = None,
+        **kwargs: Any,
+    ) -> AsyncArray[Any]:
+        parameters = with_one_compressor(dict(kwargs))
+        record = await self._run(
+            require_array_steps(self._handle, name, shape, dtype, exact, config=config, **parameters)
+        )
+        return wrap_async(record)  # type: ignore[return-value]
+
+    async def empty(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
+        return await self._make(like_steps(self._handle, name, shape=shape, **kwargs))
+
+    async def zeros(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
+        return await self._make(like_steps(self._handle, name, shape=shape, fill_value=0, **kwargs))
+
+    async def ones(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
+        return await self._make(like_steps(self._handle, name, shape=shape, fill_value=1, **kwargs))
+
+    async def full(
+        self, *, name: str, shape: tuple[int, ...], fill_value: Any | None, **kwargs: Any
+    ) -> AsyncArray[Any]:
+        return await self._make(like_steps(self._handle, name, shape=shape, fill_value=fill_value, **kwargs))
+
+    async def empty_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
+        return await self._make(like_steps(self._handle, name, like=data, **kwargs))
+
+    async def zeros_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
+        return await self._make(like_steps(self._handle, name, like=data, **{"fill_value": 0, **kwargs}))
+
+    async def ones_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
+        return await self._make(like_steps(self._handle, name, like=data, **{"fill_value": 1, **kwargs}))
+
+    async def full_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
+        return await self._make(like_steps(self._handle, name, like=data, **kwargs))
+
+    async def _make(self, steps: Steps[NodeRecord]) -> AsyncArray[Any]:
+        return wrap_async(await self._run(steps))  # type: ignore[return-value]

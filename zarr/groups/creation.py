@@ -1,0 +1,273 @@
+"""New arrays by the parameters of ``zarr.create``, and after the model of another array."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.arrays.create import DEFAULT_FILL_VALUE, create_array_steps, default_zarr_format
+from zarr.codecs.sharding import ShardingCodec
+from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.registry import get_codec_class
+from zarr.steps.requests import Steps
+
+if TYPE_CHECKING:
+    from zarr.arrays.handle import ArrayHandle
+    from zarr.storage.path import StorePath
+
+WITHOUT_EFFECT = (
+    "synchronizer",
+    "chunk_store",
+    "cache_metadata",
+    "cache_attrs",
+    "object_codec",
+    "read_only",
+    "meta_array",
+)
+
+
+def warn_without_effect(given: Mapping[str, Any]) -> None:
+    """Say which of the parameters that are given do nothing."""
+    for name in WITHOUT_EFFECT:
+        if given.get(name) is not None:
+            warnings.warn(f"{name} is not yet implemented", ZarrRuntimeWarning, stacklevel=4)
+
+
+def legacy_array_steps(
+    store_path: StorePath,
+    shape: Any,
+    *,
+    chunks: Any = None,
+    dtype: Any = None,
+    compressor: Any = "auto",
+    fill_value: Any = DEFAULT_FILL_VALUE,
+    order: Any = None,
+    overwrite: bool = False,
+    filters: Any = None,
+    dimension_separator: str | None = None,
+    write_empty_chunks: bool | None = None,
+    zarr_format: int | None = None,
+    attributes: Mapping[str, Any] | None = None,
+    chunk_shape: Any = None,
+    chunk_key_encoding: Any = None,
+    codecs: Iterable[Any] | None = None,
+    dimension_names: Any = None,
+    config: Any = None,
+    data: Any = None,
+    shards: Any = None,
+    **without_effect: Any,
+) -> Steps[ArrayHandle]:
+    """Make an array by the parameters of ``zarr.create``, which knows the formats' own words for codecs and keys.
+
+    Returns
+    -------
+    ArrayHandle
+
+    Raises
+    ------
+    ValueError
+        If a parameter belongs to the other format.
+    TypeError
+        If there is no such parameter.
+    """
+    unknown = set(without_effect) - set(WITHOUT_EFFECT)
+    if unknown:
+        raise TypeError(f"create() got an unexpected keyword argument {sorted(unknown)[0]!r}")
+    warn_without_effect(without_effect)
+    if zarr_format is None:
+        zarr_format = default_zarr_format()
+    if chunks is not None and chunk_shape is not None:
+        raise ValueError("Only one of chunk_shape or chunks can be provided.")
+    parameters: dict[str, Any] = {
+        "shape": shape,
+        "dtype": np.dtype("float64") if dtype is None else dtype,
+        "chunks": plain_chunks(chunk_shape if chunks is None else chunks, shape),
+        "shards": shards,
+        "fill_value": fill_value,
+        "order": order,
+        "overwrite": overwrite,
+        "zarr_format": zarr_format,
+        "attributes": None if attributes is None else dict(attributes),
+        "config": _config(config, write_empty_chunks),
+    }
+    if zarr_format == 2:
+        _refuse(2, codecs=codecs, chunk_key_encoding=chunk_key_encoding, dimension_names=dimension_names)
+        parameters["filters"] = "auto" if filters is None else filters
+        parameters["compressors"] = compressor
+        separator = "." if dimension_separator is None else dimension_separator
+        parameters["chunk_key_encoding"] = {"name": "v2", "separator": separator}
+    else:
+        _refuse(3, filters=filters, dimension_separator=dimension_separator)
+        if compressor != "auto":
+            parameters["compressors"] = compressor
+        if codecs is not None:
+            parameters.update(split_codecs(codecs))
+        if chunk_key_encoding is not None:
+            parameters["chunk_key_encoding"] = _key_encoding(chunk_key_encoding)
+        parameters["dimension_names"] = dimension_names
+    if data is not None:
+        wanted = parameters.pop("dtype")
+        native = wanted.to_native_dtype() if hasattr(wanted, "to_native_dtype") else wanted
+        parameters["data"] = np.asarray(data, dtype=native)
+        parameters["shape"] = None
+    return (yield from create_array_steps(store_path, **parameters))
+
+
+def plain_chunks(chunks: Any, shape: Any) -> Any:
+    """What ``chunks`` means here: None and True guess, False is one chunk."""
+    if chunks is None or chunks is True:
+        return "auto"
+    if chunks is False:
+        return (max(int(shape), 1),) if isinstance(shape, int | np.integer) else tuple(max(int(n), 1) for n in shape)
+    return chunks
+
+
+def _config(config: Any, write_empty_chunks: bool | None) -> Any:
+    if write_empty_chunks is None:
+        return config
+    warnings.warn(
+        "The `write_empty_chunks` keyword argument is deprecated: set it by config={'write_empty_chunks': ...}, or for "
+        "all arrays by zarr.config.set({'array.write_empty_chunks': ...}).",
+        ZarrRuntimeWarning,
+        stacklevel=4,
+    )
+    if config is None:
+        return {"write_empty_chunks": write_empty_chunks}
+    warnings.warn(
+        "Both write_empty_chunks and config are given; write_empty_chunks wins.", ZarrUserWarning, stacklevel=4
+    )
+    given = dict(config) if isinstance(config, Mapping) else config.to_dict()
+    return {**given, "write_empty_chunks": write_empty_chunks}
+
+
+_INSTEAD = {
+    "codecs": " Use filters and compressor instead.",
+    "chunk_key_encoding": " Use dimension_separator instead.",
+    "dimension_names": "",
+    "filters": " Use array-to-array codecs instead.",
+    "dimension_separator": " Use chunk_key_encoding instead.",
+}
+
+
+def _refuse(zarr_format: int, **parameters: Any) -> None:
+    for name, value in parameters.items():
+        if value is not None:
+            raise ValueError(f"{name} cannot be used for arrays with zarr_format {zarr_format}.{_INSTEAD[name]}")
+
+
+def _key_encoding(encoding: Any) -> Any:
+    if isinstance(encoding, tuple):
+        name, separator = encoding
+        return {"name": name, "separator": separator}
+    return encoding
+
+
+def split_codecs(codecs: Iterable[Any]) -> dict[str, Any]:
+    """Sort a list of codecs into filters, serializer and compressors.
+
+    Parameters
+    ----------
+    codecs : iterable of Codec or dict
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        If there is not exactly one array-to-bytes codec.
+
+    Examples
+    --------
+    >>> from zarr.codecs import BytesCodec, GzipCodec
+    >>> sorted(split_codecs([BytesCodec(), GzipCodec()]))
+    ['compressors', 'filters', 'serializer']
+    """
+    parsed = [_codec(codec) for codec in codecs]
+    serializers = [codec for codec in parsed if isinstance(codec, ArrayBytesCodec)]
+    if len(serializers) != 1:
+        raise ValueError(
+            f"exactly one codec must turn the array into bytes (BytesCodec, ShardingCodec …); among these are "
+            f"{len(serializers)}: {parsed}"
+        )
+    return {
+        "filters": tuple(codec for codec in parsed if isinstance(codec, ArrayArrayCodec)),
+        "serializer": serializers[0],
+        "compressors": tuple(codec for codec in parsed if isinstance(codec, BytesBytesCodec)),
+    }
+
+
+def _codec(codec: Any) -> Any:
+    if isinstance(codec, str):
+        codec = {"name": codec}
+    if isinstance(codec, Mapping):
+        return get_codec_class(codec["name"]).from_dict(dict(codec))
+    return codec
+
+
+def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of an array like another one; what is given goes first.
+
+    Parameters
+    ----------
+    model : Array, AsyncArray or array-like
+        A zarr array lends its chunks, codecs and fill value too; anything else only its shape and dtype.
+    given : mapping
+        Parameters of :func:`legacy_array_steps`.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    TypeError
+        If the model has no shape and dtype.
+    """
+    metadata = getattr(model, "metadata", None)
+    if isinstance(metadata, ArrayV2Metadata | ArrayV3Metadata):
+        return {**_lent(metadata, given), **given}
+    if not (hasattr(model, "shape") and hasattr(model, "dtype")):
+        model = np.asarray(model)
+    lent: dict[str, Any] = {"shape": tuple(model.shape), "dtype": model.dtype}
+    chunks = getattr(model, "chunks", None)
+    if isinstance(chunks, tuple) and all(isinstance(length, int) for length in chunks):
+        lent["chunks"] = chunks
+    return {**lent, **given}
+
+
+def _lent(metadata: ArrayV2Metadata | ArrayV3Metadata, given: Mapping[str, Any]) -> dict[str, Any]:
+    lent: dict[str, Any] = {"shape": metadata.shape, "dtype": metadata.dtype, "fill_value": metadata.fill_value}
+    zarr_format = given.get("zarr_format") or metadata.zarr_format
+    same = zarr_format == metadata.zarr_format
+    if isinstance(metadata, ArrayV2Metadata):
+        lent["chunks"] = metadata.chunks
+        if same:
+            lent.update(
+                zarr_format=2,
+                order=metadata.order,
+                compressor=metadata.compressor,
+                filters=metadata.filters,
+                dimension_separator=metadata.dimension_separator,
+            )
+        return lent
+    sharding = [codec for codec in metadata.codecs if isinstance(codec, ShardingCodec)]
+    grid = metadata.chunk_grid
+    outer = getattr(grid, "chunk_shape", None) or getattr(grid, "chunk_shapes", None)
+    lent["chunks"] = sharding[0].chunk_shape if sharding and not same else outer
+    if same:
+        lent.update(zarr_format=3, codecs=metadata.codecs, chunk_key_encoding=metadata.chunk_key_encoding)
+        if "chunks" in given or "chunk_shape" in given:
+            del lent["chunks"]
+        if "dtype" in given:
+            del lent["codecs"]
+        if {"compressor", "codecs"} & set(given):
+            lent.pop("codecs", None)
+    return lent

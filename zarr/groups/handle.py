@@ -1,0 +1,98 @@
+"""What both faces of a group share: where it is, and what its documents say now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from zarr.metadata.group import GroupMetadata
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.steps.consolidated import version
+from zarr.storage.path import StorePath
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store
+    from zarr.metadata.consolidated import ConsolidatedMetadata
+
+NodeMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata | GroupMetadata
+Nodes: TypeAlias = Mapping[str, NodeMetadata]
+
+
+class GroupHandle:
+    """A group as both faces see it; ``metadata`` is swapped in one assignment.
+
+    Parameters
+    ----------
+    metadata : GroupMetadata
+    store_path : StorePath
+    origin : str, optional
+        The path of the group whose consolidated copy the metadata was taken from: this group's own, or one above it.
+    """
+
+    __slots__ = ("metadata", "origin", "store_path", "version")
+
+    def __init__(self, metadata: GroupMetadata, store_path: StorePath, origin: str | None = None) -> None:
+        self.metadata = metadata
+        self.store_path = store_path
+        self.origin = store_path.path if origin is None else origin
+        self.version = version(store_path.store, self.origin)
+
+    @property
+    def path(self) -> str:
+        """Path within the store, without slashes at the ends."""
+        return self.store_path.path
+
+    @property
+    def store(self) -> Store:
+        """The store that holds the group."""
+        return self.store_path.store
+
+    @property
+    def name(self) -> str:
+        """The path as h5py writes it, with a slash in front."""
+        return f"/{self.path}"
+
+    @property
+    def consolidated(self) -> ConsolidatedMetadata | None:
+        """The copy of the documents of all nodes below, as it was last read."""
+        return self.metadata.consolidated_metadata
+
+    @property
+    def stale(self) -> bool:
+        """Whether the stored copy has been brought up to date since it was read here."""
+        return self.consolidated is not None and self.version != version(self.store, self.origin)
+
+
+class NodeRecord:
+    """One node as the steps find it; the faces make an array or a group of it.
+
+    Parameters
+    ----------
+    name : str
+        Path relative to the group that was asked.
+    store_path : StorePath
+    metadata : ArrayV2Metadata, ArrayV3Metadata or GroupMetadata
+    origin : str, optional
+        See :class:`GroupHandle`.
+    """
+
+    __slots__ = ("metadata", "name", "origin", "store_path")
+
+    def __init__(
+        self, name: str, store_path: StorePath, metadata: NodeMetadata, origin: str | None = None
+    ) -> None:
+        self.name = name
+        self.store_path = store_path
+        self.metadata = metadata
+        self.origin = origin
+
+    @property
+    def is_group(self) -> bool:
+        """Whether the node is a group."""
+        return isinstance(self.metadata, GroupMetadata)
+
+    def handle(self) -> GroupHandle:
+        """The handle of a node that is a group."""
+        assert isinstance(self.metadata, GroupMetadata)
+        return GroupHandle(self.metadata, self.store_path, self.origin)

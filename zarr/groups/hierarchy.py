@@ -1,0 +1,204 @@
+"""Many nodes at once: a whole hierarchy from a dictionary of metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
+from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord, Nodes
+from zarr.metadata.consolidated import ConsolidatedMetadata
+from zarr.metadata.group import GroupMetadata
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.steps.consolidated import ancestors, record_changes_steps
+from zarr.steps.nodes import delete_node_steps, read_node_steps
+from zarr.steps.requests import Gather, Put, Steps
+from zarr.storage.path import StorePath
+from zarr.storage.resolve import normalize_path
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store
+
+_NO_ROOT = (
+    "The input does not specify a root node. This function can only create hierarchies that contain a root node, "
+    "which is defined as a group that is ancestral to all the other arrays and groups in the hierarchy, or a single "
+    "array."
+)
+
+
+class ImplicitGroupMarker(GroupMetadata):
+    """A group that nobody asked for but that the nodes below it need; it never replaces what is there."""
+
+
+def normalize_nodes(nodes: Nodes) -> dict[str, NodeMetadata]:
+    """Write all paths in one way, and check that the nodes make a hierarchy.
+
+    Raises
+    ------
+    ValueError
+        If two paths mean the same, formats are mixed, or an array would have members.
+    """
+    normal: dict[str, NodeMetadata] = {}
+    for path, metadata in nodes.items():
+        if not isinstance(metadata, GroupMetadata | ArrayV2Metadata | ArrayV3Metadata):
+            raise TypeError(f"the node at {path!r} is a {type(metadata).__name__}, not the metadata of an array or group")
+        where = normalize_path(path)
+        if where in normal:
+            raise ValueError(f"After normalization, more than one of the keys means the path {where!r}")
+        normal[where] = metadata
+    by_format: dict[int, list[str]] = {2: [], 3: []}
+    for path, metadata in normal.items():
+        by_format[metadata.zarr_format].append(path)
+    if by_format[2] and by_format[3]:
+        raise ValueError(
+            "Got data with both Zarr v2 and Zarr v3 nodes, which is invalid. "
+            f"The following keys map to Zarr v2 nodes: {by_format[2]}. "
+            f"The following keys map to Zarr v3 nodes: {by_format[3]}. "
+            "Ensure that all nodes have the same Zarr format."
+        )
+    for path in normal:
+        for above in ancestors(path):
+            if above in normal and not isinstance(normal[above], GroupMetadata | ImplicitGroupMarker):
+                raise ValueError(
+                    f"The node at {above} contains other nodes, but it is not a Zarr group. "
+                    "This is invalid. Only Zarr groups can contain other nodes."
+                )
+    return normal
+
+
+def implicit_groups(nodes: Nodes) -> dict[str, ImplicitGroupMarker]:
+    """The groups that the nodes need above them and that are not among them."""
+    found: dict[str, ImplicitGroupMarker] = {}
+    for path, metadata in nodes.items():
+        for above in ancestors(path):
+            if above not in nodes and above not in found:
+                found[above] = ImplicitGroupMarker(zarr_format=metadata.zarr_format)
+    return found
+
+
+def create_hierarchy_steps(root: StorePath, nodes: Nodes, overwrite: bool = False) -> Steps[list[NodeRecord]]:
+    """Make all nodes, and the groups that they need above them.
+
+    Parameters
+    ----------
+    root : StorePath
+        What the paths are relative to.
+    nodes : mapping of path to metadata
+    overwrite : bool
+        Whether nodes that are there go first, with all below them.
+
+    Returns
+    -------
+    list of NodeRecord
+        Those that were made, parents first.
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        If there is a node already. Nothing has been made then.
+    ValueError
+        If the nodes make no hierarchy.
+    """
+    normal = normalize_nodes(nodes)
+    implicit = implicit_groups({(root / path).path: metadata for path, metadata in normal.items()})
+    wanted = {(root / path).path: metadata for path, metadata in normal.items()}
+    existing = yield from _existing_steps([*wanted, *implicit], wanted)
+    for path in implicit:
+        if path in existing and not isinstance(existing[path], GroupMetadata):
+            raise ContainsArrayError(root.store, path)
+    taken = [path for path in wanted if path in existing]
+    if taken and not overwrite:
+        kind = ContainsGroupError if isinstance(existing[taken[0]], GroupMetadata) else ContainsArrayError
+        raise kind(root.store, taken[0])
+    if overwrite:
+        yield Gather(delete_node_steps(path) for path in _tops(wanted))
+    missing = {path: marker for path, marker in implicit.items() if path not in existing}
+    plain = {path: GroupMetadata(zarr_format=marker.zarr_format) for path, marker in missing.items()}
+    return (yield from create_nodes_steps(root, {**wanted, **plain}, replaced=overwrite))
+
+
+def _tops(paths: Iterable[str]) -> list[str]:
+    """Those paths that lie below none of the others."""
+    chosen = set(paths)
+    return [path for path in chosen if not any(above in chosen for above in ancestors(path))]
+
+
+def _existing_steps(paths: list[str], nodes: Nodes) -> Steps[dict[str, NodeMetadata]]:
+    zarr_format = next((metadata.zarr_format for metadata in nodes.values()), 3)
+    found = yield Gather(_probe_steps(path, zarr_format) for path in paths)
+    return {path: metadata for path, metadata in zip(paths, found, strict=True) if metadata is not None}
+
+
+def _probe_steps(path: str, zarr_format: int) -> Steps[NodeMetadata | None]:
+    try:
+        return (yield from read_node_steps(path, zarr_format))
+    except NodeNotFoundError:
+        return None
+
+
+def create_nodes_steps(root: StorePath, nodes: Nodes, *, replaced: bool = False) -> Steps[list[NodeRecord]]:
+    """Write the documents of many nodes, by full paths and without looking at what is there; parents first."""
+    levels: dict[int, list[str]] = {}
+    for path in sorted(nodes):
+        levels.setdefault(path.count("/") + 1 if path else 0, []).append(path)
+    documents = {
+        path: dict(_stored(metadata).to_buffer_dict(default_buffer_prototype())) for path, metadata in nodes.items()
+    }
+    ordered = [path for level in sorted(levels) for path in levels[level]]
+    for level in sorted(levels):
+        yield Gather(_write_steps(path, documents[path]) for path in levels[level])
+    yield from record_changes_steps(root.store, documents, replaced=replaced)
+    base = root.path
+    return [
+        NodeRecord(path[len(base) :].strip("/"), StorePath(root.store, path), _stored(nodes[path])) for path in ordered
+    ]
+
+
+def _stored(metadata: NodeMetadata) -> NodeMetadata:
+    if isinstance(metadata, GroupMetadata) and isinstance(metadata.consolidated_metadata, ConsolidatedMetadata):
+        return GroupMetadata(
+            attributes=metadata.attributes, zarr_format=metadata.zarr_format, extra_fields=metadata.extra_fields
+        )
+    return metadata
+
+
+def _write_steps(path: str, documents: Mapping[str, Buffer]) -> Steps[None]:
+    prefix = f"{path}/" if path else ""
+    for name in sorted(documents, key=lambda name: name != ".zattrs"):
+        yield Put(f"{prefix}{name}", documents[name])
+
+
+def root_of(nodes: Nodes) -> str:
+    """The path of the node that is above all others.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    normal = normalize_nodes(nodes)
+    shortest = min(normal, key=lambda path: (path != "", path.count("/")), default=None)
+    if shortest is None or any(
+        path != shortest and not path.startswith(f"{shortest}/" if shortest else "") for path in normal
+    ):
+        raise ValueError(_NO_ROOT)
+    return shortest
+
+
+def member_hierarchy_steps(handle: GroupHandle, nodes: Nodes, overwrite: bool = False) -> Steps[list[NodeRecord]]:
+    """Make nodes below a group.
+
+    Raises
+    ------
+    ValueError
+        If one of the nodes is the group itself.
+    """
+    if any(normalize_path(path) == "" for path in nodes):
+        raise ValueError(
+            "The input defines a root node, but a root node already exists, namely this Group instance. "
+            "It is an error to use this method to create a root node. Remove the root node from the input dict, or use "
+            "a function like create_rooted_hierarchy to create a rooted hierarchy."
+        )
+    return (yield from create_hierarchy_steps(handle.store_path, nodes, overwrite))

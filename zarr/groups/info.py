@@ -1,0 +1,45 @@
+"""What a group says of itself at a glance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from zarr.types import ZarrFormat
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupInfo:
+    """A summary of a group, printed one field a line.
+
+    Examples
+    --------
+    >>> print(GroupInfo(_name="", _zarr_format=3, _read_only=False, _store_type="MemoryStore"))
+    Name        : 
+    Type        : Group
+    Zarr format : 3
+    Read-only   : False
+    Store type  : MemoryStore
+    """
+
+    _name: str
+    _type: Literal["Group"] = "Group"
+    _zarr_format: ZarrFormat
+    _read_only: bool
+    _store_type: str
+    _count_members: int | None = None
+    _count_arrays: int | None = None
+    _count_groups: int | None = None
+
+    def __repr__(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("Name", self._name),
+            ("Type", self._type),
+            ("Zarr format", self._zarr_format),
+            ("Read-only", self._read_only),
+            ("Store type", self._store_type),
+            ("No. members", self._count_members),
+            ("No. arrays", self._count_arrays),
+            ("No. groups", self._count_groups),
+        ]
+        return "\n".join(f"{name:<12}: {value}" for name, value in rows if value is not None)

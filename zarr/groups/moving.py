@@ -1,0 +1,73 @@
+"""Moving a node, with all below it, to another place in the same store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.errors import ContainsArrayError, ContainsGroupError
+from zarr.groups.handle import GroupHandle
+from zarr.groups.operations import find_steps
+from zarr.groups.walk import DOCUMENT_NAMES
+from zarr.steps.consolidated import record_changes_steps
+from zarr.steps.nodes import delete_node_steps, ensure_ancestors_steps
+from zarr.steps.requests import Gather, Get, List, Put, Steps
+
+
+def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
+    """Move a node below a group.
+
+    Everything is copied first, the documents of the node last, and only then is the source removed: whoever reads at
+    the same time finds the node at the one place or at the other.
+
+    Parameters
+    ----------
+    handle : GroupHandle
+    source, dest : str
+        Paths relative to the group.
+
+    Raises
+    ------
+    KeyError
+        If there is no source.
+    ValueError
+        If the destination lies within the source, or is the group itself.
+    ContainsArrayError, ContainsGroupError
+        If there is a node at the destination.
+    """
+    old, new = (handle.store_path / source).path, (handle.store_path / dest).path
+    if old == handle.path or new == handle.path or f"{new}/".startswith(f"{old}/"):
+        raise ValueError(f"cannot move {source!r} to {dest!r}: the one lies within the other, or is the group itself")
+    moved = yield from find_steps(handle, source)
+    if moved is None:
+        raise KeyError(source)
+    there = yield from find_steps(handle, dest)
+    if there is not None:
+        raise (ContainsGroupError if there.is_group else ContainsArrayError)(handle.store, new)
+    yield from ensure_ancestors_steps(new, handle.metadata.zarr_format)
+    keys = yield List(old)
+    documents = {f"{old}/{name}" for name in DOCUMENT_NAMES}
+    targets = [(key, new + key[len(old) :]) for key in keys]
+    yield Gather(_copy_steps(key, target) for key, target in targets if key not in documents)
+    yield Gather(_copy_steps(key, target) for key, target in targets if key in documents)
+    yield from delete_node_steps(old)
+    yield from record_changes_steps(handle.store, {old: {}})
+    yield from record_changes_steps(handle.store, (yield from _documents_steps(target for _, target in targets)))
+
+
+def _copy_steps(source: str, dest: str) -> Steps[None]:
+    value = yield Get(source)
+    if value is not None:
+        yield Put(dest, value)
+
+
+def _documents_steps(keys: Iterable[str]) -> Steps[dict[str, dict[str, Buffer]]]:
+    """Read the documents among some keys, by node."""
+    found: dict[str, dict[str, Buffer]] = {}
+    for key in keys:
+        path, _, name = key.rpartition("/")
+        if name in DOCUMENT_NAMES and name != ".zmetadata":
+            value = yield Get(key, prototype=default_buffer_prototype())
+            if value is not None:
+                found.setdefault(path, {})[name] = value
+    return {path: documents for path, documents in found.items() if set(documents) - {".zattrs"}}

@@ -1,0 +1,171 @@
+"""Opening a group: which documents are read, and which of its copies of its members' documents is believed."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from zarr.errors import ContainsArrayError, GroupNotFoundError, ZarrUserWarning
+from zarr.groups.handle import GroupHandle
+from zarr.metadata.consolidated import ConsolidatedMetadata
+from zarr.metadata.documents import load_document
+from zarr.metadata.group import GroupMetadata
+from zarr.steps.consolidated import version
+from zarr.steps.requests import Gather, Get, Steps
+
+if TYPE_CHECKING:
+    from zarr.buffer.core import Buffer
+    from zarr.storage.path import StorePath
+    from zarr.types import ZarrFormat
+
+V2_COPY = ".zmetadata"
+
+
+def open_group_steps(
+    store_path: StorePath, zarr_format: ZarrFormat | None = None, use_consolidated: bool | str | None = None
+) -> Steps[GroupHandle]:
+    """Read the documents of a group.
+
+    Parameters
+    ----------
+    store_path : StorePath
+    zarr_format : 2, 3 or None
+        None accepts either; format 3 wins where both are there.
+    use_consolidated : bool, str or None
+        Whether the group's copy of its members' documents is used: None where there is one, True insists on it, False
+        ignores it; a string is the key of the copy in format 2.
+
+    Returns
+    -------
+    GroupHandle
+
+    Raises
+    ------
+    GroupNotFoundError
+        If there is no group here.
+    ContainsArrayError
+        If there is an array here.
+    ValueError
+        If a copy is insisted on and there is none.
+    """
+    path = store_path.path
+    copy_name = use_consolidated if isinstance(use_consolidated, str) else V2_COPY
+    names = _names(zarr_format, copy_name, use_consolidated)
+    keys = [f"{path}/{name}" if path else name for name in names]
+    found = dict(zip(names, (yield Gather(_get_steps(key) for key in keys)), strict=True))
+    read_at = version(store_path.store, path)
+    inline, group = found.get("zarr.json"), found.get(".zgroup")
+    if inline is not None and group is not None:
+        warnings.warn(
+            f"Both zarr.json (Zarr format 3) and .zgroup (Zarr format 2) metadata objects exist at {store_path}. "
+            "Zarr format 3 will be used.",
+            ZarrUserWarning,
+            stacklevel=2,
+        )
+    if inline is not None:
+        metadata = _from_inline(inline, store_path, use_consolidated)
+    elif group is not None:
+        metadata = _from_parts(group, found.get(".zattrs"), store_path)
+        metadata = _with_copy(metadata, found.get(copy_name), copy_name, use_consolidated)
+    else:
+        raise GroupNotFoundError(store_path.store, path)
+    handle = GroupHandle(metadata, store_path)
+    handle.version = read_at
+    return handle
+
+
+def _names(zarr_format: ZarrFormat | None, copy_name: str, use_consolidated: bool | str | None) -> list[str]:
+    parts = [".zgroup", ".zattrs"]
+    if use_consolidated is not False:
+        parts.append(copy_name)
+    if zarr_format == 2:
+        return parts
+    if zarr_format == 3:
+        return ["zarr.json"]
+    return ["zarr.json", *parts]
+
+
+def _get_steps(key: str) -> Steps[Buffer | None]:
+    return (yield Get(key))
+
+
+def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | str | None) -> GroupMetadata:
+    if isinstance(use_consolidated, str):
+        raise TypeError("use_consolidated must be a bool or None for Zarr format 3.")
+    document = load_document(raw.to_bytes(), _name(store_path, "zarr.json"))
+    if document.get("node_type") == "array":
+        raise ContainsArrayError(store_path.store, store_path.path)
+    if use_consolidated is False:
+        document.pop("consolidated_metadata", None)
+    metadata = GroupMetadata.from_dict(document)
+    if use_consolidated and metadata.consolidated_metadata is None:
+        raise ValueError(
+            f"Consolidated metadata requested with 'use_consolidated=True' but not found in '{store_path.path}'."
+        )
+    return metadata
+
+
+def _name(store_path: StorePath, document: str) -> str:
+    return f"{store_path}/{document}"
+
+
+def _from_parts(group: Buffer, attributes: Buffer | None, store_path: StorePath) -> GroupMetadata:
+    document = load_document(group.to_bytes(), _name(store_path, ".zgroup"))
+    document["attributes"] = (
+        {} if attributes is None else load_document(attributes.to_bytes(), _name(store_path, ".zattrs"))
+    )
+    return GroupMetadata.from_dict(document)
+
+
+def _with_copy(
+    metadata: GroupMetadata, raw: Buffer | None, name: str, use_consolidated: bool | str | None
+) -> GroupMetadata:
+    if use_consolidated is False:
+        return metadata
+    if raw is None:
+        if use_consolidated:
+            raise ValueError(
+                f"Consolidated metadata was asked for (use_consolidated={use_consolidated!r}) but there is no {name!r}"
+            )
+        return metadata
+    consolidated = copy_from_v2(load_document(raw.to_bytes(), name))
+    return dataclasses.replace(metadata, consolidated_metadata=consolidated)
+
+
+def copy_from_v2(document: dict[str, Any]) -> ConsolidatedMetadata:
+    """Read the copy that format 2 keeps in ``.zmetadata``: all documents of all nodes, by their keys.
+
+    Parameters
+    ----------
+    document : dict
+        The parsed ``.zmetadata``.
+
+    Returns
+    -------
+    ConsolidatedMetadata
+
+    Raises
+    ------
+    ValueError
+        If it is no such document.
+    """
+    documents = document.get("metadata")
+    if not isinstance(documents, dict):
+        raise ValueError(f"the document {V2_COPY!r} has no object 'metadata' but {documents!r}")
+    nodes: dict[str, dict[str, Any]] = {}
+    attributes: dict[str, Any] = {}
+    for key, part in documents.items():
+        path, _, name = key.rpartition("/")
+        if not path:
+            continue
+        if name == ".zattrs":
+            attributes[path] = part
+        elif name in (".zarray", ".zgroup"):
+            nodes[path] = dict(part)
+            nodes[path].pop("consolidated_metadata", None)
+    for path, node in nodes.items():
+        node["attributes"] = attributes.get(path, {})
+        if "shape" not in node:
+            node["node_type"] = "group"
+    return ConsolidatedMetadata.from_dict({"kind": "inline", "must_understand": False, "metadata": nodes})

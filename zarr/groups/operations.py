@@ -1,0 +1,267 @@
+"""What can be done with a group, written once as steps; both faces run these."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr.arrays.create import create_array_steps
+from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import (
+    ArrayNotFoundError,
+    ContainsArrayError,
+    ContainsGroupError,
+    GroupNotFoundError,
+    NodeNotFoundError,
+)
+from zarr.groups.creation import legacy_array_steps, like_parameters
+from zarr.groups.handle import GroupHandle, NodeRecord
+from zarr.groups.walk import fresh_steps, look_up
+from zarr.metadata.group import GroupMetadata
+from zarr.steps.consolidated import record_changes_steps
+from zarr.steps.nodes import delete_node_steps, read_node_steps, write_node_steps
+from zarr.steps.requests import Gather, Get, Hold, Put, Steps
+
+if TYPE_CHECKING:
+    from zarr.storage.path import StorePath
+    from zarr.types import JSON, ZarrFormat
+
+
+def new_group_steps(
+    store_path: StorePath,
+    zarr_format: ZarrFormat = 3,
+    attributes: Mapping[str, JSON] | None = None,
+    overwrite: bool = False,
+) -> Steps[GroupHandle]:
+    """Make a group.
+
+    Parameters
+    ----------
+    store_path : StorePath
+    zarr_format : 2 or 3
+    attributes : mapping, optional
+    overwrite : bool
+        Whether whatever is there goes first, with all below it.
+
+    Returns
+    -------
+    GroupHandle
+
+    Raises
+    ------
+    ContainsGroupError, ContainsArrayError
+        If there is a node already and ``overwrite`` is false.
+    """
+    metadata = GroupMetadata(attributes=dict(attributes or {}), zarr_format=zarr_format)
+    yield from write_node_steps(store_path, metadata, overwrite=overwrite)
+    documents = metadata.to_buffer_dict(default_buffer_prototype())
+    yield from record_changes_steps(store_path.store, {store_path.path: documents}, replaced=overwrite)
+    return GroupHandle(metadata, store_path)
+
+
+def save_group_steps(handle: GroupHandle) -> Steps[None]:
+    """Write the documents of a group as they are in memory."""
+    documents = handle.metadata.to_buffer_dict(default_buffer_prototype())
+    prefix = f"{handle.path}/" if handle.path else ""
+    for name, value in documents.items():
+        yield Put(f"{prefix}{name}", value)
+    yield from record_changes_steps(handle.store, {handle.path: documents})
+
+
+def node_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord]:
+    """Find one node below a group.
+
+    Raises
+    ------
+    KeyError
+        If there is none.
+    """
+    store_path = handle.store_path / key
+    relative = store_path.path[len(handle.path) :].strip("/")
+    yield from fresh_steps(handle)
+    if not relative:
+        return NodeRecord("", handle.store_path, handle.metadata, handle.origin)
+    if handle.consolidated is not None:
+        metadata = look_up(handle.consolidated, relative)
+        if metadata is None:
+            raise KeyError(f"'{key}' not found in consolidated metadata.")
+        return NodeRecord(relative, store_path, metadata, handle.origin)
+    try:
+        metadata = yield from read_node_steps(store_path.path, handle.metadata.zarr_format)
+    except NodeNotFoundError:
+        raise KeyError(key) from None
+    return NodeRecord(relative, store_path, metadata)
+
+
+def find_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord | None]:
+    """Find one node below a group, or None."""
+    try:
+        return (yield from node_steps(handle, key))
+    except KeyError:
+        return None
+
+
+def contains_steps(handle: GroupHandle, key: str) -> Steps[bool]:
+    """Say whether there is a node; its documents need not be readable."""
+    store_path = handle.store_path / key
+    yield from fresh_steps(handle)
+    if handle.consolidated is not None:
+        return look_up(handle.consolidated, store_path.path[len(handle.path) :].strip("/")) is not None
+    names = handle.metadata.to_buffer_dict(default_buffer_prototype())
+    candidates = ["zarr.json"] if "zarr.json" in names else [".zarray", ".zgroup"]
+    found = yield Gather(_exists_steps(f"{store_path.path}/{name}") for name in candidates)
+    return any(found)
+
+
+def _exists_steps(key: str) -> Steps[bool]:
+    return (yield Get(key)) is not None
+
+
+def array_steps(handle: GroupHandle, path: str) -> Steps[NodeRecord]:
+    """Find an array below a group, or say precisely what is there instead."""
+    record = yield from find_steps(handle, path)
+    if record is None:
+        raise ArrayNotFoundError(handle.store, (handle.store_path / path).path)
+    if record.is_group:
+        raise ContainsGroupError(handle.store, record.store_path.path)
+    return record
+
+
+def group_steps(handle: GroupHandle, path: str) -> Steps[NodeRecord]:
+    """Find a group below a group, or say precisely what is there instead."""
+    record = yield from find_steps(handle, path)
+    if record is None:
+        raise GroupNotFoundError(handle.store, (handle.store_path / path).path)
+    if not record.is_group:
+        raise ContainsArrayError(handle.store, record.store_path.path)
+    return record
+
+
+def create_group_steps(
+    handle: GroupHandle, name: str, overwrite: bool = False, attributes: Mapping[str, JSON] | None = None
+) -> Steps[NodeRecord]:
+    """Make a group below a group."""
+    made = yield from new_group_steps(handle.store_path / name, handle.metadata.zarr_format, attributes, overwrite)
+    return NodeRecord(name, made.store_path, made.metadata)
+
+
+def require_group_steps(handle: GroupHandle, name: str, overwrite: bool = False) -> Steps[NodeRecord]:
+    """Find a group or make it.
+
+    Raises
+    ------
+    TypeError
+        If there is an array.
+    """
+    if not overwrite:
+        record = yield from find_steps(handle, name)
+        if record is not None:
+            if not record.is_group:
+                raise TypeError(f"Incompatible object (array) already exists at {record.store_path}")
+            return record
+    return (yield from create_group_steps(handle, name, overwrite=overwrite))
+
+
+def require_groups_steps(handle: GroupHandle, names: tuple[str, ...]) -> Steps[list[NodeRecord]]:
+    """Find several groups or make them."""
+    return (yield Gather(require_group_steps(handle, name) for name in names))
+
+
+def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Steps[NodeRecord]:
+    """Make an array below a group; the parameters are those of :func:`create_array_steps`."""
+    made = yield from create_array_steps(
+        handle.store_path / name, zarr_format=handle.metadata.zarr_format, **parameters
+    )
+    return NodeRecord(name, made.store_path, made.metadata)
+
+
+def like_steps(handle: GroupHandle, name: str, *, like: Any = None, **parameters: Any) -> Steps[NodeRecord]:
+    """Make an array by the parameters of ``zarr.create``, after the model of another one if there is one."""
+    given = {"zarr_format": handle.metadata.zarr_format, **parameters}
+    if like is not None:
+        given = like_parameters(like, given)
+    made = yield from legacy_array_steps(handle.store_path / name, **given)
+    return NodeRecord(name, made.store_path, made.metadata)
+
+
+def set_steps(handle: GroupHandle, key: str, value: Any) -> Steps[NodeRecord]:
+    """Store data as an array below a group, in the place of what was there."""
+    if (handle.store_path / key).path == handle.path:
+        raise ValueError(f"a group cannot be replaced by a member of its own: {key!r} names the group itself")
+    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        value = np.asarray(value)
+    return (yield from member_array_steps(handle, key, data=value, overwrite=True))
+
+
+def require_array_steps(
+    handle: GroupHandle, name: str, shape: Any, dtype: Any = None, exact: bool = False, **parameters: Any
+) -> Steps[NodeRecord]:
+    """Find an array that fits, or make it.
+
+    Raises
+    ------
+    TypeError
+        If there is a group, or an array of another shape or dtype.
+    """
+    record = yield from find_steps(handle, name)
+    if record is None:
+        return (yield from member_array_steps(handle, name, shape=shape, dtype=dtype, **parameters))
+    metadata = record.metadata
+    if isinstance(metadata, GroupMetadata):
+        raise TypeError(f"Incompatible object (group) already exists at {record.store_path}")
+    wanted = (int(shape),) if isinstance(shape, int | np.integer) else tuple(shape)
+    if metadata.shape != wanted:
+        raise TypeError(f"Incompatible shape ({metadata.shape} vs {wanted})")
+    if dtype is not None:
+        stored = metadata.dtype.to_native_dtype()
+        asked = np.dtype(dtype)
+        if stored != asked if exact else not np.can_cast(stored, asked):
+            raise TypeError(f"Incompatible dtype ({stored} vs {asked})")
+    return record
+
+
+def delete_steps(handle: GroupHandle, key: str) -> Steps[None]:
+    """Remove a node with all below it; a node that is not there is no error."""
+    store_path = handle.store_path / key
+    if store_path.path == handle.path:
+        raise ValueError(f"a group cannot delete itself: {key!r} names the group at {handle.store_path}")
+    yield from delete_node_steps(store_path.path)
+    yield from record_changes_steps(handle.store, {store_path.path: {}})
+
+
+def update_attributes_steps(
+    handle: GroupHandle, attributes: Mapping[str, JSON], *, replace: bool = False
+) -> Steps[None]:
+    """Merge attributes into those that are stored now, or put them in their place.
+
+    The documents are read again under a lock, so that two who change different attributes both keep theirs.
+    """
+    metadata = (yield Gather([_attributes_locked_steps(handle, attributes, replace)]))[0]
+    documents = metadata.to_buffer_dict(default_buffer_prototype())
+    yield from record_changes_steps(handle.store, {handle.path: documents})
+    yield from fresh_steps(handle)
+    handle.metadata = dataclasses.replace(handle.metadata, attributes=metadata.attributes)
+
+
+def _attributes_locked_steps(
+    handle: GroupHandle, attributes: Mapping[str, JSON], replace: bool
+) -> Steps[GroupMetadata]:
+    prefix = f"{handle.path}/" if handle.path else ""
+    plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
+    names = list(plain.to_buffer_dict(default_buffer_prototype()))
+    yield Hold([f"{prefix}{name}" for name in names], "node")
+    try:
+        stored = yield from read_node_steps(handle.path, handle.metadata.zarr_format)
+    except NodeNotFoundError:
+        stored = plain
+    if not isinstance(stored, GroupMetadata):
+        raise ContainsArrayError(handle.store, handle.path)
+    merged = dict(attributes) if replace else {**stored.attributes, **attributes}
+    stored = dataclasses.replace(stored, attributes=merged)
+    for name, value in stored.to_buffer_dict(default_buffer_prototype()).items():
+        if name in names:
+            yield Put(f"{prefix}{name}", value)
+    return stored

@@ -1,0 +1,93 @@
+"""What the groups of zarr-python 2 and 3 called the same parameters of a new array."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from zarr.errors import ZarrUserWarning
+
+IGNORED = ("self", "name", "storage_options", "__class__")
+
+
+def creation_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Take the parameters of a new array from the local names of the method that has them.
+
+    Parameters
+    ----------
+    given : mapping
+        What ``locals()`` says at the first line of the method.
+
+    Returns
+    -------
+    dict
+        What :func:`zarr.arrays.create.create_array_steps` understands.
+
+    Raises
+    ------
+    ValueError
+        If both ``compressor`` and ``compressors`` are given.
+    """
+    parameters = {name: value for name, value in given.items() if name not in IGNORED}
+    return with_one_compressor(parameters)
+
+
+def with_one_compressor(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Let the old ``compressor`` stand for ``compressors``."""
+    compressor = parameters.pop("compressor", "auto")
+    if isinstance(compressor, str) and compressor == "auto":
+        return parameters
+    compressors = parameters.get("compressors", "auto")
+    if not (isinstance(compressors, str) and compressors == "auto"):
+        raise ValueError("Cannot specify both `compressor` and `compressors`.")
+    warnings.warn(
+        "The `compressor` argument is deprecated. Use `compressors` instead.", ZarrUserWarning, stacklevel=4
+    )
+    parameters["compressors"] = compressor
+    return parameters
+
+
+OLD_NOTHINGS = ("synchronizer", "chunk_store", "cache_metadata", "cache_attrs", "object_codec", "meta_array", "path")
+
+
+def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Translate the parameters of ``create_dataset`` of zarr-python 2 and of h5py.
+
+    Parameters
+    ----------
+    given : mapping
+        ``chunks`` may be a bool, ``compressor`` a single codec, ``dimension_separator`` and ``write_empty_chunks`` go
+        where they belong now; what has no effect any more is left out.
+
+    Returns
+    -------
+    dict
+    """
+    parameters = {name: value for name, value in given.items() if name not in OLD_NOTHINGS}
+    for name in ("chunks", "filters", "compressor"):
+        if name != "compressor" and name in parameters and parameters[name] is None:
+            del parameters[name]
+    chunks = parameters.get("chunks")
+    if chunks is True:
+        del parameters["chunks"]
+    elif chunks is False:
+        shape = parameters.get("shape")
+        parameters["chunks"] = np.shape(parameters.get("data")) if shape is None else shape
+    if "compressor" in parameters:
+        parameters["compressors"] = parameters.pop("compressor")
+    separator = parameters.pop("dimension_separator", None)
+    if separator is not None:
+        parameters["chunk_key_encoding"] = {"name": "v2", "separator": separator}
+    write_empty = parameters.pop("write_empty_chunks", None)
+    if write_empty is not None:
+        parameters["config"] = {"write_empty_chunks": write_empty}
+    if parameters.get("data") is not None:
+        parameters["data"] = np.asarray(parameters["data"])
+        parameters.pop("shape", None)
+        dtype = parameters.pop("dtype", None)
+        if dtype is not None:
+            parameters["data"] = parameters["data"].astype(dtype)
+    return parameters

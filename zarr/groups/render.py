@@ -1,0 +1,96 @@
+"""A hierarchy drawn as a tree, as text and as HTML."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from typing import Any
+
+_STYLE = (
+    "white-space:pre;overflow-x:auto;line-height:normal;"
+    "font-family:Menlo,'DejaVu Sans Mono',consolas,'Courier New',monospace"
+)
+
+
+class TreeRepr:
+    """A drawn hierarchy: prints as text, shows as HTML in a notebook.
+
+    Parameters
+    ----------
+    text : str
+        The drawing, one line a node.
+    html : str
+        The same drawing with the names in bold.
+    truncated : str
+        A line to be put before the drawing where nodes were left out.
+
+    Examples
+    --------
+    >>> print(TreeRepr("/\\n└── a\\n", "<b>/</b>\\n"))
+    /
+    └── a
+    <BLANKLINE>
+    """
+
+    def __init__(self, text: str, html: str, truncated: str = "") -> None:
+        self._text = text
+        self._html = html
+        self._truncated = truncated
+
+    def __repr__(self) -> str:
+        return self._truncated + self._text
+
+    def _repr_html_(self) -> str:
+        return f'<pre style="{_STYLE}">{html.escape(self._truncated)}{self._html}</pre>'
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def draw_tree(root: str, nodes: Iterable[tuple[str, str]], *, truncated: str = "") -> TreeRepr:
+    """Draw nodes as a tree.
+
+    Parameters
+    ----------
+    root : str
+        The name of the group that is drawn.
+    nodes : iterable of (path, detail)
+        Paths are relative to the root; the detail is written after the name (shape and dtype of an array).
+    truncated : str
+        See :class:`TreeRepr`.
+
+    Returns
+    -------
+    TreeRepr
+
+    Examples
+    --------
+    >>> draw_tree("/", [("a", ""), ("a/x", "(3,) int32")])
+    /
+    └── a
+        └── x (3,) int32
+    <BLANKLINE>
+    """
+    children: dict[str, list[tuple[str, str, str]]] = {}
+    for path, detail in nodes:
+        parent, _, name = path.rpartition("/")
+        children.setdefault(parent, []).append((name, path, detail))
+    text = [f"{root}\n"]
+    page = [f"<b>{html.escape(root)}</b>\n"]
+    pending: list[tuple[str, str, str, bool, str]] = _branch(children, "", "")
+    while pending:
+        name, path, detail, last, indent = pending.pop()
+        stem = indent + ("└── " if last else "├── ")
+        tail = f" {detail}" if detail else ""
+        text.append(f"{stem}{name}{tail}\n")
+        page.append(f"{stem}<b>{html.escape(name)}</b>{html.escape(tail)}\n")
+        pending += _branch(children, path, indent + ("    " if last else "│   "))
+    return TreeRepr("".join(text), "".join(page), truncated)
+
+
+def _branch(
+    children: dict[str, list[tuple[str, str, str]]], parent: str, indent: str
+) -> list[tuple[str, str, str, bool, str]]:
+    """The children of one node, last first, ready for a stack."""
+    rows = sorted(children.get(parent, ()))
+    return [(*row, index == len(rows) - 1, indent) for index, row in enumerate(rows)][::-1]

@@ -1,0 +1,58 @@
+"""Trees, counts and other things to look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zarr.groups.handle import GroupHandle, NodeRecord
+from zarr.groups.info import GroupInfo
+from zarr.groups.render import TreeRepr, draw_tree
+from zarr.groups.walk import fresh_steps, members_steps
+from zarr.metadata.group import GroupMetadata
+from zarr.steps.requests import Steps
+
+
+def tree_steps(
+    handle: GroupHandle, expand: bool | None = None, level: int | None = None, max_nodes: int = 500
+) -> Steps[TreeRepr]:
+    """Draw the hierarchy below a group."""
+    del expand
+    records = yield from members_steps(handle, level)
+    truncated = ""
+    if len(records) > max_nodes:
+        truncated = f"Truncated at max_nodes={max_nodes}, some nodes and their children may be missing\n"
+        records = sorted(records, key=lambda record: record.name.count("/"))[:max_nodes]
+    return draw_tree(handle.name, [(record.name, _detail(record)) for record in records], truncated=truncated)
+
+
+def _detail(record: NodeRecord) -> str:
+    metadata = record.metadata
+    if isinstance(metadata, GroupMetadata):
+        return ""
+    return f"{metadata.shape} {metadata.dtype.to_native_dtype()}"
+
+
+def info_of(handle: GroupHandle, **counts: Any) -> GroupInfo:
+    """What a group says of itself without asking the store."""
+    if not counts and handle.consolidated is not None:
+        members = handle.consolidated.flattened_metadata
+        groups = sum(isinstance(metadata, GroupMetadata) for metadata in members.values())
+        counts = _counts(len(members), groups)
+    return GroupInfo(
+        _name=handle.path,
+        _zarr_format=handle.metadata.zarr_format,
+        _read_only=handle.store.read_only,
+        _store_type=type(handle.store).__name__,
+        **counts,
+    )
+
+
+def _counts(members: int, groups: int) -> dict[str, int]:
+    return {"_count_members": members, "_count_arrays": members - groups, "_count_groups": groups}
+
+
+def info_complete_steps(handle: GroupHandle) -> Steps[GroupInfo]:
+    """What a group says of itself with all nodes below it counted."""
+    yield from fresh_steps(handle)
+    records = yield from members_steps(handle, None)
+    return info_of(handle, **_counts(len(records), sum(record.is_group for record in records)))

@@ -1,0 +1,137 @@
+"""Finding the members of a group: from its copy of their documents, or by listing the store."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from zarr.errors import ContainsArrayAndGroupError, NodeNotFoundError, ZarrUserWarning
+from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
+from zarr.groups.opening import open_group_steps
+from zarr.metadata.group import GroupMetadata
+from zarr.steps.nodes import read_node_steps
+from zarr.steps.requests import Gather, ListDir, Steps
+from zarr.storage.path import StorePath
+
+if TYPE_CHECKING:
+    from zarr.metadata.consolidated import ConsolidatedMetadata
+
+DOCUMENT_NAMES = frozenset({"zarr.json", ".zgroup", ".zarray", ".zattrs", ".zmetadata"})
+
+
+def fresh_steps(handle: GroupHandle) -> Steps[None]:
+    """Read the copy again if it has changed since; a group that is gone by now keeps what it had."""
+    if not handle.stale:
+        return
+    origin = StorePath(handle.store, handle.origin)
+    try:
+        top = yield from open_group_steps(origin, handle.metadata.zarr_format)
+    except NodeNotFoundError:
+        return
+    metadata: NodeMetadata | None = top.metadata
+    if handle.origin != handle.path:
+        relative = handle.path[len(handle.origin) :].strip("/")
+        metadata = look_up(top.consolidated, relative)
+    if isinstance(metadata, GroupMetadata):
+        handle.metadata = metadata
+    handle.version = top.version
+
+
+def look_up(consolidated: ConsolidatedMetadata | None, path: str) -> NodeMetadata | None:
+    """Find a node in a copy by its relative path."""
+    node: NodeMetadata | None = None
+    for part in path.split("/"):
+        if consolidated is None:
+            return None
+        node = consolidated.metadata.get(part)
+        consolidated = node.consolidated_metadata if isinstance(node, GroupMetadata) else None
+    return node
+
+
+def check_depth(max_depth: int | None) -> None:
+    """Refuse a depth that means nothing."""
+    if max_depth is not None and max_depth < 0:
+        raise ValueError(f"max_depth must be None or >= 0. Got '{max_depth}' instead")
+
+
+def members_steps(
+    handle: GroupHandle, max_depth: int | None = 0, use_consolidated_for_children: bool = True
+) -> Steps[list[NodeRecord]]:
+    """Find the members of a group.
+
+    Parameters
+    ----------
+    handle : GroupHandle
+    max_depth : int or None
+        How many levels below the direct members to go into; None for all.
+    use_consolidated_for_children : bool
+        Whether a member group's own copy of its members' documents is used, where this group has none.
+
+    Returns
+    -------
+    list of NodeRecord
+        Depth first; in the order of the copy, or by name where the store was listed.
+    """
+    check_depth(max_depth)
+    yield from fresh_steps(handle)
+    if handle.consolidated is not None:
+        return list(_copied(handle, "", max_depth))
+    found: list[NodeRecord] = []
+    level = [NodeRecord("", handle.store_path, handle.metadata)]
+    depth = 0
+    while level and (max_depth is None or depth <= max_depth):
+        per_group = yield Gather(_listed_steps(group) for group in level)
+        level = []
+        for record in (record for records in per_group for record in records):
+            found.append(record)
+            if not isinstance(record.metadata, GroupMetadata):
+                continue
+            if record.metadata.consolidated_metadata is None:
+                level.append(record)
+            elif use_consolidated_for_children:
+                remaining = None if max_depth is None else max_depth - depth - 1
+                found += _copied(record.handle(), f"{record.name}/", remaining)
+            else:
+                record.metadata = dataclasses.replace(record.metadata, consolidated_metadata=None)
+                level.append(record)
+        depth += 1
+    found.sort(key=lambda record: record.name.split("/"))
+    return found
+
+
+def _copied(handle: GroupHandle, prefix: str, max_depth: int | None) -> Iterator[NodeRecord]:
+    """The members that a group's copy lists, depth first."""
+    if handle.consolidated is None or (max_depth is not None and max_depth < 0):
+        return
+    for name, metadata in handle.consolidated.metadata.items():
+        record = NodeRecord(f"{prefix}{name}", handle.store_path / name, metadata, handle.origin)
+        yield record
+        if isinstance(metadata, GroupMetadata):
+            deeper = None if max_depth is None else max_depth - 1
+            yield from _copied(record.handle(), f"{prefix}{name}/", deeper)
+
+
+def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
+    """The direct members of one group: one listing, then the documents of each name."""
+    names = yield ListDir(group.store_path.path)
+    names = sorted(name for name in names if name not in DOCUMENT_NAMES)
+    prefix = f"{group.name}/" if group.name else ""
+    store_path, zarr_format = group.store_path, group.metadata.zarr_format
+    records = yield Gather(_member_steps(f"{prefix}{name}", store_path / name, zarr_format) for name in names)
+    return [record for record in records if record is not None]
+
+
+def _member_steps(name: str, store_path: StorePath, zarr_format: int) -> Steps[NodeRecord | None]:
+    """One member, or None with one notice where there is none that can be read."""
+    try:
+        metadata = yield from read_node_steps(store_path.path, zarr_format)
+    except NodeNotFoundError:
+        notice = f"Object at {store_path.path} is not recognized as a component of a Zarr hierarchy."
+    except (ValueError, TypeError, KeyError, ContainsArrayAndGroupError) as error:
+        notice = f"The node at {store_path} cannot be read and is left out: {type(error).__name__}: {error}"
+    else:
+        return NodeRecord(name, store_path, metadata)
+    warnings.warn(notice, ZarrUserWarning, stacklevel=2)
+    return None

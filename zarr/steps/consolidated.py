@@ -1,0 +1,167 @@
+"""Keeping consolidated metadata true: whoever writes or removes a node's documents records it here.
+
+A group may carry a copy of the documents of all nodes below it. After every change of a node, the copies in the
+groups above it are brought up to date; groups without a copy cost one small read each. Open groups learn of it by a
+counter, so that a copy in memory is read again only when it has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.metadata.documents import dump_document, load_document
+from zarr.steps.requests import Gather, Get, Hold, Put, Steps
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store
+
+Documents = Mapping[str, Buffer]
+"""The documents of one node by name, as ``metadata.to_buffer_dict`` gives them; empty for a node that is gone."""
+
+INLINE = "zarr.json"
+ASIDE = ".zmetadata"
+_EMPTY: dict[str, Any] = {"kind": "inline", "must_understand": False, "metadata": {}}
+
+_versions: dict[str, int] = {}
+
+
+def version(store: Store, path: str) -> int:
+    """How often the copy in this group was brought up to date by this process.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+        Of the group that carries the copy.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> version(MemoryStore(), "")
+    0
+    """
+    return _versions.get(f"{store}/{path}", 0)
+
+
+def touch(store: Store, path: str) -> None:
+    """Tell all open groups that the copy in this group has changed."""
+    name = f"{store}/{path}"
+    _versions[name] = _versions.get(name, 0) + 1
+
+
+def ancestors(path: str) -> Iterator[str]:
+    """The paths above a path, nearest first, the root last.
+
+    Examples
+    --------
+    >>> list(ancestors("a/b/c"))
+    ['a/b', 'a', '']
+    """
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def record_changes_steps(
+    store: Store, changes: Mapping[str, Documents], *, replaced: bool = False
+) -> Steps[None]:
+    """Bring every consolidated copy up to date that lists one of these nodes.
+
+    Parameters
+    ----------
+    store : Store
+        Only named, to tell open groups; nothing is asked of it but by the runner.
+    changes : mapping of path to documents
+        What is stored for each node now; a node without documents is gone, with all below it.
+    replaced : bool
+        Whether all that was below these nodes before is gone, too.
+    """
+    keys = sorted(_carriers(changes))
+    carrying = yield Gather(_carries_steps(path, name) for path, name in keys)
+    stale = [key for key, yes in zip(keys, carrying, strict=True) if yes]
+    if replaced:
+        gone: dict[str, Documents] = dict.fromkeys(changes, {})
+        yield Gather(_rewrite_steps(path, name, gone) for path, name in stale)
+    yield Gather(_rewrite_steps(path, name, changes) for path, name in stale)
+    for path, _ in stale:
+        touch(store, path)
+
+
+def _carriers(changes: Mapping[str, Documents]) -> set[tuple[str, str]]:
+    """Which documents may carry a copy of one of these nodes."""
+    found: set[tuple[str, str]] = set()
+    for path, documents in changes.items():
+        if INLINE in documents or not documents:
+            found.update((above, INLINE) for above in ancestors(path))
+        if INLINE not in documents:
+            found.update((above, ASIDE) for above in ancestors(path))
+        if ".zgroup" in documents:
+            found.add((path, ASIDE))
+    return found
+
+
+def _key(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name
+
+
+def _carries_steps(path: str, name: str) -> Steps[bool]:
+    raw = yield Get(_key(path, name))
+    return raw is not None and (name == ASIDE or b'"consolidated_metadata"' in raw.to_bytes())
+
+
+def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents]) -> Steps[None]:
+    key = _key(path, name)
+    yield Hold([key], "node")
+    raw = yield Get(key)
+    if raw is None:
+        return
+    document = load_document(raw.to_bytes(), key)
+    entries = _entries(document, name)
+    if entries is None:
+        return
+    for changed, documents in changes.items():
+        relative = _below(path, changed)
+        if relative is not None:
+            _replace(entries, name, relative, documents)
+    ordered = {entry: entries[entry] for entry in sorted(entries, key=lambda entry: (entry.count("/"), entry))}
+    entries.clear()
+    entries.update(ordered)
+    yield Put(key, default_buffer_prototype().buffer.from_bytes(dump_document(document)))
+
+
+def _entries(document: dict[str, Any], name: str) -> dict[str, Any] | None:
+    holder = document if name == ASIDE else document.get("consolidated_metadata")
+    entries = holder.get("metadata") if isinstance(holder, dict) else None
+    return entries if isinstance(entries, dict) else None
+
+
+def _below(path: str, changed: str) -> str | None:
+    """The changed path relative to the carrying group; None where it does not lie below it."""
+    if not path or changed == path:
+        return changed[len(path) :]
+    return changed[len(path) + 1 :] if changed.startswith(path + "/") else None
+
+
+def _replace(entries: dict[str, Any], name: str, relative: str, documents: Documents) -> None:
+    """Put a node's documents in the place of those that the copy has for it."""
+    prefix = f"{relative}/" if relative else ""
+    if not documents:
+        for entry in [entry for entry in entries if entry == relative or entry.startswith(prefix)]:
+            del entries[entry]
+    elif name == ASIDE:
+        for old in (".zarray", ".zgroup", ".zattrs"):
+            entries.pop(prefix + old, None)
+        entries.update(
+            (prefix + part, load_document(raw.to_bytes(), part)) for part, raw in documents.items() if part != ASIDE
+        )
+    elif relative and INLINE in documents:
+        entry = load_document(documents[INLINE].to_bytes(), INLINE)
+        if entry.get("node_type") == "group":
+            entry["consolidated_metadata"] = _EMPTY
+        entries[relative] = entry
