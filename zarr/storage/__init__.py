@@ -1,0 +1,62 @@
+"""Stores: where bytes are kept. One file a store, and ``resolve.py``, which makes a store of what a user names.
+
+May import: errors, types, buffer, abc. Never steps, runners, arrays or the config.
+Read first: ``memory.py``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import warnings
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from zarr.errors import ZarrDeprecationWarning
+from zarr.storage.fsspec_store import FsspecStore
+from zarr.storage.local import LocalStore
+from zarr.storage.logging_store import LoggingStore
+from zarr.storage.mapping import MappingStore
+from zarr.storage.memory import GpuMemoryStore, ManagedMemoryStore, MemoryStore
+from zarr.storage.object_store import ObjectStore
+from zarr.storage.path import StorePath
+from zarr.storage.resolve import StoreLike
+from zarr.storage.wrapper import WrapperStore
+from zarr.storage.zip import ZipStore
+
+__all__ = [
+    "FsspecStore",
+    "GpuMemoryStore",
+    "LocalStore",
+    "LoggingStore",
+    "ManagedMemoryStore",
+    "MappingStore",
+    "MemoryStore",
+    "ObjectStore",
+    "StoreLike",
+    "StorePath",
+    "WrapperStore",
+    "ZipStore",
+]
+
+
+class VerboseModule(ModuleType):
+    """A module that says so when a setting of earlier versions, now without effect, is set on it."""
+
+    def __setattr__(self, attr: str, value: Any) -> None:
+        if attr == "default_compressor":
+            warnings.warn(
+                "setting zarr.storage.default_compressor has no effect any more; give `compressor` or `compressors` "
+                "when an array is created",
+                ZarrDeprecationWarning,
+                stacklevel=2,
+            )
+        else:
+            super().__setattr__(attr, value)
+
+    def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
+        return importlib.import_module, (self.__name__,)
+
+
+sys.modules[__name__].__class__ = VerboseModule

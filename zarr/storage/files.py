@@ -1,0 +1,327 @@
+"""Reading and writing whole files so that a value is never seen half written, on any platform.
+
+A value is written to a partial file beside its place and then renamed. The name of a partial file tells the process
+that writes it, so that what a dead process left can be told from what a living one is writing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import os
+import shutil
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from zarr.storage.keys import METADATA_NAMES, is_partial, partial_owner
+
+WINDOWS: Final = sys.platform == "win32"
+_READ_FLAGS: Final = (
+    os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+)
+_WRITE_FLAGS: Final = (
+    os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+)
+_NO_LINKS: Final = frozenset(
+    getattr(errno, name)
+    for name in ("EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV", "EINVAL")
+    if hasattr(errno, name)
+)
+_LONGEST_STEM: Final = 160
+_numbers = itertools.count()
+
+
+def partial_name(name: str) -> str:
+    """A name for the partial file of ``name``, used by nobody else; short enough where ``name`` is as long as can be."""
+    stem = name if len(name) <= _LONGEST_STEM and len(os.fsencode(name)) <= _LONGEST_STEM else name[:32]
+    return f".{stem}.{os.getpid():x}-{next(_numbers):x}.partial"
+
+
+# Reading
+
+
+def open_regular(path: str) -> tuple[int, int] | None:
+    """Open a file to read: its descriptor and its size, or None where there is no such file.
+
+    Raises
+    ------
+    IsADirectoryError, OSError
+        If something that is no file (a directory, a pipe, a device) stands in its place: such a thing must neither
+        pass for a missing value nor keep the reader waiting.
+    """
+    try:
+        fd = os.open(path, _READ_FLAGS)
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        # A file where a directory should be. Whoever looks for a node asks for documents under files, too.
+        if os.path.basename(path) in METADATA_NAMES:
+            return None
+        raise
+    except PermissionError:
+        if WINDOWS and os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, "a directory stands where a value should be", path) from None
+        raise
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise _not_regular(status.st_mode, path)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd, status.st_size
+
+
+def _not_regular(mode: int, path: str) -> OSError:
+    if stat.S_ISDIR(mode):
+        return IsADirectoryError(errno.EISDIR, "a directory stands where a value should be", path)
+    kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+    return OSError(errno.EINVAL, f"{kind} stands where a value should be", path)
+
+
+def read_span(fd: int, start: int, length: int) -> bytes:
+    """Read ``length`` bytes from ``start``, or fewer where the file ends before."""
+    if start:
+        os.lseek(fd, start, os.SEEK_SET)
+    data = os.read(fd, length)
+    if len(data) == length or not data:
+        return data
+    parts = [data]
+    missing = length - len(data)
+    while missing > 0 and (data := os.read(fd, missing)):
+        parts.append(data)
+        missing -= len(data)
+    return b"".join(parts)
+
+
+def read_file(path: str, bounds: Callable[[int], tuple[int, int]] | None = None) -> bytes | None:
+    """Read a file, or the part of it that ``bounds`` picks when told its size; None where there is no such file."""
+    opened = open_regular(path)
+    if opened is None:
+        return None
+    fd, size = opened
+    try:
+        start, stop = (0, size) if bounds is None else bounds(size)
+        return read_span(fd, start, stop - start)
+    finally:
+        os.close(fd)
+
+
+# Writing
+
+
+def _create(path: str) -> int:
+    """Create a file that must not be there, with its directories."""
+    for _ in range(16):
+        try:
+            return os.open(path, _WRITE_FLAGS, 0o666)
+        except FileNotFoundError:
+            # Made again where somebody removes the directories at the same time.
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+    return os.open(path, _WRITE_FLAGS, 0o666)
+
+
+def _fill(fd: int, data: memoryview, fsync: bool) -> None:
+    try:
+        while data:
+            data = data[os.write(fd, data) :]
+        if fsync:
+            os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def sync_directory(path: str) -> None:
+    """Have the names in a directory reach the disk, where the platform can do that."""
+    if WINDOWS:
+        return
+    fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _patiently(action: Callable[[], None]) -> None:
+    """Do a rename. On Windows it is refused while somebody has the file open, which passes: try for a second."""
+    if WINDOWS:
+        deadline = time.monotonic() + 1.0
+        pause = 0.001
+        while time.monotonic() < deadline:
+            try:
+                action()
+            except PermissionError:
+                time.sleep(pause)
+                pause = min(2 * pause, 0.05)
+            else:
+                return
+    action()
+
+
+def write_file(path: str, data: memoryview, *, fsync: bool = False, exclusive: bool = False) -> bool:
+    """Put a value in its place in one step.
+
+    Parameters
+    ----------
+    path : str
+    data : memoryview
+        Of bytes, contiguous.
+    fsync : bool
+        Have the value on the disk before it is named, and its name after.
+    exclusive : bool
+        Leave a value alone that is there already.
+
+    Returns
+    -------
+    bool
+        Whether this call stored the value; only ever False with ``exclusive``.
+
+    Raises
+    ------
+    OSError
+        As the system says; the partial file is gone and the old value still there.
+    """
+    directory, name = os.path.split(path)
+    partial = os.path.join(directory, partial_name(name))
+    try:
+        _fill(_create(partial), data, fsync)
+        if exclusive:
+            stored = _claim(partial, path)
+        else:
+            _patiently(lambda: os.replace(partial, path))
+            stored = True
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(partial)
+        raise
+    if fsync and stored:
+        sync_directory(directory)
+    return stored
+
+
+def _claim(partial: str, path: str) -> bool:
+    """Give a written file its name, if the name is free; of several who try at once, one succeeds."""
+    if WINDOWS:
+        try:
+            os.rename(partial, path)
+        except FileExistsError:
+            os.unlink(partial)
+            return False
+        return True
+    try:
+        os.link(partial, path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        return _claim_without_links(partial, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(partial)
+    return True
+
+
+def _claim_without_links(partial: str, path: str) -> bool:
+    """The same on a file system without hard links: an empty directory, which only one can make, guards the step."""
+    guard = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:_LONGEST_STEM]}.0-0.partial")
+    try:
+        os.mkdir(guard)
+    except FileExistsError:
+        return False
+    try:
+        if os.path.lexists(path):
+            return False
+        os.replace(partial, path)
+        return True
+    finally:
+        os.rmdir(guard)
+
+
+# Removing
+
+
+def remove_tree(path: str) -> None:
+    """Remove a directory and all in it; it vanishes from sight in one step, where it can be renamed."""
+    directory, name = os.path.split(path)
+    hidden = os.path.join(directory, partial_name(name))
+    try:
+        os.rename(path, hidden)
+    except FileNotFoundError:
+        return
+    except OSError:
+        hidden = path
+    shutil.rmtree(hidden)
+
+
+def _alive(pid: int) -> bool:
+    if WINDOWS or pid <= 0:
+        return True  # no harmless way to ask
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def sweep(path: str) -> None:
+    """Remove a partial file or directory if the process that wrote it is dead, and it has lain there for a while.
+
+    The wait is for writers on other machines that share the directory, whose processes cannot be seen from here.
+    """
+    owner = partial_owner(os.path.basename(path))
+    if owner is None or _alive(owner):
+        return
+    with contextlib.suppress(OSError):
+        status = os.lstat(path)
+        if time.time() - status.st_mtime < SWEEP_AFTER_SECONDS:
+            return
+        if stat.S_ISDIR(status.st_mode):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            os.unlink(path)
+
+
+SWEEP_AFTER_SECONDS: float = 0.0
+"""How old a dead process's leftover must be before it is removed; raise it for folders that several machines write."""
+
+
+# Listing
+
+
+def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
+    """The entries of a directory that belong to values; none where there is no such directory.
+
+    Partial files are left out and, if ``clean``, removed when nobody writes them any more.
+    """
+    try:
+        entries = os.scandir(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    with entries:
+        for entry in entries:
+            if not is_partial(entry.name):
+                yield entry
+            elif clean:
+                sweep(entry.path)
+
+
+def walk(path: str, prefix: str, *, clean: bool, above: tuple[Any, ...] = ()) -> Iterator[str]:
+    """All files under a directory, as keys that begin with ``prefix``. A link to a directory above is not followed."""
+    for entry in scan(path, clean=clean):
+        if not entry.is_dir():
+            yield prefix + entry.name
+            continue
+        here = above
+        if entry.is_symlink():
+            target = os.path.realpath(entry.path)
+            if target in above or os.path.realpath(path).startswith(target):
+                continue
+            here = (*above, target)
+        yield from walk(entry.path, f"{prefix}{entry.name}/", clean=clean, above=here)

@@ -1,0 +1,363 @@
+"""The store over a file system of fsspec."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import weakref
+from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
+from zarr.buffer.core import Buffer
+from zarr.storage.keys import check_key, join
+
+if TYPE_CHECKING:
+    from fsspec.asyn import AsyncFileSystem
+    from fsspec.mapping import FSMap
+
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import BufferPrototype
+
+ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+
+
+def is_fsmap(store_like: object) -> bool:
+    """Whether an object is fsspec's mapping, told without importing fsspec."""
+    cls = type(store_like)
+    return cls.__name__ == "FSMap" and cls.__module__ == "fsspec.mapping"
+
+
+def make_async(fs: Any) -> AsyncFileSystem:
+    """The asynchronous form of a file system, with connections of its own.
+
+    Parameters
+    ----------
+    fs : fsspec.AbstractFileSystem
+
+    Returns
+    -------
+    fsspec.asyn.AsyncFileSystem
+        The file system itself if it is asynchronous already; a new one of the same options if it can be; else one
+        that runs the plain calls in threads.
+    """
+    if not fs.async_impl:
+        from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
+
+        return AsyncFileSystemWrapper(fs, asynchronous=True)
+    return fs if fs.asynchronous else _clone(fs)
+
+
+def _clone(fs: Any) -> Any:
+    """A new file system of the same class and options, for another event loop."""
+    options = dict(fs.storage_options)
+    options.pop("loop", None)
+    options.update(asynchronous=True, skip_instance_cache=True)
+    return type(fs)(*fs.storage_args, **options)
+
+
+class FsspecStore(Store):
+    """Keys as files of a file system of fsspec: object stores, web servers, archives and much else.
+
+    Parameters
+    ----------
+    fs : fsspec.AbstractFileSystem
+        A file system that is not asynchronous is made so. Connections belong to an event loop: where the store is
+        used in a second loop, it makes itself a second file system of the same options.
+    read_only : bool
+    path : str
+        The root of the store, in the form in which the file system has it.
+    allowed_exceptions : tuple of exception classes
+        What the file system raises where a key has no value.
+
+    Raises
+    ------
+    ValueError
+        If ``path`` is a URL of a file system that takes none.
+
+    Examples
+    --------
+    >>> FsspecStore.from_url("memory://examples/a").supports_listing
+    True
+    """
+
+    supports_writes: bool = True  # type: ignore[assignment]
+    supports_deletes: bool = True  # type: ignore[assignment]
+    supports_listing: bool = True  # type: ignore[assignment]
+
+    fs: AsyncFileSystem
+    path: str
+    allowed_exceptions: tuple[type[Exception], ...]
+
+    def __init__(
+        self,
+        fs: AsyncFileSystem,
+        read_only: bool = False,
+        path: str = "/",
+        allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
+    ) -> None:
+        super().__init__(read_only=read_only)
+        self.fs = make_async(fs)
+        self.path = path
+        self.allowed_exceptions = allowed_exceptions
+        self._forget_loops()
+        if "://" in path and not path.startswith("http"):
+            scheme, _ = path.split("://", maxsplit=1)
+            raise ValueError(f"path argument to FsspecStore must not include scheme ({scheme}://)")
+
+    def _forget_loops(self) -> None:
+        self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = weakref.WeakKeyDictionary()
+        self._taken = False
+
+    def _filesystem(self) -> Any:
+        """The file system whose connections belong to the running loop."""
+        loop = asyncio.get_running_loop()
+        fs = self._by_loop.get(loop)
+        if fs is None:
+            fs = _clone(self.fs) if self._taken and _has_connections(self.fs) else self.fs
+            self._taken = True
+            self._by_loop[loop] = fs
+        return fs
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["_by_loop"], state["_taken"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget_loops()
+
+    @classmethod
+    def from_upath(
+        cls,
+        upath: Any,
+        read_only: bool = False,
+        allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
+    ) -> FsspecStore:
+        """Make a store of a path of universal_pathlib."""
+        return cls(fs=upath.fs, path=upath.path.rstrip("/"), read_only=read_only, allowed_exceptions=allowed_exceptions)
+
+    @classmethod
+    def from_mapper(
+        cls,
+        fs_map: FSMap,
+        read_only: bool = False,
+        allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
+    ) -> FsspecStore:
+        """Make a store of what ``fsspec.get_mapper`` returns."""
+        return cls(fs=fs_map.fs, path=fs_map.root, read_only=read_only, allowed_exceptions=allowed_exceptions)
+
+    @classmethod
+    def from_url(
+        cls,
+        url: str,
+        storage_options: dict[str, Any] | None = None,
+        read_only: bool = False,
+        allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
+    ) -> FsspecStore:
+        """Make a store of a URL.
+
+        Parameters
+        ----------
+        url : str
+        storage_options : dict, optional
+            For the file system.
+        read_only : bool
+        allowed_exceptions : tuple of exception classes
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If fsspec, or what the file system needs, is not installed.
+        """
+        try:
+            from fsspec.core import url_to_fs
+        except ImportError as error:
+            raise ModuleNotFoundError(
+                f"fsspec is needed to open {url!r}, and is not installed: pip install 'zarr[remote]'", name="fsspec"
+            ) from error
+        fs, path = url_to_fs(url, **{"asynchronous": True, **(storage_options or {})})
+        if "://" in path and not path.startswith("http"):
+            path = fs._strip_protocol(path)
+        return cls(fs=fs, path=path, read_only=read_only, allowed_exceptions=allowed_exceptions)
+
+    def with_read_only(self, read_only: bool = False) -> FsspecStore:
+        """Return a store over the same files that may, or may not, be written to."""
+        return type(self)(
+            fs=self.fs, path=self.path, allowed_exceptions=self.allowed_exceptions, read_only=read_only
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}({type(self.fs).__name__}, {self.path})>"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, type(self))
+            and self.path == other.path
+            and self.read_only == other.read_only
+            and self.fs == other.fs
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def lock_prefix(self) -> str:
+        """Under which name the keys of this store are locked."""
+        return f"fsspec:{type(self.fs).__name__}:{self.path.rstrip('/')}"
+
+    def _path(self, key: str) -> str:
+        check_key(key)
+        root = self.path.rstrip("/")
+        return f"{root}/{key}" if root or self.path else key
+
+    def _dir(self, prefix: str) -> str:
+        prefix = prefix.rstrip("/")
+        return self._path(prefix) if prefix else self.path
+
+    # Reading
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a range of it; None where there is no such key."""
+        start, end = _span(byte_range)
+        if byte_range is not None and start == end == 0:
+            return prototype.buffer.from_bytes(b"") if await self.exists(key) else None
+        try:
+            data = await self._filesystem()._cat_file(self._path(key), start=start, end=end)
+        except self.allowed_exceptions:
+            return None
+        except OSError as error:
+            # What servers answer where a range begins behind the end.
+            if "not satisfiable" in str(error).lower():
+                return prototype.buffer.from_bytes(b"")
+            raise
+        return prototype.buffer.from_bytes(data)
+
+    async def get_partial_values(
+        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> list[Buffer | None]:
+        """Return ranges of keys, in the order asked for; None for each key that is not there."""
+        return list(await asyncio.gather(*[self.get(key, prototype, part) for key, part in key_ranges]))
+
+    async def exists(self, key: str) -> bool:
+        """Whether the key has a value."""
+        return bool(await self._filesystem()._exists(self._path(key)))
+
+    async def getsize(self, key: str) -> int:
+        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        size = await self._filesystem()._size(self._path(key))
+        if size is None:
+            raise NotImplementedError(f"{type(self.fs).__name__} does not tell the size of {key!r}")
+        return int(size)
+
+    async def list(self) -> AsyncIterator[str]:
+        """All keys."""
+        async for key in self.list_prefix(""):
+            yield key
+
+    async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        """All keys under the prefix, which names a folder."""
+        prefix = prefix.rstrip("/")
+        folder = self._dir(prefix)
+        try:
+            found = await self._filesystem()._find(folder, detail=False, maxdepth=None, withdirs=False)
+        except self.allowed_exceptions:
+            return
+        for path in found:
+            yield join(prefix, _below(folder, path))
+
+    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        """The names directly under the prefix."""
+        folder = self._dir(prefix)
+        try:
+            found = await self._filesystem()._ls(folder, detail=False)
+        except self.allowed_exceptions:
+            return
+        for path in dict.fromkeys(found):
+            name = _below(folder, path)
+            if name:
+                yield name.rstrip("/")
+
+    # Writing
+
+    async def set(self, key: str, value: Buffer, byte_range: tuple[int, int] | None = None) -> None:
+        """Store ``value`` under the key."""
+        self._check_writable()
+        if not isinstance(value, Buffer):
+            raise TypeError(
+                f"{type(self).__name__}.set(): `value` must be a Buffer instance. "
+                f"Got an instance of {type(value)} instead."
+            )
+        if byte_range:
+            raise NotImplementedError("a part of a value cannot be replaced in a store of fsspec")
+        await self._filesystem()._pipe_file(self._path(key), value.to_bytes())
+
+    async def put_if_absent(self, key: str, value: Buffer) -> bool:
+        """Store ``value`` where the key has none; True where this call stored it.
+
+        In one step where the file system can do that; where it cannot, another process may come between.
+        """
+        self._check_writable()
+        fs, path = self._filesystem(), self._path(key)
+        if await fs._exists(path):
+            return False
+        try:
+            await fs._pipe_file(path, value.to_bytes(), mode="create")
+        except FileExistsError:
+            return False
+        except (TypeError, NotImplementedError):
+            await fs._pipe_file(path, value.to_bytes())
+        return True
+
+    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
+        """Store ``value`` where the key has none."""
+        await self.put_if_absent(key, value)
+
+    async def delete(self, key: str) -> None:
+        """Remove the key, if it is there."""
+        self._check_writable()
+        with contextlib.suppress(*self.allowed_exceptions):
+            await self._filesystem()._rm(self._path(key))
+
+    async def delete_dir(self, prefix: str) -> None:
+        """Remove all keys under the prefix."""
+        self._check_writable()
+        with contextlib.suppress(*self.allowed_exceptions):
+            await self._filesystem()._rm(self._dir(prefix), recursive=True)
+
+    async def clear(self) -> None:
+        """Remove all keys."""
+        self._check_writable()
+        fs = self._filesystem()
+        with contextlib.suppress(*self.allowed_exceptions):
+            for path in await fs._find(self.path, withdirs=True):
+                with contextlib.suppress(*self.allowed_exceptions):
+                    await fs._rm(path, recursive=True)
+
+
+def _has_connections(fs: Any) -> bool:
+    """Whether a file system is bound to a loop: those that run plain calls in threads are not."""
+    return type(fs).__name__ != "AsyncFileSystemWrapper"
+
+
+def _span(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:
+    """A byte request in the terms of fsspec."""
+    if byte_range is None:
+        return None, None
+    if isinstance(byte_range, RangeByteRequest):
+        return byte_range.start, byte_range.end
+    if isinstance(byte_range, OffsetByteRequest):
+        return byte_range.offset, None
+    if isinstance(byte_range, SuffixByteRequest):
+        return (-byte_range.suffix, None) if byte_range.suffix else (0, 0)
+    raise ValueError(f"Unexpected byte_range, got {byte_range}.")
+
+
+def _below(folder: str, path: str) -> str:
+    """What of a path is below a folder; both as the file system writes them, with or without a leading slash."""
+    folder, path = folder.strip("/"), path.strip("/")
+    if path == folder:
+        return ""
+    return path[len(folder) + 1 :] if folder else path

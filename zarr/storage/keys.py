@@ -1,0 +1,126 @@
+"""Keys and paths: which are allowed, and how they are brought into one form."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+METADATA_NAMES: Final = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
+
+# An empty, "." or ".." segment anywhere (a leading or trailing slash makes an empty one), a backslash, a NUL, or a
+# drive letter: one search for all of them, since this runs for every key that reaches a file system.
+_FORBIDDEN = re.compile(r"(?:^|/)\.{0,2}(?:/|$)|[\\\0]|^[A-Za-z]:")
+
+_PARTIAL = re.compile(r"^\..*\.([0-9a-f]+)-([0-9a-f]+)\.partial$|\.[0-9a-f]{32}\.partial$", re.DOTALL)
+
+
+def check_key(key: str) -> None:
+    """Refuse a key that could reach outside its store.
+
+    Parameters
+    ----------
+    key : str
+
+    Raises
+    ------
+    ValueError
+        If the key is empty, absolute, or has ``.``, ``..`` or empty segments, a backslash, a NUL or a drive letter.
+    TypeError
+        If it is no string.
+
+    Examples
+    --------
+    >>> check_key("a/c/0/1")
+    >>> check_key("../a")
+    Traceback (most recent call last):
+    ...
+    ValueError: key '../a' is not allowed: ...
+    """
+    if not isinstance(key, str):
+        raise TypeError(f"a key must be a string, got {key!r} of type {type(key).__name__}")
+    if _FORBIDDEN.search(key):
+        raise ValueError(
+            f"key {key!r} is not allowed: a key is relative, its parts are joined by single slashes, and it has no "
+            "'.' or '..' part, backslash, NUL or drive letter"
+        )
+
+
+def is_partial(name: str) -> bool:
+    """Whether a file name is that of a value still being written (by this library or by zarr-python)."""
+    return name.endswith(".partial") and _PARTIAL.search(name) is not None
+
+
+def partial_owner(name: str) -> int | None:
+    """The process that writes the partial file of this name, where the name tells."""
+    match = _PARTIAL.search(name)
+    return int(match[1], 16) if match is not None and match[1] else None
+
+
+def normalize_path(path: str | bytes | Path | None) -> str:
+    """Bring the path of a node into the form that keys are made from: no slash at either end, single slashes between.
+
+    Parameters
+    ----------
+    path : str, bytes, Path or None
+        None is the root, as is the empty string.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If a part is ``.`` or ``..``, or the path has a NUL.
+    TypeError
+        If ``path`` is none of the types above.
+
+    Examples
+    --------
+    >>> normalize_path("/a//b/")
+    'a/b'
+    """
+    if path is None:
+        return ""
+    if isinstance(path, bytes):
+        text = path.decode("ascii")
+    elif isinstance(path, Path):
+        text = str(path)
+    elif isinstance(path, str):
+        text = path
+    else:
+        raise TypeError(f'Object {path!r} has an invalid type for "path": {type(path).__name__}')
+    parts = [part for part in text.replace("\\", "/").split("/") if part]
+    for part in parts:
+        if part in {".", ".."} or "\0" in part:
+            raise ValueError(
+                f"The path {path!r} is invalid because its string representation contains '.' or '..' segments."
+                if "\0" not in part
+                else f"The path {path!r} is invalid because it contains a NUL character."
+            )
+    return "/".join(parts)
+
+
+def join(*parts: str) -> str:
+    """Join the parts of a key, leaving out empty ones."""
+    return "/".join([part for part in parts if part])
+
+
+def dir_prefix(prefix: str) -> str:
+    """The prefix that all keys under a directory begin with; empty for the root."""
+    stripped = prefix.rstrip("/")
+    return f"{stripped}/" if stripped else ""
+
+
+def child_names(keys: list[str], prefix: str) -> list[str]:
+    """The names directly under a prefix, each once, given all keys.
+
+    Examples
+    --------
+    >>> child_names(["a/b/c", "a/d", "e"], "a")
+    ['b', 'd']
+    """
+    start = dir_prefix(prefix)
+    length = len(start)
+    return list(dict.fromkeys([key[length:].partition("/")[0] for key in keys if key.startswith(start)]))

@@ -1,0 +1,265 @@
+"""The store of a folder on a local file system."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from zarr.abc.store import BulkAccess, SyncStore
+from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.storage.byte_ranges import bounds_of
+from zarr.storage.files import read_file, remove_tree, scan, walk, write_file
+from zarr.storage.keys import check_key, is_partial
+
+if TYPE_CHECKING:
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import BufferPrototype
+    from zarr.types import AccessModeLiteral
+
+
+class LocalStore(SyncStore):
+    """One file for each key, under one folder.
+
+    A value appears in its place in one step: readers see the old one or the new one, whatever dies when.
+
+    Parameters
+    ----------
+    root : str or Path
+        The folder. It is made when the first value is written.
+    read_only : bool
+    fsync : bool
+        Have each value on the disk, not only in the system's memory, before the call returns.
+
+    Raises
+    ------
+    TypeError
+        If ``root`` is neither a string nor a Path.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from zarr.buffer.cpu import Buffer
+    >>> store = LocalStore(tempfile.mkdtemp())
+    >>> store.set_sync("a/b", Buffer.from_bytes(b"value"))
+    >>> store.get_sync("a/b").to_bytes()
+    b'value'
+    """
+
+    blocking = True
+    supports_writes: bool = True  # type: ignore[assignment]
+    supports_deletes: bool = True  # type: ignore[assignment]
+    supports_listing: bool = True  # type: ignore[assignment]
+
+    root: Path
+    fsync: bool
+
+    def __init__(self, root: Path | str, *, read_only: bool = False, fsync: bool = False) -> None:
+        super().__init__(read_only=read_only)
+        if not isinstance(root, str | Path):
+            raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
+        self.root = Path(root)
+        self.fsync = fsync
+        self._base = self.root.as_posix().rstrip("/") + "/"
+
+    def with_read_only(self, read_only: bool = False) -> Self:
+        """Return a store over the same folder that may, or may not, be written to."""
+        return type(self)(self.root, read_only=read_only, fsync=self.fsync)
+
+    @classmethod
+    async def open(  # type: ignore[override]
+        cls, root: Path | str, *, read_only: bool = False, mode: AccessModeLiteral | None = None
+    ) -> Self:
+        """Make a store and see that its folder can be used.
+
+        Parameters
+        ----------
+        root : str or Path
+        read_only : bool
+        mode : {"r", "r+", "a", "w", "w-"}, optional
+            ``"r"`` is the same as ``read_only=True``.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the store is read-only and there is no such folder.
+        FileExistsError
+            If there is a file of that name.
+        """
+        store = cls(root, read_only=read_only or mode == "r")
+        await store._open()
+        return store
+
+    async def _open(self) -> None:
+        if not self.read_only:
+            self.root.mkdir(parents=True, exist_ok=True)
+        elif not self.root.exists():
+            raise FileNotFoundError(f"{self.root} does not exist")
+        await super()._open()
+
+    def __str__(self) -> str:
+        return f"file://{self.root.as_posix()}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}('{self}')"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.root == other.root
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def lock_prefix(self) -> str:
+        """Under which name the keys of this store are locked."""
+        return f"file:{os.path.realpath(self.root).rstrip('/')}"
+
+    def _path(self, key: str) -> str:
+        check_key(key)
+        return self._base + key
+
+    def _dir(self, prefix: str) -> str:
+        prefix = prefix.rstrip("/")
+        return self._path(prefix) if prefix else self._base
+
+    # Reading
+
+    def get_sync(
+        self,
+        key: str,
+        *,
+        prototype: BufferPrototype | None = None,
+        byte_range: ByteRequest | None = None,
+    ) -> Buffer | None:
+        """Return the value of a key, or a range of it; None where there is no such key.
+
+        Raises
+        ------
+        OSError
+            If a directory, a pipe or a device stands where the value should be, or the file cannot be read.
+        """
+        bounds = None if byte_range is None else lambda size: bounds_of(byte_range, size)
+        data = read_file(self._path(key), bounds)
+        if data is None:
+            return None
+        return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)
+
+    def exists_sync(self, key: str) -> bool:
+        """Whether the key has a value."""
+        return os.path.isfile(self._path(key))
+
+    def getsize_sync(self, key: str) -> int:
+        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        return os.stat(self._path(key)).st_size
+
+    def list_sync(self) -> Iterable[str]:
+        """All keys."""
+        return walk(self._base, "", clean=not self.read_only)
+
+    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
+        """All keys under the prefix, which names a folder."""
+        prefix = prefix.rstrip("/")
+        return walk(self._dir(prefix), f"{prefix}/" if prefix else "", clean=not self.read_only)
+
+    def list_dir_sync(self, prefix: str) -> Iterable[str]:
+        """The names directly under the prefix."""
+        return [entry.name for entry in scan(self._dir(prefix), clean=not self.read_only)]
+
+    # Writing
+
+    def _target(self, key: str) -> str:
+        self._check_writable()
+        path = self._path(key)
+        if is_partial(os.path.basename(path)):
+            raise ValueError(f"key {key!r} is reserved: names of this form belong to values that are being written")
+        return path
+
+    def _data(self, value: object) -> memoryview:
+        if not isinstance(value, Buffer):
+            raise TypeError(
+                f"{type(self).__name__}.set(): `value` must be a Buffer instance. "
+                f"Got an instance of {type(value)} instead."
+            )
+        return memoryview(value.as_numpy_array())
+
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Store ``value`` under the key, in one step."""
+        path = self._target(key)
+        write_file(path, self._data(value), fsync=self.fsync)
+
+    def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
+        """Store ``value`` where the key has none; of several who try at once, in any process, one succeeds."""
+        path = self._target(key)
+        if os.path.lexists(path):
+            return False
+        return write_file(path, self._data(value), fsync=self.fsync, exclusive=True)
+
+    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
+        """Store ``value`` where the key has none."""
+        self.put_if_absent_sync(key, value)
+
+    def delete_sync(self, key: str) -> None:
+        """Remove the key, if it is there; a folder is removed with all in it."""
+        self._check_writable()
+        path = self._path(key)
+        try:
+            os.unlink(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError:
+            if not os.path.isdir(path) or os.path.islink(path):
+                raise
+            remove_tree(path)
+
+    def delete_dir_sync(self, prefix: str) -> None:
+        """Remove all keys under the prefix; they vanish in one step, save for those of the root.
+
+        Raises
+        ------
+        ValueError
+            If the prefix names a file.
+        """
+        self._check_writable()
+        path = self._dir(prefix)
+        if path == self._base:
+            for entry in list(scan(path, clean=True)):
+                self.delete_sync(entry.name)
+        elif os.path.isdir(path):
+            remove_tree(path)
+        elif os.path.isfile(path):
+            raise ValueError(f"delete_dir was passed a prefix={prefix!r} that is a file")
+
+    async def clear(self) -> None:
+        """Remove all keys."""
+        self._check_writable()
+        self.delete_dir_sync("")
+
+    async def move(self, dest_root: Path | str) -> None:
+        """Move the folder with all keys to another place; this store is then that place.
+
+        Raises
+        ------
+        FileExistsError
+            If there is something at ``dest_root``.
+        NotImplementedError
+            If the store is read-only.
+        """
+        if self.read_only:
+            raise NotImplementedError("the folder of a read-only store cannot be moved")
+        target = Path(dest_root)
+        if target.exists():
+            raise FileExistsError(f"cannot move {self.root} to {target}: something is there already")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(self.root, target)
+        self.root = target
+        self._base = target.as_posix().rstrip("/") + "/"
+
+    def bulk_access(self) -> BulkAccess | None:
+        """The core may open the files itself."""
+        return BulkAccess(kind="files", root=self._base.rstrip("/") or "/", get_many=None, set_many=None)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__dict__.setdefault("fsync", False)
+        self._base = self.root.as_posix().rstrip("/") + "/"

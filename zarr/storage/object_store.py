@@ -1,0 +1,248 @@
+"""The store over obstore, the Python face of Rust's object_store."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import pickle
+from collections.abc import AsyncGenerator, Iterable
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
+
+from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
+from zarr.buffer.core import Buffer
+from zarr.storage.keys import check_key, dir_prefix
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore as _UpstreamObjectStore
+
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import BufferPrototype
+
+T_Store = TypeVar("T_Store", bound="_UpstreamObjectStore")
+
+ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+
+
+class ObjectStore(Store, Generic[T_Store]):
+    """Keys as objects of a store of obstore.
+
+    Parameters
+    ----------
+    store : obstore.store.ObjectStore
+        Any of obstore's stores: S3, Google, Azure, HTTP, local or memory.
+    read_only : bool
+
+    Raises
+    ------
+    TypeError
+        If ``store`` is none of obstore's.
+
+    Examples
+    --------
+    >>> from obstore.store import MemoryStore
+    >>> ObjectStore(MemoryStore()).supports_listing
+    True
+    """
+
+    store: T_Store
+
+    def __init__(self, store: T_Store, *, read_only: bool = False) -> None:
+        if not type(store).__module__.startswith(("obstore", "builtins", "_obstore", "virtualizarr", "obspec")):
+            raise TypeError(f"expected a store of obstore, got {store!r}")
+        super().__init__(read_only=read_only)
+        self.store = store
+
+    def with_read_only(self, read_only: bool = False) -> Self:
+        """Return a store over the same objects that may, or may not, be written to."""
+        return type(self)(store=self.store, read_only=read_only)
+
+    def __str__(self) -> str:
+        return f"object_store://{self.store}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+    def __eq__(self, value: object) -> bool:
+        return isinstance(value, ObjectStore) and self.read_only == value.read_only and self.store == value.store
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[Any, Any]:
+        state = self.__dict__.copy()
+        state["store"] = pickle.dumps(self.store)
+        return state
+
+    def __setstate__(self, state: dict[Any, Any]) -> None:
+        state["store"] = pickle.loads(state["store"])
+        self.__dict__.update(state)
+
+    @property
+    def lock_prefix(self) -> str:
+        """Under which name the keys of this store are locked."""
+        text = repr(self.store)
+        return f"object_store:{id(self.store)}" if text.startswith("MemoryStore") else f"object_store:{text}"
+
+    @property
+    def supports_writes(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def supports_deletes(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def supports_listing(self) -> bool:
+        """Always."""
+        return True
+
+    # Reading
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a range of it; None where there is no such key."""
+        check_key(key)
+        try:
+            data = await self._get(key, byte_range)
+        except ALLOWED_EXCEPTIONS:
+            return None
+        return prototype.buffer.from_bytes(data)
+
+    async def _get(self, key: str, byte_range: ByteRequest | None) -> Any:
+        import obstore
+
+        if byte_range is None:
+            response = await obstore.get_async(self.store, key)
+            return await response.bytes_async()
+        start, end = await self._bounds(key, byte_range)
+        if end is None:
+            response = await obstore.get_async(self.store, key, options={"range": {"offset": start}})
+            return await response.bytes_async()
+        if start == end:
+            return b""
+        return await obstore.get_range_async(self.store, key, start=start, end=end)
+
+    async def _bounds(self, key: str, byte_range: ByteRequest) -> tuple[int, int | None]:
+        """A byte request as start and end (None: the end of the value), within the value where that must be known."""
+        if isinstance(byte_range, RangeByteRequest):
+            if byte_range.start >= byte_range.end:
+                await self.getsize(key)
+                return 0, 0
+            return byte_range.start, byte_range.end
+        if isinstance(byte_range, OffsetByteRequest):
+            return byte_range.offset, None
+        if isinstance(byte_range, SuffixByteRequest):
+            size = await self.getsize(key)
+            return size - min(size, byte_range.suffix), size
+        raise ValueError(f"Unexpected byte_range, got {byte_range}")
+
+    async def get_partial_values(
+        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> list[Buffer | None]:
+        """Return ranges of keys, in the order asked for; None for each key that is not there."""
+        return list(await asyncio.gather(*[self.get(key, prototype, part) for key, part in key_ranges]))
+
+    async def exists(self, key: str) -> bool:
+        """Whether the key has a value."""
+        import obstore
+
+        check_key(key)
+        try:
+            await obstore.head_async(self.store, key)
+        except ALLOWED_EXCEPTIONS:
+            return False
+        return True
+
+    async def getsize(self, key: str) -> int:
+        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        import obstore
+
+        check_key(key)
+        meta = await obstore.head_async(self.store, key)
+        return int(meta["size"])
+
+    async def getsize_prefix(self, prefix: str) -> int:
+        """How many bytes all keys under the prefix hold; one listing tells."""
+        return sum([int(meta["size"]) async for meta in self._objects(dir_prefix(prefix))])
+
+    async def _objects(self, prefix: str) -> AsyncGenerator[Any, None]:
+        import obstore
+
+        async for batch in obstore.list(self.store, prefix=prefix or None):
+            for meta in batch:
+                yield meta
+
+    async def list(self) -> AsyncGenerator[str, None]:
+        """All keys."""
+        async for meta in self._objects(""):
+            yield meta["path"]
+
+    async def list_prefix(self, prefix: str) -> AsyncGenerator[str, None]:
+        """All keys under the prefix, which names a folder."""
+        async for meta in self._objects(prefix):
+            yield meta["path"]
+
+    async def list_dir(self, prefix: str) -> AsyncGenerator[str, None]:
+        """The names directly under the prefix."""
+        import obstore
+
+        start = dir_prefix(prefix)
+        found = await obstore.list_with_delimiter_async(self.store, prefix=start or None)
+        names = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
+        for name in names:
+            yield name.rstrip("/").removeprefix(start)
+
+    # Writing
+
+    async def set(self, key: str, value: Buffer) -> None:
+        """Store ``value`` under the key."""
+        import obstore
+
+        self._check_writable()
+        check_key(key)
+        await obstore.put_async(self.store, key, _payload(self, value))
+
+    async def put_if_absent(self, key: str, value: Buffer) -> bool:
+        """Store ``value`` where the key has none; of several who try at once, one succeeds."""
+        import obstore
+        from obstore.exceptions import AlreadyExistsError
+
+        self._check_writable()
+        check_key(key)
+        try:
+            await obstore.put_async(self.store, key, _payload(self, value), mode="create")
+        except AlreadyExistsError:
+            return False
+        return True
+
+    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
+        """Store ``value`` where the key has none."""
+        await self.put_if_absent(key, value)
+
+    async def delete(self, key: str) -> None:
+        """Remove the key, if it is there."""
+        import obstore
+
+        self._check_writable()
+        check_key(key)
+        with contextlib.suppress(FileNotFoundError):
+            await obstore.delete_async(self.store, key)
+
+    async def delete_dir(self, prefix: str) -> None:
+        """Remove all keys under the prefix, many in one request where the service can do that."""
+        import obstore
+
+        self._check_writable()
+        keys = [meta["path"] async for meta in self._objects(dir_prefix(prefix))]
+        for first in range(0, len(keys), 1000):
+            await obstore.delete_async(self.store, keys[first : first + 1000])
+
+
+def _payload(store: ObjectStore[Any], value: object) -> bytes:
+    if not isinstance(value, Buffer):
+        raise TypeError(
+            f"{type(store).__name__}.set(): `value` must be a Buffer instance. Got an instance of {type(value)} instead."
+        )
+    return value.to_bytes()

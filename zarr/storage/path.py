@@ -1,0 +1,186 @@
+"""A place in a store: what arrays and groups are opened at."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Self
+
+from zarr.buffer.core import default_buffer_prototype
+from zarr.storage.keys import join, normalize_path
+from zarr.types import ANY_ACCESS_MODE
+
+if TYPE_CHECKING:
+    from zarr.abc.store import ByteRequest, Store
+    from zarr.buffer.core import Buffer, BufferPrototype
+    from zarr.types import JSON, AccessModeLiteral
+
+
+def check_mode(mode: object) -> None:
+    """Refuse a string that is no access mode."""
+    if mode is not None and mode not in ANY_ACCESS_MODE:
+        raise ValueError(f"Invalid mode: {mode}, expected one of {ANY_ACCESS_MODE}")
+
+
+def exists_message(path: str) -> str:
+    """What to say where mode "w-" finds something."""
+    return (
+        f"Cannot create {path!r} with mode 'w-' because it already contains data. "
+        "Use mode 'w' to overwrite or 'a' to append."
+    )
+
+
+class StorePath:
+    """A store and a path in it.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+        Brought into the form ``a/b``; the empty string is the root.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> (StorePath(MemoryStore(), "/a/") / "b").path
+    'a/b'
+    """
+
+    store: Store
+    path: str
+
+    def __init__(self, store: Store, path: str = "") -> None:
+        self.store = store
+        self.path = normalize_path(path)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the store refuses to be written to."""
+        return self.store.read_only
+
+    @classmethod
+    def with_mode(cls, store: Store, path: str, mode: AccessModeLiteral | None = None) -> Self:
+        """The same as :meth:`open`, without looking into the store: mode ``"w-"`` is not checked for contents.
+
+        Raises
+        ------
+        ValueError
+            If the mode is none, or writes while the store is read-only.
+        """
+        check_mode(mode)
+        if mode is None:
+            return cls(store, path)
+        if mode == "r":
+            return cls(store if store.read_only else store.with_read_only(read_only=True), path)
+        if store.read_only:
+            raise ValueError(
+                f"Store is read-only but mode is {mode!r}. Create a writable store or use 'r' mode."
+            )
+        return cls(store, path)
+
+    @classmethod
+    async def open(cls, store: Store, path: str, mode: AccessModeLiteral | None = None) -> Self:
+        """Make a StorePath for an access mode.
+
+        Parameters
+        ----------
+        store : Store
+        path : str
+        mode : {"r", "r+", "a", "w", "w-"}, optional
+            ``"r"``: over a read-only view of the store. ``"w-"``: only where there is nothing yet. The others need a
+            store that may be written to. None: the store as it is.
+
+        Raises
+        ------
+        ValueError
+            If the mode is none, or writes while the store is read-only.
+        FileExistsError
+            If the mode is ``"w-"`` and there is something at the path.
+        """
+        await store._ensure_open()
+        self = cls.with_mode(store, path, mode)
+        if mode == "w-" and not await self.is_empty():
+            raise FileExistsError(exists_message(self.path))
+        return self
+
+    # Asynchronous access
+
+    async def get(
+        self, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Read the value at this path, or a range of it; None where there is none."""
+        wanted = default_buffer_prototype() if prototype is None else prototype
+        return await self.store.get(self.path, prototype=wanted, byte_range=byte_range)
+
+    async def get_json(self, *, byte_range: ByteRequest | None = None) -> JSON | None:
+        """Read the value at this path as JSON; None where there is none."""
+        value = await self.get(byte_range=byte_range)
+        if value is None:
+            return None
+        document: JSON = json.loads(value.to_bytes())
+        return document
+
+    async def set(self, value: Buffer) -> None:
+        """Write the value at this path."""
+        await self.store.set(self.path, value)
+
+    async def set_if_not_exists(self, default: Buffer) -> None:
+        """Write the value at this path where there is none."""
+        await self.store.set_if_not_exists(self.path, default)
+
+    async def delete(self) -> None:
+        """Remove the value at this path."""
+        await self.store.delete(self.path)
+
+    async def delete_dir(self) -> None:
+        """Remove all values under this path."""
+        await self.store.delete_dir(self.path)
+
+    async def exists(self) -> bool:
+        """Whether there is a value at this path."""
+        return await self.store.exists(self.path)
+
+    async def is_empty(self) -> bool:
+        """Whether there is nothing under this path."""
+        return await self.store.is_empty(self.path)
+
+    # Synchronous access
+
+    def _sync_method(self, name: str) -> Any:
+        method = getattr(self.store, name, None)
+        if method is None:
+            raise TypeError(f"the store {type(self.store).__name__} has no synchronous access ({name})")
+        return method
+
+    def get_sync(
+        self, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Read the value at this path, or a range of it; None where there is none."""
+        value: Buffer | None = self._sync_method("get_sync")(self.path, prototype=prototype, byte_range=byte_range)
+        return value
+
+    def set_sync(self, value: Buffer) -> None:
+        """Write the value at this path."""
+        self._sync_method("set_sync")(self.path, value)
+
+    def delete_sync(self) -> None:
+        """Remove the value at this path."""
+        self._sync_method("delete_sync")(self.path)
+
+    # Paths
+
+    def __truediv__(self, other: str) -> StorePath:
+        """The place ``other`` below this one."""
+        return type(self)(self.store, join(self.path, normalize_path(other)))
+
+    def __str__(self) -> str:
+        return join(str(self.store), self.path)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({type(self.store).__name__}, {str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StorePath) and self.store == other.store and self.path == other.path
+
+    __hash__ = None  # type: ignore[assignment]
+
+

@@ -1,0 +1,227 @@
+"""From what a user calls a store (a path, a URL, a dictionary …) to a store, and to a place in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from zarr.abc.store import Store
+from zarr.storage.fsspec_store import FsspecStore, is_fsmap
+from zarr.storage.keys import join, normalize_path
+from zarr.storage.local import LocalStore
+from zarr.storage.mapping import MappingStore
+from zarr.storage.memory import ManagedMemoryStore, MemoryStore
+from zarr.storage.path import StorePath, check_mode
+from zarr.storage.url import is_uri, parse_store_url
+from zarr.storage.zip import ZipStore, looks_like_zip
+
+if TYPE_CHECKING:
+    from zarr.types import AccessModeLiteral
+
+StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
+"""What can be given where a store is asked for: a store or a place in one, a path, a URL, a mapping or an FSMap."""
+
+_ZIP_MODES: Final[dict[str | None, str]] = {"r": "r", "r+": "a", "a": "a", "w": "w", "w-": "x", None: "a"}
+
+
+def _refuse_options(storage_options: dict[str, Any] | None) -> None:
+    if storage_options:
+        raise TypeError(
+            "'storage_options' was provided but unused. 'storage_options' is only used when the store is passed as an "
+            "FSSpec URI string."
+        )
+
+
+def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
+    """A folder; or a zip file, by its suffix where there is nothing yet and by its first bytes where there is."""
+    if looks_like_zip(path):
+        if mode == "w-" and os.path.exists(path):
+            return ZipStore(path, mode="r")  # the check for contents says what is wrong
+        zip_mode = _ZIP_MODES[mode]
+        if zip_mode == "a" and not os.access(path if os.path.exists(path) else os.path.dirname(path) or ".", os.W_OK):
+            zip_mode = "r"
+        return ZipStore(path, mode=zip_mode)  # type: ignore[arg-type]
+    return LocalStore(path, read_only=mode == "r")
+
+
+def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[str, Any] | None) -> Store:
+    scheme = parse_store_url(url).scheme if "::" not in url else "chain"
+    if scheme in {"memory", "file"}:
+        _refuse_options(storage_options)
+    if scheme == "memory":
+        parsed = parse_store_url(url)
+        return ManagedMemoryStore(parsed.name, path=parsed.path, read_only=mode == "r")
+    if scheme == "file":
+        return _from_local_path(url.removeprefix("file:").removeprefix("//") or ".", mode)
+    return FsspecStore.from_url(url, storage_options=storage_options, read_only=mode == "r")
+
+
+def resolve_store(
+    store_like: StoreLike | None,
+    *,
+    mode: AccessModeLiteral | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> Store:
+    """Make a store of whatever names one, without touching what it stores.
+
+    Parameters
+    ----------
+    store_like : StoreLike or None
+        None is a new store in memory. A string is a path or a URL: ``file://``, ``memory://``, else one for fsspec.
+    mode : {"r", "r+", "a", "w", "w-"}, optional
+    storage_options : dict, optional
+        For fsspec URLs only.
+
+    Returns
+    -------
+    Store
+
+    Raises
+    ------
+    TypeError
+        If ``store_like`` is of another type, or ``storage_options`` are given where they have no use.
+    ValueError
+        If the mode is none.
+
+    Examples
+    --------
+    >>> resolve_store({})  # doctest: +ELLIPSIS
+    MemoryStore('memory://...')
+    """
+    check_mode(mode)
+    if isinstance(store_like, str) and (is_uri(store_like) or store_like.startswith("file:")):
+        return _from_url(store_like, mode, storage_options)
+    if is_fsmap(store_like):
+        return FsspecStore.from_mapper(store_like, read_only=mode == "r")
+    _refuse_options(storage_options)
+    if store_like is None:
+        return MemoryStore()
+    if isinstance(store_like, StorePath):
+        return store_like.store
+    if isinstance(store_like, Store):
+        return store_like
+    if isinstance(store_like, str | Path):
+        return _from_local_path(os.fspath(store_like), mode)
+    if isinstance(store_like, dict):
+        return MemoryStore(store_like)
+    if isinstance(store_like, MutableMapping):
+        return MappingStore(store_like)
+    raise TypeError(f"Unsupported type for store_like: {type(store_like).__name__!r}")
+
+
+def resolve_store_path(
+    store_like: StoreLike | None,
+    *,
+    path: str | None = "",
+    mode: AccessModeLiteral | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> StorePath:
+    """Make a place in a store of whatever names one, without touching what is stored.
+
+    The steps that open or create a node look for what is there; see ``zarr.steps.nodes.check_mode_steps``.
+
+    Parameters
+    ----------
+    store_like : StoreLike or None
+    path : str, optional
+        Below the place that ``store_like`` names.
+    mode : {"r", "r+", "a", "w", "w-"}, optional
+    storage_options : dict, optional
+
+    Returns
+    -------
+    StorePath
+
+    Raises
+    ------
+    FileNotFoundError
+        If the mode is ``"r"`` and there is no such folder or file.
+
+    Examples
+    --------
+    >>> resolve_store_path({}, path="a/b").path
+    'a/b'
+    """
+    below = normalize_path(path)
+    if isinstance(store_like, StorePath):
+        _refuse_options(storage_options)
+        if not below and mode is None:
+            return store_like
+        return StorePath.with_mode(store_like.store, join(store_like.path, below), mode)
+    store = resolve_store(store_like, mode=mode, storage_options=storage_options)
+    if mode == "r" and isinstance(store, LocalStore) and not store.root.exists():
+        raise FileNotFoundError(f"{store.root} does not exist")
+    if isinstance(store, ManagedMemoryStore) and isinstance(store_like, str):
+        # The path of the URL is the path of the node: the store itself begins at its root.
+        below = join(store.path, below)
+        store = ManagedMemoryStore(store.name, read_only=store.read_only)
+    return StorePath.with_mode(store, below, mode)
+
+
+async def make_store(
+    store_like: StoreLike | None,
+    *,
+    mode: AccessModeLiteral | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> Store:
+    """Make a store of whatever names one, and open it.
+
+    Parameters, exceptions: see :func:`resolve_store`.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> asyncio.run(make_store({}))  # doctest: +ELLIPSIS
+    MemoryStore('memory://...')
+    """
+    store = resolve_store(store_like, mode=mode, storage_options=storage_options)
+    if not isinstance(store_like, StorePath):
+        await store._ensure_open()
+    return store
+
+
+async def make_store_path(
+    store_like: StoreLike | None,
+    *,
+    path: str | None = "",
+    mode: AccessModeLiteral | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> StorePath:
+    """Make a place in a store of whatever names one, open the store, and hold the mode against what is there.
+
+    Parameters
+    ----------
+    store_like : StoreLike or None
+    path : str, optional
+        Below the place that ``store_like`` names.
+    mode : {"r", "r+", "a", "w", "w-"}, optional
+    storage_options : dict, optional
+        For fsspec URLs only.
+
+    Returns
+    -------
+    StorePath
+
+    Raises
+    ------
+    TypeError
+        If ``store_like`` is of another type, or ``storage_options`` are given where they have no use.
+    ValueError
+        If the mode is none, or writes while the store is read-only.
+    FileExistsError
+        If the mode is ``"w-"`` and there is something at the place.
+    FileNotFoundError
+        If the mode is ``"r"`` and there is no such folder or file.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> asyncio.run(make_store_path({}, path="a/b")).path
+    'a/b'
+    """
+    place = resolve_store_path(store_like, path=path, mode=mode, storage_options=storage_options)
+    if mode is None and place is store_like:
+        return place
+    return await StorePath.open(place.store, place.path, mode)

@@ -1,0 +1,291 @@
+"""The store of a zip file."""
+
+from __future__ import annotations
+
+import copy
+import os
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeAlias
+
+from zarr.abc.store import BulkAccess, SyncStore
+from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.storage.byte_ranges import bounds_of
+from zarr.storage.keys import check_key, child_names, dir_prefix
+from zarr.storage.zip_archive import Archive
+from zarr.storage.zip_format import END_SIGNATURE, LOCAL_SIGNATURE
+
+if TYPE_CHECKING:
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import BufferPrototype
+
+ZipStoreAccessModeLiteral: TypeAlias = Literal["r", "w", "x", "a"]
+
+
+def looks_like_zip(path: str) -> bool:
+    """Whether a path means a zip file: by its first bytes where it is a file, by its suffix where there is nothing.
+
+    Parameters
+    ----------
+    path : str
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> looks_like_zip("not/there.zip"), looks_like_zip("not/there.zarr")
+    (True, False)
+    """
+    if os.path.isdir(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            start = file.read(4)
+    except OSError:
+        return path.lower().endswith(".zip") and not os.path.exists(path)
+    return start in (LOCAL_SIGNATURE, END_SIGNATURE) or (not start and path.lower().endswith(".zip"))
+
+
+class ZipStore(SyncStore):
+    """All keys in one zip file.
+
+    Values are in the file as soon as they are set, but other readers see them after :meth:`close` (or the end of a
+    ``with`` block, or :meth:`commit`): until then, and through any crash, the file holds what was committed before.
+
+    Parameters
+    ----------
+    path : str, Path or binary file
+    mode : {"r", "w", "x", "a"}
+        Read only; write a new file in place of what is there; write a new file where there is none; add to what is
+        there.
+    read_only : bool, optional
+        By default, True with mode ``"r"``.
+    compression : int
+        Of the zip file itself, as in the module zipfile; codecs compress better.
+    allowZip64 : bool
+        Whether the file may grow beyond 4 GiB or 65535 keys.
+    fsync : bool
+        Have what is committed on the disk before the call returns.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> from zarr.buffer.cpu import Buffer
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.zip")
+    >>> with ZipStore(path, mode="w") as store:
+    ...     store.set_sync("a", Buffer.from_bytes(b"value"))
+    >>> ZipStore(path).get_sync("a").to_bytes()
+    b'value'
+    """
+
+    blocking = True
+    supports_writes: bool = True  # type: ignore[assignment]
+    supports_deletes: bool = True  # type: ignore[assignment]
+    supports_listing: bool = True  # type: ignore[assignment]
+
+    path: Path | None
+    compression: int
+    allowZip64: bool
+
+    def __init__(
+        self,
+        path: Path | str | IO[bytes],
+        *,
+        mode: ZipStoreAccessModeLiteral = "r",
+        read_only: bool | None = None,
+        compression: int = zipfile.ZIP_STORED,
+        allowZip64: bool = True,
+        fsync: bool = False,
+    ) -> None:
+        super().__init__(read_only=mode == "r" if read_only is None else read_only)
+        if mode not in {"r", "w", "x", "a"}:
+            raise ValueError(f"Invalid mode: {mode}, expected one of ('r', 'w', 'x', 'a')")
+        self._fileobj: IO[bytes] | None = None
+        if isinstance(path, str | Path):
+            self.path = Path(path)
+        elif hasattr(path, "read") and hasattr(path, "seek"):
+            self.path, self._fileobj = None, path
+        else:
+            raise TypeError(f"'path' must be a string, a Path or a binary file. Got an instance of {type(path)} instead.")
+        self._zmode: ZipStoreAccessModeLiteral = mode
+        self.compression = compression
+        self.allowZip64 = allowZip64
+        self._owner = True
+        self._archive = Archive(
+            None if self.path is None else str(self.path),
+            self._fileobj,
+            mode,
+            method=compression,
+            zip64=allowZip64,
+            fsync=fsync,
+        )
+
+    def with_read_only(self, read_only: bool = False) -> Self:
+        """Return a store over the same open file that may, or may not, be written to."""
+        if not read_only and self._archive.mode == "r":
+            raise ValueError("the zip file was opened with mode 'r'; open it with mode 'a' to write to it")
+        other = copy.copy(self)
+        other._read_only = read_only
+        other._owner = False
+        return other
+
+    def _sync_open(self) -> None:
+        self._archive.open()
+        self._is_open = True
+
+    async def _open(self) -> None:
+        self._archive.open()
+        await super()._open()
+
+    def commit(self) -> None:
+        """Let other readers see what was set and deleted so far, and keep it through a crash."""
+        self._archive.commit()
+
+    def compact(self) -> None:
+        """Write the file anew, without the room that replaced and deleted values take."""
+        self._check_writable()
+        self._archive.compact()
+
+    def close(self) -> None:
+        """Commit what was set and deleted, and close the file."""
+        if self._owner:
+            self._archive.close()
+        super().close()
+
+    def __str__(self) -> str:
+        return f"zip://{self.path}" if self.path is not None else f"zip://{self._fileobj!r}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}('{self}')"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.path == other.path and self._fileobj is other._fileobj
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state["_is_open"] = False
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    @property
+    def lock_prefix(self) -> str:
+        """Under which name the keys of this store are locked."""
+        return f"zip:{os.path.realpath(self.path)}" if self.path is not None else f"zip:{id(self._fileobj)}"
+
+    # Reading
+
+    def get_sync(
+        self,
+        key: str,
+        *,
+        prototype: BufferPrototype | None = None,
+        byte_range: ByteRequest | None = None,
+    ) -> Buffer | None:
+        """Return the value of a key, or a range of it; None where there is no such key."""
+        data = self._read(key, byte_range)
+        if data is None:
+            return None
+        return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)
+
+    def _read(self, key: str, byte_range: ByteRequest | None = None) -> bytes | None:
+        self._archive.open()
+        entry = self._archive.entries.get(key)
+        if entry is None:
+            check_key(key)
+            return None
+        return self._archive.read(entry, None if byte_range is None else bounds_of(byte_range, entry.size))
+
+    def _keys(self) -> list[str]:
+        self._archive.open()
+        return list(self._archive.entries)
+
+    def exists_sync(self, key: str) -> bool:
+        """Whether the key has a value."""
+        self._archive.open()
+        return key in self._archive.entries
+
+    def getsize_sync(self, key: str) -> int:
+        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        self._archive.open()
+        entry = self._archive.entries.get(key)
+        if entry is None:
+            raise FileNotFoundError(key)
+        return entry.size
+
+    def list_sync(self) -> Iterable[str]:
+        """All keys."""
+        return self._keys()
+
+    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
+        """All keys that begin with the prefix."""
+        return [key for key in self._keys() if key.startswith(prefix)]
+
+    def list_dir_sync(self, prefix: str) -> Iterable[str]:
+        """The names directly under the prefix."""
+        return child_names(self._keys(), prefix)
+
+    # Writing
+
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Add ``value`` under the key; what the key held before is no longer named."""
+        self._check_writable()
+        check_key(key)
+        if not isinstance(value, Buffer):
+            raise TypeError(
+                f"{type(self).__name__}.set(): `value` must be a Buffer instance. "
+                f"Got an instance of {type(value)} instead."
+            )
+        self._archive.write(key, value.to_bytes())
+
+    def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
+        """Add ``value`` where the key has none; True where this call added it."""
+        with self._archive.lock:
+            if self.exists_sync(key):
+                self._check_writable()
+                return False
+            self.set_sync(key, value)
+            return True
+
+    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
+        """Add ``value`` where the key has none."""
+        self.put_if_absent_sync(key, value)
+
+    def delete_sync(self, key: str) -> None:
+        """Remove the key, if it is there."""
+        self._check_writable()
+        self._archive.open()
+        self._archive.remove([key])
+
+    def delete_dir_sync(self, prefix: str) -> None:
+        """Remove all keys under the prefix."""
+        self._check_writable()
+        start = dir_prefix(prefix)
+        self._archive.remove([key for key in self._keys() if key.startswith(start)])
+
+    async def clear(self) -> None:
+        """Remove all keys."""
+        self._check_writable()
+        self._archive.clear()
+
+    def bulk_access(self) -> BulkAccess | None:
+        """Values are handed over many at a time."""
+        return BulkAccess(kind="buffers", root=None, get_many=self._get_many, set_many=self._set_many)
+
+    def _get_many(self, keys: list[str]) -> list[bytes | None]:
+        return [self._read(key) for key in keys]
+
+    def _set_many(self, items: list[tuple[str, Any]]) -> None:
+        self._check_writable()
+        for key, payload in items:
+            if payload is None:
+                self._archive.remove([key])
+            else:
+                check_key(key)
+                self._archive.write(key, bytes(payload))

@@ -1,0 +1,406 @@
+"""One open zip file: what is in it, how values are read from it, and when what was added is committed."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import io
+import os
+import threading
+import time
+import weakref
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import IO, Any, Final, Literal
+
+from zarr.storage.files import partial_name, sync_directory
+from zarr.storage.keys import check_key
+from zarr.storage.zip_format import (
+    STORED,
+    Entry,
+    ZipFormatError,
+    compress,
+    data_offset,
+    decompress,
+    directory_bytes,
+    local_header,
+    read_directory,
+)
+
+ZipMode = Literal["r", "w", "x", "a"]
+_COMPACT_ABOVE_BYTES: Final = 1 << 20
+_HAS_PREAD: Final = hasattr(os, "pread")
+
+_WRITERS: weakref.WeakSet[Archive]
+
+
+def _dos_time() -> tuple[int, int]:
+    now = time.localtime()
+    return now.tm_hour << 11 | now.tm_min << 5 | now.tm_sec // 2, (now.tm_year - 1980) << 9 | now.tm_mon << 5 | now.tm_mday
+
+
+class Handle:
+    """A file that is read and written at given places, by several threads at once."""
+
+    def __init__(self, file: IO[bytes], *, owned: bool) -> None:
+        self._file = file
+        self._owned = owned
+        self._lock = threading.Lock()
+        self._fd = file.fileno() if owned and _HAS_PREAD else -1
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Read that part of the file; fewer bytes where the file ends."""
+        if self._fd < 0:
+            with self._lock:
+                self._file.seek(offset)
+                return self._file.read(length)
+        data = os.pread(self._fd, length, offset)
+        parts = [data]
+        missing = length - len(data)
+        while missing > 0 and data:
+            data = os.pread(self._fd, missing, offset + length - missing)
+            parts.append(data)
+            missing -= len(data)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def write_at(self, offset: int, data: bytes) -> None:
+        """Write there; all of it or an error."""
+        with self._lock:
+            self._file.seek(offset)
+            view = memoryview(data)
+            while view:
+                written = self._file.write(view)
+                view = view[written:] if written is not None else view
+            self._file.flush()
+
+    def truncate(self, size: int) -> None:
+        """Cut the file off."""
+        with self._lock:
+            self._file.truncate(size)
+
+    def size(self) -> int:
+        """How long the file is."""
+        with self._lock:
+            return self._file.seek(0, io.SEEK_END)
+
+    def fsync(self) -> None:
+        """Have what was written reach the disk."""
+        if self._owned:
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file, if it was opened here."""
+        if self._owned:
+            self._file.close()
+
+
+class Archive:
+    """A zip file and what is known of it; shared by the stores over it.
+
+    Nothing is opened before it is needed. Values that are set are in the file at once, but named by its directory only
+    after :meth:`commit`.
+    """
+
+    def __init__(
+        self, path: str | None, file: IO[bytes] | None, mode: ZipMode, *, method: int, zip64: bool, fsync: bool
+    ) -> None:
+        self.path = path
+        self.file = file
+        self.mode: ZipMode = mode
+        self.method = method
+        self.zip64 = zip64
+        self.fsync = fsync
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self.lock = threading.RLock()
+        self.entries: dict[str, Entry] = {}
+        self._handle: Handle | None = None
+        self._temporary: str | None = None
+        self._writable = False
+        self._dirty = False
+        self._end = 0
+        self._pid = os.getpid()
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.file is not None:
+            raise TypeError("a ZipStore over an open file cannot be pickled; give it a path")
+        self.commit()
+        keys = ("path", "file", "mode", "method", "zip64", "fsync")
+        return {key: getattr(self, key) for key in keys}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._prepare()
+
+    # Opening
+
+    @property
+    def handle(self) -> Handle:
+        """The open file."""
+        handle = self._handle
+        if handle is None:
+            self.open()
+            assert self._handle is not None
+            handle = self._handle
+        return handle
+
+    def open(self) -> None:
+        """Open the file and read its directory, if that was not done yet."""
+        with self.lock:
+            if self._handle is not None:
+                return
+            if self.mode in {"w", "x"}:
+                self._start_new()
+            else:
+                self._open_existing()
+
+    def _start_new(self) -> None:
+        if self.path is None:
+            assert self.file is not None
+            self._handle = Handle(self.file, owned=False)
+            self._handle.truncate(0)
+        else:
+            if self.mode == "x" and os.path.exists(self.path):
+                raise FileExistsError(f"{self.path} exists already")
+            directory, name = os.path.split(self.path)
+            os.makedirs(directory or ".", exist_ok=True)
+            self._temporary = os.path.join(directory, partial_name(name))
+            self._handle = Handle(open(self._temporary, "x+b", buffering=0), owned=True)
+        self.entries, self._end, self._writable, self._dirty = {}, 0, True, True
+        _WRITERS.add(self)
+
+    def _open_existing(self) -> None:
+        if self.path is not None:
+            _commit_others(self)
+            if self.mode == "a" and not os.path.exists(self.path):
+                self._start_new()
+                return
+            self._handle = Handle(open(self.path, "rb", buffering=0), owned=True)
+        else:
+            assert self.file is not None
+            self._handle = Handle(self.file, owned=False)
+        size = self._handle.size()
+        try:
+            self.entries, self._end = read_directory(self._handle.read_at, size) if size else ({}, 0)
+        except ZipFormatError as error:
+            self.close_file()
+            raise ZipFormatError(f"{self.path or self.file}: {error}") from error
+        if not size and self.mode == "r":
+            self.close_file()
+            raise ZipFormatError(f"{self.path or self.file}: the file is empty")
+        self.entries = {name: entry for name, entry in self.entries.items() if _is_key(name)}
+
+    def _make_writable(self) -> Handle:
+        """Get ready to add entries behind the last directory; what an earlier crash left there is cut off."""
+        handle = self.handle
+        if not self._writable:
+            if self.mode == "r":
+                raise ValueError("the zip file was opened to be read only")
+            if self.path is not None:
+                handle = Handle(open(self.path, "r+b", buffering=0), owned=True)
+                self._handle = handle
+            if handle.size() > self._end:
+                handle.truncate(self._end)
+            self._writable = True
+            _WRITERS.add(self)
+        return handle
+
+    # Values
+
+    def read(self, entry: Entry, bounds: tuple[int, int] | None = None) -> bytes:
+        """The value of an entry, or a part of it; the checksum of a whole value is looked at."""
+        handle = self.handle
+        try:
+            start = data_offset(handle.read_at, entry)
+            if bounds is not None and entry.method == STORED:
+                return handle.read_at(start + bounds[0], bounds[1] - bounds[0])
+            data = decompress(handle.read_at(start, entry.stored_size), entry)
+        except ZipFormatError as error:
+            raise ZipFormatError(f"{self.path or self.file}: {error}") from error
+        return data if bounds is None else data[bounds[0] : bounds[1]]
+
+    def write(self, key: str, data: bytes) -> None:
+        """Add a value; it takes the place of what had its key before."""
+        stored = compress(data, self.method)
+        crc = zlib.crc32(data)
+        with self.lock:
+            handle = self._make_writable()
+            entry = Entry(key, self.method, crc, len(stored), len(data), self._end, date_time=_dos_time())
+            header = local_header(entry)
+            self._append(handle, header + stored)
+            self.entries[key] = entry
+            self._dirty = True
+
+    def _append(self, handle: Handle, data: bytes) -> None:
+        try:
+            handle.write_at(self._end, data)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                handle.truncate(self._end)
+            raise
+        self._end += len(data)
+
+    def remove(self, keys: Iterable[str]) -> None:
+        """Take values out; keys that are not there are no error."""
+        with self.lock:
+            present = [key for key in keys if key in self.entries]
+            if present:
+                self._make_writable()
+                for key in present:
+                    del self.entries[key]
+                self._dirty = True
+
+    def clear(self) -> None:
+        """Take out everything."""
+        with self.lock:
+            self._make_writable()
+            self.entries.clear()
+            self._dirty = True
+
+    # Committing
+
+    def commit(self) -> None:
+        """Write the directory of what is in the file now; before that, a crash leaves the one before."""
+        with self.lock:
+            if self._handle is None or not self._dirty or self._pid != os.getpid():
+                return
+            handle = self._handle
+            if self.fsync:
+                handle.fsync()
+            directory = directory_bytes(list(self.entries.values()), self._end, allow_zip64=self.zip64)
+            self._append(handle, directory)
+            if self.fsync:
+                handle.fsync()
+            self._publish()
+            self._dirty = False
+
+    def _publish(self) -> None:
+        """Give a new file its name."""
+        if self._temporary is None or self.path is None:
+            return
+        if self.mode == "x" and os.path.exists(self.path):
+            raise FileExistsError(f"{self.path} was made by somebody else in the meantime")
+        os.replace(self._temporary, self.path)
+        if self.fsync:
+            sync_directory(os.path.dirname(self.path) or ".")
+        self._temporary = None
+        self.mode = "a"
+
+    def _dead_bytes(self) -> int:
+        live = sum(entry.stored_size + 30 + len(entry.name) for entry in self.entries.values())
+        return self._end - live
+
+    def compact(self) -> None:
+        """Write the archive anew without what was replaced or removed; it changes in one step."""
+        with self.lock:
+            self.commit()
+            source = self._make_writable()
+            if self.path is None:
+                self._compact_in_memory(source)
+                return
+            directory, name = os.path.split(self.path)
+            temporary = os.path.join(directory, partial_name(name))
+            target = Handle(open(temporary, "x+b", buffering=0), owned=True)
+            try:
+                entries, end = _copy_entries(source, target, self.entries.values())
+                target.write_at(end, tail := directory_bytes(list(entries.values()), end, allow_zip64=self.zip64))
+                if self.fsync:
+                    target.fsync()
+                os.replace(temporary, self.path)
+            except BaseException:
+                target.close()
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
+                raise
+            # Readers in other threads may still use the old file: it is closed when the last of them lets go.
+            self._handle, self.entries, self._end = target, entries, end + len(tail)
+
+    def _compact_in_memory(self, handle: Handle) -> None:
+        spare = Handle(io.BytesIO(), owned=False)
+        entries, end = _copy_entries(handle, spare, self.entries.values())
+        spare.write_at(end, directory_bytes(list(entries.values()), end, allow_zip64=self.zip64))
+        whole = spare.read_at(0, spare.size())
+        handle.truncate(0)
+        handle.write_at(0, whole)
+        self.entries, self._end = entries, len(whole)
+
+    def close(self) -> None:
+        """Commit, tidy up where more than half of the file is dead, and close the file."""
+        with self.lock:
+            if self._handle is None:
+                return
+            try:
+                self.commit()
+                dead = self._dead_bytes()
+                if self._writable and self._pid == os.getpid() and dead > max(_COMPACT_ABOVE_BYTES, self._end // 2):
+                    self.compact()
+            finally:
+                self.close_file()
+
+    def close_file(self) -> None:
+        """Close the file without committing."""
+        with self.lock:
+            handle, self._handle = self._handle, None
+            self._writable = self._dirty = False
+            _WRITERS.discard(self)
+            if handle is not None:
+                handle.close()
+            if self._temporary is not None and self._pid == os.getpid():
+                with contextlib.suppress(OSError):
+                    os.unlink(self._temporary)
+            self._temporary = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None) is not None:
+            self.close()
+
+
+def _is_key(name: str) -> bool:
+    """Whether the name of an entry is a key; folders, and names that would climb out of a store, are not."""
+    if name.endswith("/"):
+        return False
+    try:
+        check_key(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _copy_entries(source: Handle, target: Handle, entries: Iterable[Entry]) -> tuple[dict[str, Entry], int]:
+    """Copy entries, as they are stored, to the beginning of another file."""
+    copied: dict[str, Entry] = {}
+    end = 0
+    for old in entries:
+        new = Entry(
+            old.name, old.method, old.crc, old.stored_size, old.size, end, old.flags & ~0x8 | 0x800, old.date_time
+        )
+        data = local_header(new) + source.read_at(data_offset(source.read_at, old), old.stored_size)
+        target.write_at(end, data)
+        copied[new.name] = new
+        end += len(data)
+    return copied, end
+
+
+_WRITERS = weakref.WeakSet()
+
+
+def _writers() -> Iterator[Archive]:
+    yield from list(_WRITERS)
+
+
+def _commit_others(archive: Archive) -> None:
+    """Commit what other stores of this process have added to the same file, so that it is seen."""
+    if archive.path is None:
+        return
+    place = os.path.realpath(archive.path)
+    for other in _writers():
+        if other is not archive and other.path is not None and os.path.realpath(other.path) == place:
+            other.commit()
+
+
+@atexit.register
+def _close_all() -> None:
+    for archive in _writers():
+        with contextlib.suppress(OSError, ValueError):
+            archive.close()

@@ -1,0 +1,317 @@
+"""The zip container: local headers, the central directory and its end, read with care and written in a safe order.
+
+The standard library's writer overwrites the directory of an archive before the new one is written, so that a crash
+loses everything that was in it. Here entries are always added behind the last directory, and a directory is written
+only when all that it names is in the file: the archive has at any moment one complete directory at least.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+STORED: Final = 0
+DEFLATED: Final = 8
+BZIP2: Final = 12
+LZMA: Final = 14
+
+_LOCAL: Final = struct.Struct("<4s5H3I2H")
+_CENTRAL: Final = struct.Struct("<4s6H3I5H2I")
+_END: Final = struct.Struct("<4s4H2IH")
+_END64: Final = struct.Struct("<4sQ2H2I4Q")
+_LOCATOR64: Final = struct.Struct("<4sIQI")
+LOCAL_SIGNATURE: Final = b"PK\3\4"
+END_SIGNATURE: Final = b"PK\5\6"
+_LIMIT32: Final = 0xFFFFFFFF
+_LIMIT16: Final = 0xFFFF
+_UTF8_FLAG: Final = 0x800
+_ENCRYPTED_FLAG: Final = 0x1
+_SEARCH_STEP: Final = 1 << 20
+
+ReadAt = Callable[[int, int], bytes]
+
+
+class ZipFormatError(ValueError):
+    """The bytes are no zip archive that can be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One value in an archive, as the central directory describes it."""
+
+    name: str
+    method: int
+    crc: int
+    stored_size: int
+    size: int
+    header_offset: int
+    flags: int = _UTF8_FLAG
+    date_time: tuple[int, int] = (0, 33)
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether the entry stands for a folder, which has no value."""
+        return self.name.endswith("/")
+
+
+# Writing
+
+
+def local_header(entry: Entry) -> bytes:
+    """The header that stands before the data of an entry."""
+    name = entry.name.encode()
+    extra = b""
+    stored_size, size = entry.stored_size, entry.size
+    if max(stored_size, size) >= _LIMIT32:
+        extra = struct.pack("<2H2Q", 1, 16, size, stored_size)
+        stored_size = size = _LIMIT32
+    time, date = entry.date_time
+    return (
+        _LOCAL.pack(
+            LOCAL_SIGNATURE, 45 if extra else 20, entry.flags, entry.method, time, date,
+            entry.crc, stored_size, size, len(name), len(extra),
+        )
+        + name
+        + extra
+    )  # fmt: skip
+
+
+def _central_header(entry: Entry) -> bytes:
+    name = entry.name.encode()
+    large = [value for value in (entry.size, entry.stored_size, entry.header_offset) if value >= _LIMIT32]
+    extra = struct.pack(f"<2H{len(large)}Q", 1, 8 * len(large), *large) if large else b""
+    version = 45 if extra else 20
+    time, date = entry.date_time
+    return (
+        _CENTRAL.pack(
+            b"PK\1\2", 3 << 8 | version, version, entry.flags, entry.method, time, date, entry.crc,
+            min(entry.stored_size, _LIMIT32), min(entry.size, _LIMIT32), len(name), len(extra), 0, 0, 0,
+            0o600 << 16, min(entry.header_offset, _LIMIT32),
+        )
+        + name
+        + extra
+    )  # fmt: skip
+
+
+def directory_bytes(entries: Iterable[Entry], offset: int, *, allow_zip64: bool = True) -> bytes:
+    """The central directory of the entries and its end, to be written at ``offset``.
+
+    Raises
+    ------
+    ValueError
+        If the archive is too large for the plain format and ``allow_zip64`` is False.
+    """
+    headers = [_central_header(entry) for entry in entries]
+    body = b"".join(headers)
+    count, size = len(headers), len(body)
+    tail = b""
+    if count >= _LIMIT16 or size >= _LIMIT32 or offset >= _LIMIT32:
+        if not allow_zip64:
+            raise ValueError(f"an archive of {count} entries and {offset} bytes needs the zip64 format (allowZip64)")
+        tail = _END64.pack(b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, offset)
+        tail += _LOCATOR64.pack(b"PK\6\7", 0, offset + size, 1)
+    end = _END.pack(
+        END_SIGNATURE, 0, 0, min(count, _LIMIT16), min(count, _LIMIT16), min(size, _LIMIT32), min(offset, _LIMIT32), 0
+    )
+    return body + tail + end
+
+
+# Reading
+
+
+def read_directory(read_at: ReadAt, size: int) -> tuple[dict[str, Entry], int]:
+    """Find and read the last complete directory of an archive.
+
+    Parameters
+    ----------
+    read_at : callable
+        ``read_at(offset, length)`` returns that part of the file.
+    size : int
+        Of the file.
+
+    Returns
+    -------
+    (entries, end)
+        The entries by name, and the offset at which the directory ends: whatever is behind it was never committed.
+
+    Raises
+    ------
+    ZipFormatError
+        If there is no complete directory.
+    """
+    stop = size
+    overlap = b""
+    while stop > 0:
+        start = max(0, stop - _SEARCH_STEP)
+        block = read_at(start, stop - start) + overlap
+        position = block.rfind(END_SIGNATURE)
+        while position >= 0:
+            try:
+                return _read_directory_at(read_at, start + position, size)
+            except ZipFormatError:
+                position = block.rfind(END_SIGNATURE, 0, position)
+        overlap = block[: _END.size]
+        stop = start
+    raise ZipFormatError("no zip directory found: this is no zip archive, or it was never closed")
+
+
+def _read_directory_at(read_at: ReadAt, position: int, size: int) -> tuple[dict[str, Entry], int]:
+    """Read the directory whose end record stands at ``position``; ZipFormatError where it does not hold together."""
+    end = read_at(position, _END.size)
+    if len(end) < _END.size:
+        raise ZipFormatError("the end record is cut off")
+    _, _, _, _, count, body_size, offset, comment_size = _END.unpack(end)
+    finish = position + _END.size + comment_size
+    body_end = position
+    if count == _LIMIT16 or body_size == _LIMIT32 or offset == _LIMIT32:
+        found = _read_end64(read_at, position)
+        if found is not None:
+            count, body_size, offset, body_end = found
+    shift = body_end - body_size - offset
+    # Bytes before the archive are allowed (programs that unpack themselves), but not where something follows the end
+    # record: there, the record of a zip archive that is itself a value could be taken for the one of this archive.
+    if finish > size or shift < 0 or (shift > 0 and finish < size):
+        raise ZipFormatError("the end record does not fit the file")
+    body = read_at(body_end - body_size, body_size)
+    entries = _parse_body(body, count, shift)
+    if any(entry.header_offset + _LOCAL.size + entry.stored_size > body_end for entry in entries.values()):
+        raise ZipFormatError("an entry lies outside the file")
+    return entries, finish
+
+
+def _read_end64(read_at: ReadAt, position: int) -> tuple[int, int, int, int] | None:
+    if position < _LOCATOR64.size + _END64.size:
+        return None
+    locator = read_at(position - _LOCATOR64.size, _LOCATOR64.size)
+    if locator[:4] != b"PK\6\7":
+        return None
+    start = position - _LOCATOR64.size - _END64.size
+    end64 = read_at(start, _END64.size)
+    if end64[:4] != b"PK\6\6":
+        raise ZipFormatError("the zip64 end record is not where it should be")
+    _, _, _, _, _, _, _, count, body_size, offset = _END64.unpack(end64)
+    return count, body_size, offset, start
+
+
+def _parse_body(body: bytes, count: int, shift: int) -> dict[str, Entry]:
+    entries: dict[str, Entry] = {}
+    position = 0
+    for _ in range(count):
+        fixed = body[position : position + _CENTRAL.size]
+        if len(fixed) < _CENTRAL.size or fixed[:4] != b"PK\1\2":
+            raise ZipFormatError("the directory is damaged")
+        fields = _CENTRAL.unpack(fixed)
+        flags, method, time, date, crc, stored_size, size = fields[3:10]
+        name_size, extra_size, comment_size, offset = fields[10], fields[11], fields[12], fields[16]
+        position += _CENTRAL.size
+        raw_name = body[position : position + name_size]
+        extra = body[position + name_size : position + name_size + extra_size]
+        position += name_size + extra_size + comment_size
+        if position > len(body):
+            raise ZipFormatError("the directory is cut off")
+        size, stored_size, offset = _wide_values(extra, size, stored_size, offset)
+        name = raw_name.decode("utf-8" if flags & _UTF8_FLAG else "cp437", errors="surrogateescape")
+        entries[name] = Entry(name, method, crc, stored_size, size, offset + shift, flags, (time, date))
+    return entries
+
+
+def _wide_values(extra: bytes, size: int, stored_size: int, offset: int) -> tuple[int, int, int]:
+    """The sizes and the offset of an entry, with those that did not fit 32 bits taken from the extra field."""
+    values = [size, stored_size, offset]
+    if _LIMIT32 not in values:
+        return size, stored_size, offset
+    position = 0
+    while position + 4 <= len(extra):
+        kind, length = struct.unpack_from("<2H", extra, position)
+        if kind == 1:
+            wide = list(struct.unpack_from(f"<{min(length, len(extra) - position - 4) // 8}Q", extra, position + 4))
+            values = [wide.pop(0) if value == _LIMIT32 and wide else value for value in values]
+        position += 4 + length
+    return values[0], values[1], values[2]
+
+
+def data_offset(read_at: ReadAt, entry: Entry) -> int:
+    """Where the data of an entry begins.
+
+    Raises
+    ------
+    ZipFormatError
+        If there is no header of an entry where the directory says.
+    """
+    header = read_at(entry.header_offset, _LOCAL.size)
+    if len(header) < _LOCAL.size or header[:4] != LOCAL_SIGNATURE:
+        raise ZipFormatError(f"entry {entry.name!r}: no entry at offset {entry.header_offset}")
+    if entry.flags & _ENCRYPTED_FLAG:
+        raise ZipFormatError(f"entry {entry.name!r} is encrypted")
+    name_size, extra_size = _LOCAL.unpack(header)[9:11]
+    return int(entry.header_offset + _LOCAL.size + name_size + extra_size)
+
+
+# Data
+
+
+def compress(data: bytes, method: int) -> bytes:
+    """Bring a value into the form in which an entry stores it.
+
+    Raises
+    ------
+    ValueError
+        If the method is not known.
+    """
+    if method == STORED:
+        return data
+    if method == DEFLATED:
+        packer = zlib.compressobj(zlib.Z_DEFAULT_COMPRESSION, zlib.DEFLATED, -15)
+        return packer.compress(data) + packer.flush()
+    if method == BZIP2:
+        import bz2
+
+        return bz2.compress(data)
+    raise ValueError(f"zip compression method {method} is not supported for writing; use 0, 8 or 12")
+
+
+def _inflate(stored: bytes, limit: int) -> bytes:
+    unpacker = zlib.decompressobj(-15)
+    data = unpacker.decompress(stored, limit + 1)
+    return data if unpacker.eof else data + unpacker.flush(1)
+
+
+def _unpack_lzma(stored: bytes, limit: int) -> bytes:
+    import lzma
+
+    size = struct.unpack_from("<H", stored, 2)[0]
+    filters = [lzma._decode_filter_properties(lzma.FILTER_LZMA1, stored[4 : 4 + size])]  # type: ignore[attr-defined]
+    return lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=filters).decompress(stored[4 + size :], limit + 1)
+
+
+def decompress(stored: bytes, entry: Entry) -> bytes:
+    """Get a value back from the form in which an entry stores it; never more than the directory announces.
+
+    Raises
+    ------
+    ZipFormatError
+        If the data is damaged, of another length than announced, or of a method that is not known.
+    """
+    try:
+        if entry.method == STORED:
+            data = stored
+        elif entry.method == DEFLATED:
+            data = _inflate(stored, entry.size)
+        elif entry.method == BZIP2:
+            import bz2
+
+            data = bz2.BZ2Decompressor().decompress(stored, entry.size + 1)
+        elif entry.method == LZMA:
+            data = _unpack_lzma(stored, entry.size)
+        else:
+            raise ZipFormatError(f"entry {entry.name!r}: compression method {entry.method} is not supported")
+    except (zlib.error, OSError, EOFError, struct.error, MemoryError) as error:
+        raise ZipFormatError(f"entry {entry.name!r} is damaged: {error}") from error
+    if len(data) != entry.size:
+        raise ZipFormatError(f"entry {entry.name!r} holds {len(data)} bytes where the directory says {entry.size}")
+    if zlib.crc32(data) != entry.crc:
+        raise ZipFormatError(f"entry {entry.name!r} is damaged: its checksum is wrong")
+    return data
