@@ -1,4 +1,4 @@
-"""The extension modules of ``zarr_core`` and their compiler flags, nothing else.
+"""The extension modules of ``zarr_core`` (every ``.pyx`` there) and their compiler flags, nothing else.
 
 ``ZARR_CORE_DEBUG=1`` builds with every Cython check on and, where the compiler has them, AddressSanitizer and UBSan.
 """
@@ -22,30 +22,8 @@ except ImportError:
     from distutils.errors import DistutilsExecError as ExecError
     from distutils.errors import DistutilsPlatformError as PlatformError
 
-MODULES = (
-    "grid",
-    "sorting",
-    "plan",
-    "groups",
-    "planners",
-    "copying",
-    "chunks",
-    "keys",
-    "shuffle",
-    "symbols",
-    "streams",
-    "payloads",
-    "blosc",
-    "decoders",
-    "program",
-    "vlen",
-    "shard_index",
-    "files",
-    "bulk",
-    "shards",
-)
-# dlopen lives in a library of its own with older Linux C libraries.
-LIBRARIES = {"symbols": ["dl"]} if sys.platform.startswith("linux") else {}
+# dlopen and threads live in separate libraries on older Linux C libraries.
+LIBRARIES = ["dl", "pthread"] if sys.platform.startswith("linux") else []
 
 HERE = Path(__file__).resolve().parent
 DEBUG = os.environ.get("ZARR_CORE_DEBUG", "") not in ("", "0")
@@ -96,20 +74,19 @@ def compile_args() -> list[str]:
 
 
 def extensions() -> list[Extension]:
-    """One extension per module whose source is present."""
+    """One extension per ``zarr_core/*.pyx``."""
     sanitize = ["-fsanitize=address,undefined"] if DEBUG and not MSVC else []
     return [
         Extension(
-            f"zarr_core.{name}",
-            [f"zarr_core/{name}.pyx"],
+            f"zarr_core.{source.stem}",
+            [f"zarr_core/{source.name}"],
             include_dirs=[numpy.get_include(), "zarr_core"],
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
             extra_compile_args=compile_args(),
             extra_link_args=sanitize,
-            libraries=LIBRARIES.get(name, []),
+            libraries=LIBRARIES,
         )
-        for name in MODULES
-        if (HERE / "zarr_core" / f"{name}.pyx").exists()
+        for source in sorted((HERE / "zarr_core").glob("*.pyx"))
     ]
 
 

@@ -134,7 +134,7 @@ def decode(
     limit = DEFAULT_MAX_NBYTES if max_nbytes is None else max_nbytes
     if (nbytes is not None and len(result) != nbytes) or len(result) > limit:
         wanted = limit if nbytes is None else nbytes
-        raise ValueError(f"{name}: a payload of {len(raw)} bytes decodes to {len(result)} bytes, {wanted} were expected")
+        raise ValueError(f"{name}: a payload of {len(raw)} bytes decodes to {len(result)} bytes, not {wanted}")
     return result
 
 

@@ -1,0 +1,44 @@
+"""Chunk coordinates to store keys."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zarr_core.reference.plan import Plan, ShardGroups
+
+
+class KeyFormat:
+    """How the key of a chunk is spelled: ``a/b/c/0/1`` (style "default") or ``a/b/0.1`` (style "v2")."""
+
+    def __init__(self, prefix: str, separator: str, style: str) -> None:
+        if separator not in ("/", "."):
+            raise ValueError(f"separator must be '/' or '.', got {separator!r}")
+        if style not in ("default", "v2"):
+            raise ValueError(f"style must be 'default' or 'v2', got {style!r}")
+        self.prefix = prefix
+        self.separator = separator
+        self.style = style
+
+    def key(self, coords: Sequence[int]) -> str:
+        """The key of one chunk."""
+        numbers = [str(_coordinate(c)) for c in coords]
+        if self.style == "default":
+            name = self.separator.join(["c", *numbers])
+        else:
+            name = self.separator.join(numbers) or "0"
+        return f"{self.prefix}/{name}" if self.prefix else name
+
+    def keys(self, source: Plan | ShardGroups) -> list[str]:
+        """The keys of all slots of a plan, or of all shards of its groups."""
+        return [self.key(coords) for coords in source.all_coords().tolist()]
+
+
+def _coordinate(value: int) -> int:
+    value = index(value)
+    if value < 0:
+        raise ValueError(f"chunk coordinates must not be negative, got {value}")
+    return value
