@@ -146,6 +146,7 @@ def main() -> int:
     """Run what was asked for; print and save the comparison."""
     names = [a for a in sys.argv[1:] if not a.startswith("-")] or list(LIBRARIES)
     WORK.mkdir(exist_ok=True)
+    (WORK / "pytest.ini").write_text("[pytest]\n")  # keeps this project's own settings away
     for kind in ("theirs", "ours"):
         make_environment(kind, names)
     lines, lost = [], 0
