@@ -267,6 +267,8 @@ class _Coroutines:
         """Answer the requests that are no single call of the store, and so do not pass the gate themselves."""
         kind = type(request)
         if kind is Gather:
+            if type(request.steps) is list and len(request.steps) == 1:
+                return [await self.run(request.steps[0], holder)]
             jobs = (partial(self.run, child, holder) for child in request.steps)
             return await windowed(jobs, 2 * concurrency())
         if kind is Hold:

@@ -134,14 +134,17 @@ if hasattr(os, "register_at_fork"):
 
 
 class Holder:
-    """The keys that one running generator holds, with those that are held above it."""
+    """The keys that one running generator holds, with those that are held above it.
 
-    __slots__ = ("_above", "_prefix", "_rank", "names")
+    Everybody takes locks in one order, that of (family, name); so nobody can wait for somebody who waits for them.
+    """
+
+    __slots__ = ("_above", "_prefix", "_top", "names")
 
     def __init__(self, prefix: str, above: Holder | None = None) -> None:
         self._prefix = prefix
         self._above = above
-        self._rank = -1 if above is None else above._rank
+        self._top: tuple[int, str] = (-1, "") if above is None else above._top
         self.names: list[str] = []
 
     def _holds(self, name: str) -> bool:
@@ -158,18 +161,20 @@ class Holder:
         Raises
         ------
         RuntimeError
-            If taking them now could end in a deadlock: a family before, or the same family again.
+            If one of them comes before, in that order, a key that is held already: waiting for it could never end.
         """
         rank = FAMILY_RANK[family]
         prefix = self._prefix
-        names = sorted({f"{family}:{prefix}/{key}" for key in keys})
+        names = sorted([f"{family}:{prefix}/{key}" for key in set(keys)])
         names = [name for name in names if not self._holds(name)]
-        if names and rank <= self._rank:
-            raise RuntimeError(
-                f"cannot hold {family} {keys[0]!r}: these steps hold keys already, and a second hold of the same or an "
-                "earlier family can deadlock; ask for all keys of a family in one Hold, nodes before chunks"
-            )
-        self._rank = max(self._rank, rank)
+        if names:
+            if (rank, names[0]) <= self._top:
+                raise RuntimeError(
+                    f"cannot hold {family} {keys[0]!r}: these steps already hold {self._top[1]!r}, which comes later in "
+                    "the order of locks; take all keys in one Hold, nodes before chunks, or gather the first in steps "
+                    "of their own"
+                )
+            self._top = (rank, names[-1])
         return names
 
     def acquire(self, keys: Sequence[str], family: str) -> None:

@@ -164,9 +164,10 @@ class Gather(Request):
 class Hold(Request):
     """Lock keys against others in this process until the asking generator (with all it delegates to) has ended.
 
-    All keys of one Hold are taken together, in one fixed order. A generator may hold nodes and then chunks, never
-    the other way round, and must not take two Holds of one family: that is how deadlocks are kept out. Keys that
-    are held already, by this generator or by one above it in a Gather, are not taken twice.
+    All keys of one Hold are taken together, in one fixed order: nodes before chunks, then by name. A later Hold of the
+    same generator, or of one that it gathers, must not ask for keys that come before: that is how deadlocks are kept
+    out. Keys that are held already, by this generator or by one above it in a Gather, are not taken twice. To let keys
+    go earlier, gather the steps that need them: ``yield Gather([locked_steps()])``.
     """
 
     __slots__ = ("family", "keys")

@@ -1,0 +1,386 @@
+"""The steps that read, write and delete nodes: which documents, in which order, and what may stand where.
+
+The documents of a node are read in one go. A new node appears in one step: everything else is in its place before the
+one document that makes it a node is written, and of several who create a node at once, one succeeds.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import (
+    ArrayNotFoundError,
+    ContainsArrayError,
+    ContainsGroupError,
+    GroupNotFoundError,
+    NodeNotFoundError,
+    ZarrUserWarning,
+)
+from zarr.metadata.documents import load_document
+from zarr.metadata.group import GroupMetadata
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.steps.requests import DeletePrefix, Gather, Get, Hold, ListDir, Put, PutIfAbsent, Steps
+from zarr.storage.path import StorePath, exists_message
+
+if TYPE_CHECKING:
+    from zarr.buffer.core import Buffer
+    from zarr.types import AccessModeLiteral, ZarrFormat
+
+ArrayMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata
+NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
+
+V3_NAMES: Final = ("zarr.json",)
+V2_NAMES: Final = (".zarray", ".zgroup", ".zattrs")
+
+
+def node_key(path: str, name: str) -> str:
+    """The key of a document of the node at a path.
+
+    Examples
+    --------
+    >>> node_key("a/b", "zarr.json"), node_key("", "zarr.json")
+    ('a/b/zarr.json', 'zarr.json')
+    """
+    return f"{path}/{name}" if path else name
+
+
+def ancestor_paths(path: str) -> list[str]:
+    """The paths above a path, the root first.
+
+    Examples
+    --------
+    >>> ancestor_paths("a/b/c")
+    ['', 'a', 'a/b']
+    """
+    parts = path.split("/") if path else []
+    return ["/".join(parts[:depth]) for depth in range(len(parts))]
+
+
+def _get_steps(key: str) -> Steps[Buffer | None]:
+    return (yield Get(key))
+
+
+def _get_many_steps(keys: Sequence[str]) -> Steps[list[Buffer | None]]:
+    """Read several keys at once."""
+    if len(keys) == 1:
+        return [(yield Get(keys[0]))]
+    return (yield Gather([_get_steps(key) for key in keys]))
+
+
+# Reading
+
+
+def _path_of(place: StorePath | str) -> str:
+    return place if isinstance(place, str) else place.path
+
+
+def _not_found(place: StorePath | str, kind: type[NodeNotFoundError]) -> NodeNotFoundError:
+    if isinstance(place, str):
+        return kind(f"there is no node at path {place!r}")
+    return kind(place.store, place.path)
+
+
+def _document_name(place: StorePath | str, name: str) -> str:
+    return node_key(str(place), name)
+
+
+def _read_documents_steps(
+    place: StorePath | str, names: Sequence[str]
+) -> Steps[dict[str, dict[str, Any]]]:
+    """The documents of a node that are there, parsed, by name."""
+    path = _path_of(place)
+    values = yield from _get_many_steps([node_key(path, name) for name in names])
+    return {
+        name: load_document(value.to_bytes(), _document_name(place, name))
+        for name, value in zip(names, values, strict=True)
+        if value is not None
+    }
+
+
+def _warn_of_both(place: StorePath | str, other: str) -> None:
+    warnings.warn(
+        f"Both zarr.json (Zarr format 3) and {other} (Zarr format 2) metadata objects exist at {place}. "
+        "Zarr format 3 will be used.",
+        category=ZarrUserWarning,
+        stacklevel=2,
+    )
+
+
+def _wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Sequence[str]:
+    if zarr_format == 2:
+        return v2_names
+    if zarr_format == 3:
+        return V3_NAMES
+    if zarr_format is None:
+        return (*V3_NAMES, *v2_names)
+    raise ValueError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got {zarr_format!r}.")
+
+
+def _parse_v2(found: dict[str, dict[str, Any]], name: str, path: str) -> NodeMetadata:
+    document = {**found[name], "attributes": found.get(".zattrs", {})}
+    if name == ".zarray":
+        return ArrayV2Metadata.from_dict(document, path=path)
+    return GroupMetadata.from_dict(document, path=path)
+
+
+def read_array_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[ArrayMetadata]:
+    """Read the metadata of the array at a place.
+
+    Parameters
+    ----------
+    place : StorePath or str
+        A path is enough; with a StorePath, messages name the store, too.
+    zarr_format : 2, 3 or None
+        None accepts both; format 3 wins where both are there.
+
+    Returns
+    -------
+    ArrayV3Metadata or ArrayV2Metadata
+
+    Raises
+    ------
+    ArrayNotFoundError
+        If there is no array document.
+    NodeTypeValidationError
+        If the document is that of a group.
+    MetadataValidationError
+        If the document is malformed.
+    """
+    path = _path_of(place)
+    found = yield from _read_documents_steps(place, _wanted_names(zarr_format, (".zarray", ".zattrs")))
+    if "zarr.json" in found:
+        if ".zarray" in found:
+            _warn_of_both(place, ".zarray")
+        return ArrayV3Metadata.from_dict(found["zarr.json"], path=path)
+    if ".zarray" in found:
+        metadata = _parse_v2(found, ".zarray", path)
+        assert isinstance(metadata, ArrayV2Metadata)
+        return metadata
+    raise _not_found(place, ArrayNotFoundError)
+
+
+def read_group_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[GroupMetadata]:
+    """Read the metadata of the group at a place.
+
+    Parameters
+    ----------
+    place : StorePath or str
+    zarr_format : 2, 3 or None
+
+    Returns
+    -------
+    GroupMetadata
+
+    Raises
+    ------
+    GroupNotFoundError
+        If there is no group document.
+    NodeTypeValidationError
+        If the document is that of an array.
+    """
+    path = _path_of(place)
+    found = yield from _read_documents_steps(place, _wanted_names(zarr_format, (".zgroup", ".zattrs")))
+    if "zarr.json" in found:
+        if ".zgroup" in found:
+            _warn_of_both(place, ".zgroup")
+        return GroupMetadata.from_dict(found["zarr.json"], path=path)
+    if ".zgroup" in found:
+        metadata = _parse_v2(found, ".zgroup", path)
+        assert isinstance(metadata, GroupMetadata)
+        return metadata
+    raise _not_found(place, GroupNotFoundError)
+
+
+def read_node_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[NodeMetadata]:
+    """Read the metadata of whatever node is at a place.
+
+    Parameters
+    ----------
+    place : StorePath or str
+    zarr_format : 2, 3 or None
+
+    Returns
+    -------
+    ArrayV3Metadata, ArrayV2Metadata or GroupMetadata
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is neither an array nor a group.
+    """
+    path = _path_of(place)
+    found = yield from _read_documents_steps(place, _wanted_names(zarr_format, V2_NAMES))
+    if "zarr.json" in found:
+        other = next((name for name in (".zarray", ".zgroup") if name in found), None)
+        if other is not None:
+            _warn_of_both(place, other)
+        document = found["zarr.json"]
+        if document.get("node_type") == "group":
+            return GroupMetadata.from_dict(document, path=path)
+        return ArrayV3Metadata.from_dict(document, path=path)
+    for name in (".zarray", ".zgroup"):
+        if name in found:
+            return _parse_v2(found, name, path)
+    raise _not_found(place, NodeNotFoundError)
+
+
+def is_empty_steps(path: str) -> Steps[bool]:
+    """Whether there is nothing under a path."""
+    return not (yield ListDir(path))
+
+
+def check_mode_steps(place: StorePath, mode: AccessModeLiteral | None) -> Steps[None]:
+    """Hold an access mode against what is there: ``"w-"`` creates only where there is nothing.
+
+    Raises
+    ------
+    FileExistsError
+    """
+    if mode == "w-" and not (yield from is_empty_steps(place.path)):
+        raise FileExistsError(exists_message(place.path))
+
+
+# Writing
+
+
+def _contains_error(place: StorePath, name: str, raw: Buffer) -> Exception:
+    if name == "zarr.json":
+        document = load_document(raw.to_bytes(), _document_name(place, name))
+        name = ".zarray" if document.get("node_type") == "array" else ".zgroup"
+    return (ContainsArrayError if name == ".zarray" else ContainsGroupError)(place.store, place.path)
+
+
+def _node_names(zarr_format: ZarrFormat) -> Sequence[str]:
+    return V3_NAMES if zarr_format == 3 else (".zarray", ".zgroup")
+
+
+def check_absent_steps(place: StorePath, zarr_format: ZarrFormat) -> Steps[None]:
+    """See that there is no node of a format at a place.
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+    """
+    names = _node_names(zarr_format)
+    values = yield from _get_many_steps([node_key(place.path, name) for name in names])
+    for name, value in zip(names, values, strict=True):
+        if value is not None:
+            raise _contains_error(place, name, value)
+
+
+def ensure_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> Steps[None]:
+    """Make groups, where there are none yet, of all places above a node.
+
+    Parameters
+    ----------
+    place : StorePath or str
+    zarr_format : 2 or 3
+
+    Raises
+    ------
+    ValueError
+        If one of them is an array.
+    """
+    paths = ancestor_paths(_path_of(place))
+    names = _node_names(zarr_format)
+    if not paths:
+        return
+    values = yield from _get_many_steps([node_key(path, name) for path in paths for name in names])
+    missing = []
+    for index, path in enumerate(paths):
+        documents = dict(zip(names, values[index * len(names) : (index + 1) * len(names)], strict=True))
+        _check_parent(place, path, documents)
+        if documents.get("zarr.json") is None and documents.get(".zgroup") is None:
+            missing.append(path)
+    if missing:
+        documents = GroupMetadata(zarr_format=zarr_format).to_buffer_dict(default_buffer_prototype())
+        yield Gather([_put_absent_steps(path, documents) for path in missing])
+
+
+def _check_parent(place: StorePath | str, path: str, documents: dict[str, Buffer | None]) -> None:
+    above = StorePath(place.store, path) if isinstance(place, StorePath) else None
+    for name, raw in documents.items():
+        if raw is None or name == ".zgroup":
+            continue
+        if name == ".zarray" or load_document(raw.to_bytes(), node_key(path, name)).get("node_type") == "array":
+            cause = ContainsArrayError(above.store, path) if above is not None else None
+            raise ValueError(
+                f"A parent of {place} is an array - only groups may have child nodes. (The array is at {path!r}.)"
+            ) from cause
+
+
+def _put_absent_steps(path: str, documents: dict[str, Buffer]) -> Steps[bool]:
+    """Write the documents of a node, the one that makes it a node last; False where somebody else was first."""
+    made = True
+    for name in sorted(documents, key=lambda name: name not in {".zattrs", ".zmetadata"}):
+        made = yield PutIfAbsent(node_key(path, name), documents[name])
+    return made
+
+
+def _put_steps(path: str, documents: dict[str, Buffer]) -> Steps[None]:
+    for name in sorted(documents, key=lambda name: name not in {".zattrs", ".zmetadata"}):
+        yield Put(node_key(path, name), documents[name])
+
+
+def write_node_steps(
+    place: StorePath,
+    metadata: NodeMetadata,
+    *,
+    overwrite: bool = False,
+    contents: Callable[[], Steps[Any]] | None = None,
+) -> Steps[None]:
+    """Create a node: its ancestors first, then what it holds, and at the end the document that makes it a node.
+
+    Parameters
+    ----------
+    place : StorePath
+    metadata : ArrayV3Metadata, ArrayV2Metadata or GroupMetadata
+    overwrite : bool
+        Remove what is at the place, with all below it. Without it there must not be a node of the same format.
+    contents : callable, optional
+        Makes the steps that write the chunks of the node, before anybody can see it.
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        If there is a node, and ``overwrite`` is False.
+    ValueError
+        If something above is an array.
+    """
+    # Steps of their own, so that the lock goes when the node is there, not when all that follows is done.
+    yield Gather([_write_locked_steps(place, metadata, overwrite, contents)])
+
+
+def _write_locked_steps(
+    place: StorePath, metadata: NodeMetadata, overwrite: bool, contents: Callable[[], Steps[Any]] | None
+) -> Steps[None]:
+    path, zarr_format = place.path, metadata.zarr_format
+    documents = metadata.to_buffer_dict(default_buffer_prototype())
+    yield Hold([node_key(path, name) for name in (*V3_NAMES, *V2_NAMES)], "node")
+    replaces = overwrite and place.store.supports_deletes
+    if not replaces:
+        yield from check_absent_steps(place, zarr_format)
+    yield from ensure_ancestors_steps(place, zarr_format)
+    if replaces:
+        yield DeletePrefix(path)
+    if contents is not None:
+        yield from contents()
+    if overwrite:
+        yield from _put_steps(path, documents)
+    elif not (yield from _put_absent_steps(path, documents)):
+        # Somebody in another process was faster: the error names what is there now.
+        yield from check_absent_steps(place, zarr_format)
+
+
+def delete_node_steps(place: StorePath | str) -> Steps[None]:
+    """Remove a node and all below it.
+
+    Parameters
+    ----------
+    place : StorePath or str
+    """
+    yield DeletePrefix(_path_of(place))
