@@ -1,0 +1,230 @@
+"""Which codecs a new array gets: what the user wrote, in any of its forms, or the defaults of the data type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+
+import numcodecs
+from numcodecs.abc import Codec as NumcodecsCodec
+
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
+from zarr.codecs.bytes import BytesCodec
+from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
+from zarr.codecs.zstd import ZstdCodec
+from zarr.dtype import VariableLengthBytes, VariableLengthUTF8, ZDType
+from zarr.registry import get_codec_class
+
+CompressorLike: TypeAlias = dict[str, Any] | BytesBytesCodec | NumcodecsCodec | Literal["auto"] | None
+CompressorsLike: TypeAlias = Iterable[dict[str, Any] | BytesBytesCodec | NumcodecsCodec] | CompressorLike
+FiltersLike: TypeAlias = (
+    Iterable[dict[str, Any] | str | ArrayArrayCodec | NumcodecsCodec]
+    | ArrayArrayCodec
+    | NumcodecsCodec
+    | Literal["auto"]
+    | None
+)
+SerializerLike: TypeAlias = dict[str, Any] | str | ArrayBytesCodec | Literal["auto"]
+
+
+def is_auto(value: object) -> bool:
+    """Whether a parameter is left to the library."""
+    return isinstance(value, str) and value == "auto"
+
+
+def default_serializer_v3(dtype: ZDType[Any, Any]) -> ArrayBytesCodec:
+    """The codec that turns chunks of a data type into bytes, where the user names none.
+
+    Examples
+    --------
+    >>> from zarr.dtype import Int8
+    >>> default_serializer_v3(Int8())
+    BytesCodec(endian=None)
+    """
+    if isinstance(dtype, VariableLengthUTF8):
+        return VLenUTF8Codec()
+    if isinstance(dtype, VariableLengthBytes):
+        return VLenBytesCodec()
+    codec: ArrayBytesCodec = BytesCodec() if getattr(dtype, "item_size", 2) > 1 else BytesCodec(endian=None)
+    return codec
+
+
+def default_compressors_v3(dtype: ZDType[Any, Any]) -> tuple[BytesBytesCodec, ...]:
+    """The compressors of a format 3 array, where the user names none."""
+    return (ZstdCodec(),)
+
+
+def default_filters_v2(dtype: ZDType[Any, Any]) -> tuple[Any, ...] | None:
+    """The filters of a format 2 array, where the user names none: only objects need one."""
+    if isinstance(dtype, VariableLengthUTF8):
+        return (numcodecs.VLenUTF8(),)
+    if isinstance(dtype, VariableLengthBytes):
+        return (numcodecs.VLenBytes(),)
+    return None
+
+
+def default_compressor_v2(dtype: ZDType[Any, Any]) -> Any:
+    """The compressor of a format 2 array, where the user names none."""
+    return numcodecs.Zstd(level=0)
+
+
+# ----------------------------------------------------------------------------------------------- format 3
+
+
+def translate_numcodec(codec: NumcodecsCodec, dtype: ZDType[Any, Any]) -> Codec:
+    """The format 3 codec that does what a codec of numcodecs does.
+
+    Parameters
+    ----------
+    codec : numcodecs.abc.Codec
+    dtype : ZDType
+        Tells blosc how wide an item is.
+
+    Returns
+    -------
+    Codec
+        A codec of the core specification where there is one that reads the same bytes, else ``numcodecs.<id>``.
+
+    Examples
+    --------
+    >>> import numcodecs
+    >>> from zarr.dtype import Int16
+    >>> translate_numcodec(numcodecs.GZip(3), Int16())
+    GzipCodec(level=3)
+    """
+    settings = {key: value for key, value in codec.get_config().items() if key != "id"}
+    name = codec.codec_id
+    if name == "zstd":
+        settings.setdefault("checksum", False)
+    elif name == "blosc":
+        width = getattr(dtype, "item_size", 1)
+        shuffles = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}
+        auto = "bitshuffle" if width == 1 else "shuffle"
+        settings.pop("typesize", None)
+        settings.update(shuffle=shuffles.get(settings.get("shuffle"), auto), typesize=width)
+    elif name != "gzip":
+        name = f"numcodecs.{name}"
+    cls: Any = get_codec_class(name)
+    made: Codec = cls.from_dict({"name": name, "configuration": settings})
+    return made
+
+
+def parse_codec(codec: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> Any:
+    """One codec of a format 3 array.
+
+    Raises
+    ------
+    TypeError
+        It is of the wrong kind.
+    """
+    if isinstance(codec, str):
+        codec = {"name": codec, "configuration": {}}
+    if isinstance(codec, Mapping):
+        if "name" not in codec and "id" in codec:
+            codec = translate_numcodec(numcodecs.get_codec(dict(codec)), dtype)
+        else:
+            cls: Any = get_codec_class(codec["name"])
+            codec = cls.from_dict(dict(codec))
+    elif isinstance(codec, NumcodecsCodec):
+        codec = translate_numcodec(codec, dtype)
+    if not isinstance(codec, kind):
+        raise TypeError(f"expected {what}, a {kind.__name__}; got {codec!r} of type {type(codec).__name__}")
+    return codec
+
+
+def parse_codecs(codecs: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> tuple[Any, ...]:
+    """A codec, or several, or none, as a tuple."""
+    if codecs is None:
+        return ()
+    if isinstance(codecs, (Mapping, str, Codec, NumcodecsCodec)):
+        codecs = (codecs,)
+    return tuple(parse_codec(codec, dtype, kind, what) for codec in codecs)
+
+
+def choose_codecs_v3(
+    dtype: ZDType[Any, Any], filters: FiltersLike, serializer: SerializerLike, compressors: CompressorsLike
+) -> tuple[Codec, ...]:
+    """The codecs of a format 3 array, in the order of encoding.
+
+    Parameters
+    ----------
+    dtype : ZDType
+    filters, serializer, compressors
+        As ``create_array`` takes them.
+
+    Returns
+    -------
+    tuple of Codec
+
+    Examples
+    --------
+    >>> from zarr.dtype import Int16
+    >>> [type(codec).__name__ for codec in choose_codecs_v3(Int16(), "auto", "auto", "auto")]
+    ['BytesCodec', 'ZstdCodec']
+    """
+    before = () if is_auto(filters) else parse_codecs(filters, dtype, ArrayArrayCodec, "a filter")
+    if is_auto(serializer):
+        middle = default_serializer_v3(dtype)
+    else:
+        middle = parse_codec(serializer, dtype, ArrayBytesCodec, "a serializer")
+    if is_auto(compressors):
+        after = default_compressors_v3(dtype)
+    else:
+        after = parse_codecs(compressors, dtype, BytesBytesCodec, "a compressor")
+    return (*before, middle, *after)
+
+
+# ----------------------------------------------------------------------------------------------- format 2
+
+
+def parse_numcodec(codec: Any, what: str) -> Any:
+    """One codec of a format 2 array.
+
+    Raises
+    ------
+    ValueError
+        It is no codec of numcodecs, nor the JSON form of one.
+    """
+    if isinstance(codec, Mapping):
+        return numcodecs.get_codec(dict(codec))
+    if codec is None or hasattr(codec, "codec_id") or isinstance(codec, NumcodecsCodec):
+        return codec
+    raise ValueError(
+        f"Invalid {what}. Expected None, a numcodecs.abc.Codec, or a dict representation of a numcodecs.abc.Codec. "
+        f"Got {type(codec)} instead."
+    )
+
+
+def choose_codecs_v2(
+    dtype: ZDType[Any, Any], filters: FiltersLike, compressors: CompressorsLike
+) -> tuple[tuple[Any, ...] | None, Any]:
+    """The filters and the compressor of a format 2 array.
+
+    Raises
+    ------
+    TypeError
+        There is more than one compressor.
+    """
+    if is_auto(filters):
+        chosen = default_filters_v2(dtype)
+    elif filters is None:
+        chosen = None
+    else:
+        given: Any = (filters,) if isinstance(filters, (Mapping, NumcodecsCodec, Codec)) else filters
+        chosen = tuple(parse_numcodec(codec, "filter") for codec in given) or None
+    return chosen, choose_compressor_v2(dtype, compressors)
+
+
+def choose_compressor_v2(dtype: ZDType[Any, Any], compressors: CompressorsLike) -> Any:
+    """The compressor of a format 2 array."""
+    if is_auto(compressors):
+        return default_compressor_v2(dtype)
+    if isinstance(compressors, Iterable) and not isinstance(compressors, (Mapping, str, NumcodecsCodec, Codec)):
+        several = tuple(compressors)
+        if len(several) > 1:
+            raise TypeError(
+                "For Zarr format 2 arrays, the `compressor` must be a single codec. "
+                f"Got an iterable with type {type(compressors)} instead."
+            )
+        compressors = several[0] if several else None
+    return parse_numcodec(compressors, "compressor")
