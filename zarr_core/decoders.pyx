@@ -338,7 +338,7 @@ cdef void explain(str name, const Stage* s, const char* src, int64_t n, int64_t 
     if code == TOO_SMALL:
         raise ValueError(f"{name}: a payload of {n} bytes decodes to more than the {wanted} bytes expected")
     if code >= 0:
-        raise ValueError(f"{name}: a payload of {n} bytes decodes to {code} bytes, {wanted} were expected")
+        raise ValueError(f"{name}: a payload of {n} bytes decodes to {code} bytes, not {wanted}")
     if s.kind == STAGE_CRC32C and n >= 4:
         stored = load32(src if s.at_start else src + n - 4)
         found = crc32c(0, <const uint8_t*>src + (4 if s.at_start else 0), n - 4)

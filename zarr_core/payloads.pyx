@@ -7,6 +7,13 @@ import numpy as np
 
 cnp.import_array()
 
+cdef enum:
+    ITEM_REFCOUNT = 1       # numpy's NPY_ITEM_REFCOUNT
+
+
+cdef bint has_plain_items(cnp.ndarray array) noexcept:
+    return not (cnp.PyDataType_FLAGS(array.descr) & ITEM_REFCOUNT or cnp.PyArray_TYPE(array) == cnp.NPY_VSTRING)
+
 
 cdef object view_bytes(object payload, const char** data, int64_t* n):
     cdef cnp.ndarray array
@@ -18,7 +25,7 @@ cdef object view_bytes(object payload, const char** data, int64_t* n):
         array = payload
         if not cnp.PyArray_IS_C_CONTIGUOUS(array) and not cnp.PyArray_IS_F_CONTIGUOUS(array):
             raise ValueError(f"stored bytes must be contiguous, got an array with strides {payload.strides}")
-        if cnp.PyDataType_REFCHK(cnp.PyArray_DESCR(array)) or cnp.PyArray_TYPE(array) == 2056:
+        if not has_plain_items(array):
             raise TypeError(f"an array of {payload.dtype} does not hold plain bytes")
     else:
         array = np.frombuffer(payload, np.uint8)

@@ -15,6 +15,7 @@ cdef enum:
 cdef enum:
     SCRATCH_KEPT = 8 << 20
     CONTEXT_KEPT = 64 << 20
+    SCRATCHES = 6
 
 
 cdef struct Scratch:
@@ -30,10 +31,9 @@ cdef struct Context:
     int inflate_bits        # window bits of the live stream, 0: none
     int deflate_bits
     int deflate_level
-    Scratch ping            # results of stages, in turns
+    Scratch ping            # results of stages, in turns; the first of SCRATCHES of these
     Scratch pong
     Scratch block           # inside one codec
-    Scratch block2
     Scratch chunk           # an assembled chunk
     Scratch stored          # stored bytes, as read
     Scratch arena           # encoded chunks waiting to be written

@@ -35,7 +35,7 @@ cdef Context* context_new() noexcept nogil:
 
 
 cdef void context_free(Context* c) noexcept nogil:
-    cdef Scratch* s
+    cdef int i
     if c == NULL:
         return
     if c.zstd_d != NULL:
@@ -46,15 +46,17 @@ cdef void context_free(Context* c) noexcept nogil:
         api.inflate_end(&c.inflate)
     if c.deflate_bits:
         api.deflate_end(&c.deflate)
-    for s in (&c.ping, &c.pong, &c.block, &c.block2, &c.chunk, &c.stored, &c.arena):
-        free(s.data)
+    for i in range(SCRATCHES):
+        free((&c.ping + i).data)
     free(c)
 
 
 cdef void context_trim(Context* c) noexcept nogil:
     """Gives back what is too large to keep idle."""
     cdef Scratch* s
-    for s in (&c.ping, &c.pong, &c.block, &c.block2, &c.chunk, &c.stored, &c.arena):
+    cdef int i
+    for i in range(SCRATCHES):
+        s = &c.ping + i
         if s.capacity > SCRATCH_KEPT:
             free(s.data)
             s.data = NULL
