@@ -27,7 +27,7 @@ from zarr.runners.choose import async_runner_for
 from zarr.storage.resolve import make_store_path
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from zarr.abc.codec import CodecPipeline
     from zarr.arrays.selection import Fields

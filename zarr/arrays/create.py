@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
 import numpy as np
@@ -200,7 +201,8 @@ def choose_fill_value(zdtype: ZDType[Any, Any], fill_value: Any, zarr_format: in
 def _refuse_v3_words(shards: Any, serializer: Any, dimension_names: Any) -> None:
     if shards is not None:
         raise ValueError(
-            f"Zarr format 2 arrays can only be created with `shard_shape` set to `None`. Got `shard_shape={shards}` instead."
+            "Zarr format 2 arrays can only be created with `shard_shape` set to `None`. "
+            f"Got `shard_shape={shards}` instead."
         )
     if not is_auto(serializer):
         raise ValueError("Zarr format 2 arrays do not support `serializer`.")
@@ -247,9 +249,7 @@ def with_shards(
         index_codecs=(BytesCodec(endian="little"), Crc32cCodec()),
         index_location="end" if location is None else location,
     )
-    sharding.validate(
-        shape=shape, dtype=zdtype, chunk_grid=create_chunk_grid_metadata(layout.outer_chunks)
-    )
+    sharding.validate(shape=shape, dtype=zdtype, chunk_grid=create_chunk_grid_metadata(layout.outer_chunks))
     return layout.outer_chunks, (sharding,)
 
 
@@ -306,18 +306,16 @@ def create_array_steps(
             f"Either provide {needed}, or specify {missing}."
         )
     metadata = new_array_metadata(shape=shape, dtype=dtype, **parameters)
-    handle = yield from init_array_steps(store_path, metadata, overwrite=overwrite, config=config)
-    if data is not None and write_data:
-        yield from setitem_steps(handle, Ellipsis, data)
-    return handle
+    contents = data if write_data else None
+    return (yield from init_array_steps(store_path, metadata, overwrite=overwrite, config=config, data=contents))
 
 
 def _refuse_beside_data(shape: Any, dtype: Any) -> None:
     for name, value in (("shape", shape), ("dtype", dtype)):
         if value is not None:
             raise ValueError(
-                f"The data parameter was used, but the {name} parameter was also used. This is an error. Either use the "
-                f"data parameter, or the {name} parameter, but not both."
+                f"The data parameter was used, but the {name} parameter was also used. This is an error. "
+                f"Either use the data parameter, or the {name} parameter, but not both."
             )
 
 
@@ -327,13 +325,16 @@ def init_array_steps(
     *,
     overwrite: bool = False,
     config: ArrayConfigLike | None = None,
+    data: Any = None,
 ) -> Steps[ArrayHandle]:
-    """Make an array of a metadata document."""
-    yield from write_node_steps(store_path, metadata, overwrite=overwrite)
+    """Make an array of a metadata document; its data, if any, is written before the document that makes it an array."""
+    handle = ArrayHandle(store_path, metadata, parse_array_config(config))
+    contents = None if data is None else partial(setitem_steps, handle, Ellipsis, data)
+    yield from write_node_steps(store_path, metadata, overwrite=overwrite, contents=contents)
     if store_path.path:
         documents = metadata.to_buffer_dict(default_buffer_prototype())
         yield from record_changes_steps(store_path.store, {store_path.path: documents}, replaced=overwrite)
-    return ArrayHandle(store_path, metadata, parse_array_config(config))
+    return handle
 
 
 __all__ = [

@@ -62,9 +62,7 @@ class ArrayHandle:
 
     __slots__ = ("_async_run", "_run", "bulk", "state", "store_path")
 
-    def __init__(
-        self, store_path: StorePath, metadata: ArrayV2Metadata | ArrayV3Metadata, config: ArrayConfig
-    ) -> None:
+    def __init__(self, store_path: StorePath, metadata: ArrayV2Metadata | ArrayV3Metadata, config: ArrayConfig) -> None:
         self.store_path = store_path
         self.state = ArrayState(metadata, store_path.path, config)
         self._run: Any = None

@@ -140,9 +140,7 @@ class ArrayLayout:
         else:
             inner = self.shard.chunk_shape
             self.chain = self.shard.chain
-            self.grid = zarr_core.Grid(
-                [zarr_core.RegularAxis(n, c) for n, c in zip(self.shape, inner, strict=True)]
-            )
+            self.grid = zarr_core.Grid([zarr_core.RegularAxis(n, c) for n, c in zip(self.shape, inner, strict=True)])
             self.starts = shard_starts(self.outer, inner)
         self.regular: bool = self.grid.regular
         self.program: zarr_core.Program | None = self._bulk_program()
@@ -198,4 +196,3 @@ class ArrayLayout:
     def describe(self) -> str:
         """The array in an error message."""
         return f"array /{self.path}"
-

@@ -193,11 +193,11 @@ def _index_array(array: np.ndarray[Any, Any], length: int) -> np.ndarray[Any, An
         _refuse("orthogonal", "integer, slice, integer array or Boolean array", array)
     what = "Boolean" if array.dtype.kind == "b" else "integer"
     if array.ndim != 1:
-        raise IndexError(f"{what} arrays in an orthogonal selection must be 1-dimensional only, got {array.ndim} dimensions")
-    if what == "Boolean" and array.shape[0] != length:
         raise IndexError(
-            f"Boolean array has the wrong length for dimension; expected {length}, got {array.shape[0]}"
+            f"{what} arrays in an orthogonal selection must be 1-dimensional only, got {array.ndim} dimensions"
         )
+    if what == "Boolean" and array.shape[0] != length:
+        raise IndexError(f"Boolean array has the wrong length for dimension; expected {length}, got {array.shape[0]}")
     return array
 
 

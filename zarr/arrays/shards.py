@@ -94,7 +94,9 @@ def checked_row(row: Any, inner: int) -> tuple[int, int] | None:
     if offset == EMPTY and length == EMPTY:
         return None
     if offset > 2**62 or length > 2**62:
-        raise ValueError(f"the shard index is damaged: inner chunk {inner} is said to lie at {offset}, {length} bytes long")
+        raise ValueError(
+            f"the shard index is damaged: inner chunk {inner} is said to lie at {offset}, {length} bytes long"
+        )
     return offset, length
 
 
@@ -267,9 +269,7 @@ def assemble(shard: ShardLevel, counts: tuple[int, ...], payloads: dict[int, Buf
     return default_buffer_prototype().buffer.from_array_like(joined)
 
 
-def kept_steps(
-    layout: ArrayLayout, part: ShardPart, key: str, dropped: set[int]
-) -> Steps[dict[int, Buffer]]:
+def kept_steps(layout: ArrayLayout, part: ShardPart, key: str, dropped: set[int]) -> Steps[dict[int, Buffer]]:
     """The stored bytes of the inner chunks of a shard, but for those that are about to be replaced."""
     shard = layout.shard
     assert shard is not None

@@ -31,8 +31,9 @@ from zarr.runners.crossing import sync
 from zarr.storage.resolve import make_store_path
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import numpy.typing as npt
-    from typing_extensions import Self
 
     from zarr.arrays.selection import Fields
     from zarr.buffer.core import BufferPrototype, NDBuffer

@@ -202,9 +202,7 @@ def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, 
         count = len(whole)
     if count:
         job = zarr_core.WriteJob(plan, layout.program, value, layout.fill, skip_filled, slots=whole)
-        yield Transfer(
-            job, "write", layout.keys, plan, count=count, nbytes=count * layout.chunk_nbytes, slots=whole
-        )
+        yield Transfer(job, "write", layout.keys, plan, count=count, nbytes=count * layout.chunk_nbytes, slots=whole)
         partial_slots = partial_slots + job.failed.tolist()
     if partial_slots:
         yield from write_slots_steps(layout, plan, value, None, skip_filled, partial_slots)

@@ -194,7 +194,12 @@ def _foreign_steps(
     if fields is not None:
         raise IndexError("fields cannot be written through a codec pipeline of another library")
     prototype = default_buffer_prototype() if prototype is None else prototype
-    if not isinstance(value, NDBuffer) and hasattr(value, "dtype") and value.dtype == layout.dtype and value.shape == plan.shape:
+    if (
+        not isinstance(value, NDBuffer)
+        and hasattr(value, "dtype")
+        and value.dtype == layout.dtype
+        and value.shape == plan.shape
+    ):
         buffer = prototype.nd_buffer.from_ndarray_like(value)
     elif isinstance(value, NDBuffer):
         buffer = value
