@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from zarr.arrays.create import default_zarr_format
+from zarr.arrays.codec_choice import is_auto
+from zarr.arrays.copying import from_array_steps
+from zarr.arrays.create import create_array_steps, default_zarr_format
+from zarr.arrays.face import ArrayFace
 from zarr.errors import ArrayNotFoundError, GroupNotFoundError, NodeNotFoundError
+from zarr.groups.consolidating import consolidate_steps
 from zarr.groups.creation import legacy_array_steps, like_parameters, warn_without_effect
 from zarr.groups.handle import GroupHandle, NodeRecord
+from zarr.groups.hierarchy import create_hierarchy_steps
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import new_group_steps
 from zarr.metadata.group import GroupMetadata
@@ -24,6 +29,7 @@ from zarr.storage.resolve import resolve_store_path
 if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.arrays.handle import ArrayHandle
+    from zarr.groups.handle import Nodes
     from zarr.steps.requests import Steps
     from zarr.storage.resolve import StoreLike
     from zarr.types import AccessModeLiteral, ZarrFormat
@@ -73,6 +79,13 @@ def format_of(given: dict[str, Any], zarr_format: ZarrFormat | None) -> ZarrForm
         raise ValueError(f"zarr_format={zarr_format} and zarr_version={version} contradict each other; give only one")
     wanted: ZarrFormat = version
     return wanted
+
+
+def given(local_names: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a function, from its ``locals()`` at the first line; ``**kwargs`` among the others."""
+    arguments = dict(local_names)
+    arguments.update(arguments.pop("kwargs", {}))
+    return arguments
 
 
 # ------------------------------------------------------------------------------------------------- groups
@@ -130,7 +143,87 @@ def create_group_call(
     return Call(place.store, steps())
 
 
+def group_call(
+    store: StoreLike | None = None,
+    overwrite: bool = False,
+    path: str | None = None,
+    zarr_format: ZarrFormat | None = None,
+    attributes: Mapping[str, Any] | None = None,
+    storage_options: dict[str, Any] | None = None,
+    **without_effect: Any,
+) -> Call[Opened]:
+    """Open a group, or make it where there is none, or make it anew."""
+    return open_group_call(
+        store, "w" if overwrite else "a", path, storage_options, zarr_format, attributes, **without_effect
+    )
+
+
+def check_consolidated(use_consolidated: object) -> None:
+    """Refuse to open consolidated metadata without it."""
+    if use_consolidated is not True:
+        raise TypeError(
+            "'use_consolidated' must be 'True' in 'open_consolidated'. Use 'open' with 'use_consolidated=False' to bypass "
+            "consolidated metadata."
+        )
+
+
+def consolidate_call(store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None) -> Call[Opened]:
+    """Store a copy of the documents of all nodes below a group."""
+    place = resolve_store_path(store, path=path)
+
+    def steps() -> Steps[Opened]:
+        return group_record((yield from consolidate_steps(place, zarr_format)))
+
+    return Call(place.store, steps())
+
+
+def hierarchy_call(store: Store, nodes: Nodes, overwrite: bool = False) -> Call[list[NodeRecord]]:
+    """Make many nodes at once."""
+    place = resolve_store_path(store)
+    return Call(place.store, create_hierarchy_steps(place, nodes, overwrite))
+
+
 # ------------------------------------------------------------------------------------------------- arrays
+
+
+def create_array_call(
+    store: StoreLike,
+    name: str | None = None,
+    storage_options: dict[str, Any] | None = None,
+    data: Any = None,
+    **parameters: Any,
+) -> Call[Opened]:
+    """Make an array; one that is made after a zarr array is a copy of it."""
+    place = resolve_store_path(store, path=name, mode="a", storage_options=storage_options)
+    return Call(place.store, _create_array_steps(place, data, parameters))
+
+
+def _create_array_steps(place: StorePath, data: Any, parameters: dict[str, Any]) -> Steps[Opened]:
+    if isinstance(data, ArrayFace):
+        return array_record((yield from from_array_steps(place, data=data, **_as_copy(parameters))))
+    return array_record((yield from create_array_steps(place, data=data, **parameters)))
+
+
+def _as_copy(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of ``create_array`` as ``from_array`` calls them: what is left to choose is kept."""
+    if parameters.pop("shape", None) is not None or parameters.pop("dtype", None) is not None:
+        raise ValueError("data gives the shape and the dtype of the new array: give either data, or shape and dtype")
+    return {
+        name: "keep" if name in ("filters", "compressors", "serializer") and is_auto(value) else value
+        for name, value in parameters.items()
+    }
+
+
+def from_array_call(
+    store: StoreLike, name: str | None = None, storage_options: dict[str, Any] | None = None, **parameters: Any
+) -> Call[Opened]:
+    """Make an array of another one."""
+    place = resolve_store_path(store, path=name, mode="a", storage_options=storage_options)
+
+    def steps() -> Steps[Opened]:
+        return array_record((yield from from_array_steps(place, **parameters)))
+
+    return Call(place.store, steps())
 
 
 def open_array_call(
@@ -158,7 +251,7 @@ def _open_array_steps(
     yield from check_mode_steps(place, mode)
     if mode != "w":
         try:
-            metadata = yield from read_array_steps(place.path, zarr_format)
+            metadata = yield from read_array_steps(place, zarr_format)
         except NodeNotFoundError:
             if mode not in CREATING:
                 raise ArrayNotFoundError(place.store, place.path) from None
@@ -208,7 +301,7 @@ def array_call(data: Any, **kwargs: Any) -> Call[Opened]:
     """Make an array of data."""
     if kwargs.pop("read_only", False):
         raise ValueError("read_only=True is no longer supported when creating new arrays")
-    if hasattr(data, "store_path"):
+    if isinstance(data, ArrayFace):
         kwargs = {**like_parameters(data, {}), **kwargs}
         data = data[...]
     if not hasattr(data, "shape") or not hasattr(data, "dtype"):
@@ -268,7 +361,7 @@ def _open_steps(
     yield from check_mode_steps(place, mode)
     if mode != "w":
         try:
-            metadata = yield from read_node_steps(place.path, zarr_format)
+            metadata = yield from read_node_steps(place, zarr_format)
         except NodeNotFoundError:
             if mode not in CREATING:
                 raise GroupNotFoundError(place.store, place.path) from None
@@ -315,7 +408,7 @@ def save_call(
     check_saved(arrays.values())
     mode = kwargs.pop("mode", None)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
-    arrays = {name: data[...] if hasattr(data, "store_path") else data for name, data in arrays.items()}
+    arrays = {name: data[...] if isinstance(data, ArrayFace) else data for name, data in arrays.items()}
 
     def steps() -> Steps[None]:
         yield from check_mode_steps(place, mode)

@@ -19,7 +19,7 @@ from zarr.storage.path import StorePath
 from zarr.storage.resolve import normalize_path
 
 if TYPE_CHECKING:
-    from zarr.abc.store import Store
+    from zarr.types import ZarrFormat
 
 _NO_ROOT = (
     "The input does not specify a root node. This function can only create hierarchies that contain a root node, "
@@ -104,7 +104,7 @@ def create_hierarchy_steps(root: StorePath, nodes: Nodes, overwrite: bool = Fals
     normal = normalize_nodes(nodes)
     implicit = implicit_groups({(root / path).path: metadata for path, metadata in normal.items()})
     wanted = {(root / path).path: metadata for path, metadata in normal.items()}
-    existing = yield from _existing_steps([*wanted, *implicit], wanted)
+    existing = yield from _existing_steps(root, [*wanted, *implicit], wanted)
     for path in implicit:
         if path in existing and not isinstance(existing[path], GroupMetadata):
             raise ContainsArrayError(root.store, path)
@@ -125,15 +125,15 @@ def _tops(paths: Iterable[str]) -> list[str]:
     return [path for path in chosen if not any(above in chosen for above in ancestors(path))]
 
 
-def _existing_steps(paths: list[str], nodes: Nodes) -> Steps[dict[str, NodeMetadata]]:
-    zarr_format = next((metadata.zarr_format for metadata in nodes.values()), 3)
-    found = yield Gather(_probe_steps(path, zarr_format) for path in paths)
+def _existing_steps(root: StorePath, paths: list[str], nodes: Nodes) -> Steps[dict[str, NodeMetadata]]:
+    zarr_format: ZarrFormat = next((metadata.zarr_format for metadata in nodes.values()), 3)
+    found = yield Gather(_probe_steps(StorePath(root.store, path), zarr_format) for path in paths)
     return {path: metadata for path, metadata in zip(paths, found, strict=True) if metadata is not None}
 
 
-def _probe_steps(path: str, zarr_format: int) -> Steps[NodeMetadata | None]:
+def _probe_steps(store_path: StorePath, zarr_format: ZarrFormat) -> Steps[NodeMetadata | None]:
     try:
-        return (yield from read_node_steps(path, zarr_format))
+        return (yield from read_node_steps(store_path, zarr_format))
     except NodeNotFoundError:
         return None
 

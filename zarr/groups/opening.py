@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zarr.errors import ContainsArrayError, GroupNotFoundError, ZarrUserWarning
 from zarr.groups.handle import GroupHandle
@@ -67,7 +67,7 @@ def open_group_steps(
         metadata = _from_inline(inline, store_path, use_consolidated)
     elif group is not None:
         metadata = _from_parts(group, found.get(".zattrs"), store_path)
-        metadata = _with_copy(metadata, found.get(copy_name), copy_name, use_consolidated)
+        metadata = _with_copy(metadata, found.get(copy_name), copy_name, store_path, use_consolidated)
     else:
         raise GroupNotFoundError(store_path.store, path)
     handle = GroupHandle(metadata, store_path)
@@ -98,7 +98,7 @@ def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | st
         raise ContainsArrayError(store_path.store, store_path.path)
     if use_consolidated is False:
         document.pop("consolidated_metadata", None)
-    metadata = GroupMetadata.from_dict(document)
+    metadata = GroupMetadata.from_dict(document, path=store_path.path)
     if use_consolidated and metadata.consolidated_metadata is None:
         raise ValueError(
             f"Consolidated metadata requested with 'use_consolidated=True' but not found in '{store_path.path}'."
@@ -115,11 +115,11 @@ def _from_parts(group: Buffer, attributes: Buffer | None, store_path: StorePath)
     document["attributes"] = (
         {} if attributes is None else load_document(attributes.to_bytes(), _name(store_path, ".zattrs"))
     )
-    return GroupMetadata.from_dict(document)
+    return GroupMetadata.from_dict(document, path=store_path.path)
 
 
 def _with_copy(
-    metadata: GroupMetadata, raw: Buffer | None, name: str, use_consolidated: bool | str | None
+    metadata: GroupMetadata, raw: Buffer | None, name: str, store_path: StorePath, use_consolidated: bool | str | None
 ) -> GroupMetadata:
     if use_consolidated is False:
         return metadata
@@ -129,43 +129,5 @@ def _with_copy(
                 f"Consolidated metadata was asked for (use_consolidated={use_consolidated!r}) but there is no {name!r}"
             )
         return metadata
-    consolidated = copy_from_v2(load_document(raw.to_bytes(), name))
+    consolidated = ConsolidatedMetadata.from_zmetadata(load_document(raw.to_bytes(), name), path=store_path.path)
     return dataclasses.replace(metadata, consolidated_metadata=consolidated)
-
-
-def copy_from_v2(document: dict[str, Any]) -> ConsolidatedMetadata:
-    """Read the copy that format 2 keeps in ``.zmetadata``: all documents of all nodes, by their keys.
-
-    Parameters
-    ----------
-    document : dict
-        The parsed ``.zmetadata``.
-
-    Returns
-    -------
-    ConsolidatedMetadata
-
-    Raises
-    ------
-    ValueError
-        If it is no such document.
-    """
-    documents = document.get("metadata")
-    if not isinstance(documents, dict):
-        raise ValueError(f"the document {V2_COPY!r} has no object 'metadata' but {documents!r}")
-    nodes: dict[str, dict[str, Any]] = {}
-    attributes: dict[str, Any] = {}
-    for key, part in documents.items():
-        path, _, name = key.rpartition("/")
-        if not path:
-            continue
-        if name == ".zattrs":
-            attributes[path] = part
-        elif name in (".zarray", ".zgroup"):
-            nodes[path] = dict(part)
-            nodes[path].pop("consolidated_metadata", None)
-    for path, node in nodes.items():
-        node["attributes"] = attributes.get(path, {})
-        if "shape" not in node:
-            node["node_type"] = "group"
-    return ConsolidatedMetadata.from_dict({"kind": "inline", "must_understand": False, "metadata": nodes})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from zarr.errors import (
     NodeNotFoundError,
 )
 from zarr.groups.creation import legacy_array_steps, like_parameters
-from zarr.groups.handle import GroupHandle, NodeRecord
+from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.walk import fresh_steps, look_up
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import record_changes_steps
@@ -90,7 +90,7 @@ def node_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord]:
             raise KeyError(f"'{key}' not found in consolidated metadata.")
         return NodeRecord(relative, store_path, metadata, handle.origin)
     try:
-        metadata = yield from read_node_steps(store_path.path, handle.metadata.zarr_format)
+        metadata = yield from read_node_steps(store_path, handle.metadata.zarr_format)
     except NodeNotFoundError:
         raise KeyError(key) from None
     return NodeRecord(relative, store_path, metadata)
@@ -233,33 +233,45 @@ def delete_steps(handle: GroupHandle, key: str) -> Steps[None]:
 
 
 def update_attributes_steps(
-    handle: GroupHandle, attributes: Mapping[str, JSON], *, replace: bool = False
+    handle: GroupHandle, changes: Mapping[str, JSON], removed: Iterable[str] = (), replace: bool = False
 ) -> Steps[None]:
-    """Merge attributes into those that are stored now, or put them in their place.
+    """Add, replace and remove attributes.
 
     The documents are read again under a lock, so that two who change different attributes both keep theirs.
+
+    Parameters
+    ----------
+    handle : GroupHandle
+    changes : mapping
+    removed : iterable of str
+        Names to remove.
+    replace : bool
+        Whether ``changes`` are all that is left.
     """
-    metadata = (yield Gather([_attributes_locked_steps(handle, attributes, replace)]))[0]
+    metadata = (yield Gather([_change_attributes_steps(handle, changes, tuple(removed), replace)]))[0]
     documents = metadata.to_buffer_dict(default_buffer_prototype())
     yield from record_changes_steps(handle.store, {handle.path: documents})
     yield from fresh_steps(handle)
     handle.metadata = dataclasses.replace(handle.metadata, attributes=metadata.attributes)
 
 
-def _attributes_locked_steps(
-    handle: GroupHandle, attributes: Mapping[str, JSON], replace: bool
+def _change_attributes_steps(
+    handle: GroupHandle, changes: Mapping[str, JSON], removed: tuple[str, ...], replace: bool
 ) -> Steps[GroupMetadata]:
     prefix = f"{handle.path}/" if handle.path else ""
     plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
     names = list(plain.to_buffer_dict(default_buffer_prototype()))
     yield Hold([f"{prefix}{name}" for name in names], "node")
+    stored: NodeMetadata
     try:
-        stored = yield from read_node_steps(handle.path, handle.metadata.zarr_format)
+        stored = yield from read_node_steps(handle.store_path, handle.metadata.zarr_format)
     except NodeNotFoundError:
         stored = plain
     if not isinstance(stored, GroupMetadata):
         raise ContainsArrayError(handle.store, handle.path)
-    merged = dict(attributes) if replace else {**stored.attributes, **attributes}
+    merged = dict(changes) if replace else {**stored.attributes, **changes}
+    for name in removed:
+        merged.pop(name, None)
     stored = dataclasses.replace(stored, attributes=merged)
     for name, value in stored.to_buffer_dict(default_buffer_prototype()).items():
         if name in names:

@@ -625,9 +625,11 @@ class Group(LegacyMembers):
         await self._async_group.update_attributes(new_attributes)
         return self
 
-    def _replace_attributes(self, attributes: dict[str, Any]) -> None:
-        """Put attributes in the place of all that are there."""
-        self._run(update_attributes_steps(self._handle, attributes, replace=True))
+    def _change_attributes(
+        self, changes: dict[str, Any], removed: tuple[str, ...] = (), replace: bool = False
+    ) -> None:
+        """What the mapping of the attributes does with every change."""
+        self._run(update_attributes_steps(self._handle, changes, removed, replace))
 
     def create_group(self, name: str, **kwargs: Any) -> Group:
         """Make a group below the group, with the groups between.

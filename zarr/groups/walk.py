@@ -7,16 +7,18 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from zarr.errors import ContainsArrayAndGroupError, NodeNotFoundError, ZarrUserWarning
+from zarr.errors import NodeNotFoundError, ZarrUserWarning
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import GroupMetadata
+from zarr.steps.consolidated import ancestors
 from zarr.steps.nodes import read_node_steps
 from zarr.steps.requests import Gather, ListDir, Steps
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
     from zarr.metadata.consolidated import ConsolidatedMetadata
+    from zarr.types import ZarrFormat
 
 DOCUMENT_NAMES = frozenset({"zarr.json", ".zgroup", ".zarray", ".zattrs", ".zmetadata"})
 
@@ -41,13 +43,17 @@ def fresh_steps(handle: GroupHandle) -> Steps[None]:
 
 def look_up(consolidated: ConsolidatedMetadata | None, path: str) -> NodeMetadata | None:
     """Find a node in a copy by its relative path."""
-    node: NodeMetadata | None = None
-    for part in path.split("/"):
-        if consolidated is None:
-            return None
-        node = consolidated.metadata.get(part)
-        consolidated = node.consolidated_metadata if isinstance(node, GroupMetadata) else None
-    return node
+    if consolidated is None:
+        return None
+    node = consolidated.metadata.get(path)
+    if node is not None:
+        return node
+    # A node whose parent has no document of its own stands in the copy under its longer path.
+    for above in ancestors(path):
+        group = consolidated.metadata.get(above) if above else None
+        if isinstance(group, GroupMetadata):
+            return look_up(group.consolidated_metadata, path[len(above) + 1 :])
+    return None
 
 
 def check_depth(max_depth: int | None) -> None:
@@ -77,6 +83,8 @@ def members_steps(
     check_depth(max_depth)
     yield from fresh_steps(handle)
     if handle.consolidated is not None:
+        for name, (_, error) in handle.consolidated.unreadable.items():
+            warn_unreadable(handle.store_path / name, error)
         return list(_copied(handle, "", max_depth))
     found: list[NodeRecord] = []
     level = [NodeRecord("", handle.store_path, handle.metadata)]
@@ -123,15 +131,27 @@ def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
     return [record for record in records if record is not None]
 
 
-def _member_steps(name: str, store_path: StorePath, zarr_format: int) -> Steps[NodeRecord | None]:
+def warn_unreadable(store_path: StorePath, error: Exception) -> None:
+    """Say which member is left out, and why."""
+    warnings.warn(
+        f"The node at {store_path} cannot be read and is left out: {type(error).__name__}: {error}",
+        ZarrUserWarning,
+        stacklevel=3,
+    )
+
+
+def _member_steps(name: str, store_path: StorePath, zarr_format: ZarrFormat) -> Steps[NodeRecord | None]:
     """One member, or None with one notice where there is none that can be read."""
     try:
-        metadata = yield from read_node_steps(store_path.path, zarr_format)
+        metadata = yield from read_node_steps(store_path, zarr_format)
     except NodeNotFoundError:
-        notice = f"Object at {store_path.path} is not recognized as a component of a Zarr hierarchy."
-    except (ValueError, TypeError, KeyError, ContainsArrayAndGroupError) as error:
-        notice = f"The node at {store_path} cannot be read and is left out: {type(error).__name__}: {error}"
-    else:
-        return NodeRecord(name, store_path, metadata)
-    warnings.warn(notice, ZarrUserWarning, stacklevel=2)
-    return None
+        warnings.warn(
+            f"Object at {store_path.path} is not recognized as a component of a Zarr hierarchy.",
+            ZarrUserWarning,
+            stacklevel=2,
+        )
+        return None
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
+        warn_unreadable(store_path, error)
+        return None
+    return NodeRecord(name, store_path, metadata)

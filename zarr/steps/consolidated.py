@@ -129,10 +129,26 @@ def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents]) -> St
         relative = _below(path, changed)
         if relative is not None:
             _replace(entries, name, relative, documents)
+            if documents:
+                yield from _add_between_steps(entries, path, name, relative)
     ordered = {entry: entries[entry] for entry in sorted(entries, key=lambda entry: (entry.count("/"), entry))}
     entries.clear()
     entries.update(ordered)
     yield Put(key, default_buffer_prototype().buffer.from_bytes(dump_document(document)))
+
+
+def _add_between_steps(entries: dict[str, Any], path: str, name: str, relative: str) -> Steps[None]:
+    """List the groups between the carrying group and a node, too: they may have been made together with the node."""
+    parts = (".zgroup", ".zattrs") if name == ASIDE else (INLINE,)
+    for between in ancestors(relative):
+        if between and (f"{between}/.zgroup" if name == ASIDE else between) not in entries:
+            found: dict[str, Buffer] = {}
+            for part in parts:
+                raw = yield Get(_key(_key(path, between), part))
+                if raw is not None:
+                    found[part] = raw
+            if parts[0] in found:
+                _replace(entries, name, between, found)
 
 
 def _entries(document: dict[str, Any], name: str) -> dict[str, Any] | None:

@@ -1,0 +1,310 @@
+"""Copying nodes between groups and keys between stores, as ``zarr.copy``, ``copy_all`` and ``copy_store`` do."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from zarr.arrays.asynchronous import AsyncArray
+from zarr.arrays.synchronous import Array
+from zarr.groups.asynchronous import AsyncGroup
+from zarr.groups.synchronous import Group
+from zarr.runners.choose import runner_for
+from zarr.steps.requests import Get, List, Put, Steps
+from zarr.storage.resolve import StoreLike, resolve_store_path
+
+if TYPE_CHECKING:
+    from zarr.buffer.core import Buffer
+
+Counts: TypeAlias = tuple[int, int, int]
+IfExists: TypeAlias = Literal["raise", "replace", "skip", "skip_initialized"]
+Log: TypeAlias = Callable[[str], Any]
+
+IF_EXISTS = ("raise", "replace", "skip", "skip_initialized")
+BLOCK_ROWS_BYTES = 16 << 20
+
+
+@contextmanager
+def logging_to(log: Any, dry_run: bool) -> Iterator[Log]:
+    """Open whatever was given as a log.
+
+    Raises
+    ------
+    TypeError
+        If it is no callable, path or file.
+    """
+    note = "dry run: " if dry_run else ""
+    if log is None:
+        yield lambda message: None
+    elif callable(log):
+        yield lambda message: log(note + message)
+    elif isinstance(log, str | os.PathLike):
+        with open(log, "w", encoding="utf-8") as file:
+            yield lambda message: print(note + message, file=file)
+    elif hasattr(log, "write"):
+        yield lambda message: print(note + message, file=log)
+    else:
+        raise TypeError(f"log must be a callable, a path or a file, not {type(log).__name__}")
+
+
+def check_if_exists(if_exists: str, valid: Iterable[str]) -> None:
+    """Refuse a policy that is none."""
+    if if_exists not in valid:
+        raise ValueError(f"if_exists must be one of {tuple(valid)}, not {if_exists!r}")
+
+
+# -------------------------------------------------------------------------------------------------- nodes
+
+
+def copy(
+    source: Any,
+    dest: Any,
+    name: str | None = None,
+    shallow: bool = False,
+    without_attrs: bool = False,
+    log: Any = None,
+    if_exists: IfExists = "raise",
+    dry_run: bool = False,
+    **create_kws: Any,
+) -> Counts:
+    """See :func:`zarr.copy`."""
+    check_if_exists(if_exists, IF_EXISTS)
+    if name is None:
+        name = str(source.name).rstrip("/").rpartition("/")[2]
+        if not name:
+            raise TypeError("the source has no name of its own: give the copy one by name=…")
+    with logging_to(log, dry_run) as say:
+        copier = _Copier(say, shallow, without_attrs, if_exists, dry_run, create_kws)
+        copier.node(source, dest, name, top=True)
+    return copier.counts
+
+
+def copy_all(
+    source: Any,
+    dest: Any,
+    shallow: bool = False,
+    without_attrs: bool = False,
+    log: Any = None,
+    if_exists: IfExists = "raise",
+    dry_run: bool = False,
+    **create_kws: Any,
+) -> Counts:
+    """See :func:`zarr.copy_all`."""
+    check_if_exists(if_exists, IF_EXISTS)
+    with logging_to(log, dry_run) as say:
+        copier = _Copier(say, shallow, without_attrs, if_exists, dry_run, create_kws)
+        for name, member in _members(source):
+            copier.node(member, dest, name)
+        if not without_attrs and not dry_run:
+            dest.attrs.update(dict(source.attrs))
+    return copier.counts
+
+
+def _members(group: Any) -> Iterable[tuple[str, Any]]:
+    return group.members() if isinstance(group, Group) else group.items()
+
+
+def _is_array(node: Any) -> bool:
+    return hasattr(node, "shape") and hasattr(node, "dtype")
+
+
+class _Copier:
+    """One run of ``copy`` or ``copy_all``: its settings, and what has been done so far."""
+
+    def __init__(
+        self,
+        say: Log,
+        shallow: bool,
+        without_attrs: bool,
+        if_exists: IfExists,
+        dry_run: bool,
+        create_kws: dict[str, Any],
+    ) -> None:
+        self.say = say
+        self.shallow = shallow
+        self.without_attrs = without_attrs
+        self.if_exists = if_exists
+        self.dry_run = dry_run
+        self.create_kws = create_kws
+        self.copied = self.skipped = self.nbytes = 0
+
+    @property
+    def counts(self) -> Counts:
+        """How many nodes were copied and skipped, and how many bytes of data were copied."""
+        return self.copied, self.skipped, self.nbytes
+
+    def node(self, source: Any, dest: Any, name: str, top: bool = False) -> None:
+        """Copy one node into a group; ``dest`` is None below a group that a dry run did not make."""
+        if _is_array(source):
+            self._array(source, dest, name)
+        elif top or not self.shallow:
+            self._group(source, dest, name)
+
+    def _clear(self, source: Any, dest: Any, name: str) -> bool:
+        """Whether an array is to be copied, now that it is known what is in its place."""
+        there = None if dest is None else dest.get(name)
+        if there is None:
+            return True
+        if self.if_exists == "raise":
+            raise ValueError(f"there is a node at {there.name!r} in the destination; see if_exists")
+        if self.if_exists == "skip" or (
+            self.if_exists == "skip_initialized"
+            and isinstance(there, Array)
+            and there.nchunks_initialized == there.nchunks
+        ):
+            self.say(f"skip {source.name}")
+            self.skipped += 1
+            return False
+        if not self.dry_run:
+            del dest[name]
+        return True
+
+    def _array(self, source: Any, dest: Any, name: str) -> None:
+        if not self._clear(source, dest, name):
+            return
+        self.say(f"copy {source.name} {tuple(source.shape)} {source.dtype}")
+        self.copied += 1
+        if self.dry_run:
+            return
+        made = self._like(source, dest, name)
+        for block in _blocks(source):
+            made[block] = source[block]
+        self.nbytes += int(source.size) * source.dtype.itemsize
+        if not self.without_attrs:
+            made.attrs.update(dict(source.attrs))
+
+    def _like(self, source: Any, dest: Any, name: str) -> Any:
+        if not isinstance(dest, Group):
+            return dest.create_dataset(name, shape=source.shape, dtype=source.dtype, **self.create_kws)
+        parameters = dict(self.create_kws)
+        if not isinstance(source, Array):
+            fill_value = getattr(source, "fillvalue", None)
+            if fill_value is not None and source.dtype.kind not in "VO":
+                parameters.setdefault("fill_value", fill_value)
+        return dest.empty_like(name=name, data=source, **parameters)
+
+    def _group(self, source: Any, dest: Any, name: str) -> None:
+        there = None if dest is None else dest.get(name)
+        if there is not None and _is_array(there):
+            if not self._clear(source, dest, name):
+                return
+            there = None
+        self.say(f"copy {source.name}")
+        self.copied += 1
+        made = there
+        if not self.dry_run:
+            made = dest.require_group(name)
+            if not self.without_attrs:
+                made.attrs.update(dict(source.attrs))
+        for member_name, member in _members(source):
+            self.node(member, made, member_name)
+
+
+def _blocks(source: Any) -> Iterator[Any]:
+    """An array cut along its first dimension, at the borders of chunks, into blocks of a bearable size."""
+    if not source.shape or 0 in source.shape:
+        yield Ellipsis
+        return
+    chunks = None if isinstance(source, Array) else getattr(source, "chunks", None)
+    if isinstance(source, Array):
+        step = max(source.write_chunk_sizes[0], default=1)
+    else:
+        step = chunks[0] if chunks else 1
+    row_bytes = max(1, int(source.size) // source.shape[0] * source.dtype.itemsize)
+    rows = max(step, BLOCK_ROWS_BYTES // row_bytes // step * step)
+    for start in range(0, source.shape[0], rows):
+        yield slice(start, min(start + rows, source.shape[0]))
+
+
+# --------------------------------------------------------------------------------------------------- keys
+
+
+def copy_store(
+    source: StoreLike,
+    dest: StoreLike,
+    source_path: str = "",
+    dest_path: str = "",
+    excludes: str | Iterable[str] | None = None,
+    includes: str | Iterable[str] | None = None,
+    flags: int = 0,
+    if_exists: Literal["raise", "replace", "skip"] = "raise",
+    dry_run: bool = False,
+    log: Any = None,
+) -> Counts:
+    """See :func:`zarr.copy_store`."""
+    check_if_exists(if_exists, IF_EXISTS[:3])
+    taken, given = resolve_store_path(source, path=source_path), resolve_store_path(dest, path=dest_path)
+    reader, writer = runner_for(taken.store), runner_for(given.store)
+    prefix = f"{taken.path}/" if taken.path else ""
+    names = sorted(key[len(prefix) :] for key in reader.run(_list_steps(taken.path)))
+    names = [name for name in names if _is_wanted(name, _patterns(excludes, flags), _patterns(includes, flags))]
+    target = f"{given.path}/" if given.path else ""
+    there = set(writer.run(_list_steps(given.path)))
+    skipped = nbytes = copied = 0
+    with logging_to(log, dry_run) as say:
+        for name in names:
+            if target + name in there and if_exists == "raise":
+                raise ValueError(f"the key {target + name!r} exists in the destination; see if_exists")
+        for name in names:
+            if target + name in there and if_exists == "skip":
+                say(f"skip {name}")
+                skipped += 1
+                continue
+            say(f"copy {name}")
+            copied += 1
+            if not dry_run:
+                value = reader.run(_get_steps(prefix + name))
+                if value is not None:
+                    nbytes += len(value)
+                    writer.run(_put_steps(target + name, value))
+    return copied, skipped, nbytes
+
+
+def _patterns(patterns: str | Iterable[str] | None, flags: int) -> list[re.Pattern[str]]:
+    listed = [patterns] if isinstance(patterns, str) else list(patterns or ())
+    return [re.compile(pattern, flags) for pattern in listed]
+
+
+def _is_wanted(name: str, excludes: list[re.Pattern[str]], includes: list[re.Pattern[str]]) -> bool:
+    excluded = any(pattern.search(name) for pattern in excludes)
+    return not excluded or any(pattern.search(name) for pattern in includes)
+
+
+def _list_steps(path: str) -> Steps[list[str]]:
+    return (yield List(path))
+
+
+def _get_steps(key: str) -> Steps[Buffer | None]:
+    return (yield Get(key))
+
+
+def _put_steps(key: str, value: Buffer) -> Steps[None]:
+    yield Put(key, value)
+
+
+# ----------------------------------------------------------------------------------------- from coroutines
+
+
+def _synchronous(node: Any) -> Any:
+    if isinstance(node, AsyncGroup):
+        return Group(node)
+    return Array(node) if isinstance(node, AsyncArray) else node
+
+
+async def copy_async(source: Any, dest: Any, *args: Any, **kwargs: Any) -> Counts:
+    """The same as :func:`copy`, in a thread of its own."""
+    return await asyncio.to_thread(copy, _synchronous(source), _synchronous(dest), *args, **kwargs)
+
+
+async def copy_all_async(source: Any, dest: Any, *args: Any, **kwargs: Any) -> Counts:
+    """The same as :func:`copy_all`, in a thread of its own."""
+    return await asyncio.to_thread(copy_all, _synchronous(source), _synchronous(dest), *args, **kwargs)
+
+
+async def copy_store_async(source: StoreLike, dest: StoreLike, *args: Any, **kwargs: Any) -> Counts:
+    """The same as :func:`copy_store`, in a thread of its own."""
+    return await asyncio.to_thread(copy_store, source, dest, *args, **kwargs)
