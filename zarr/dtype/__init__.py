@@ -1,0 +1,138 @@
+"""Data types: what they are in numpy and in array metadata, and their scalars in JSON. One file a family.
+
+May import the floor below: ``zarr.errors``, ``zarr.types``, ``zarr.registry``.
+Read ``base.py`` first, then ``integers.py`` for the simplest family.
+"""
+
+from __future__ import annotations
+
+from zarr.dtype.base import HasEndianness, HasItemSize, HasLength, HasObjectCodec, TBaseDType, TBaseScalar, ZDType
+from zarr.dtype.binary import NullTerminatedBytes, RawBits, RawBytes, VariableLengthBytes
+from zarr.dtype.boolean import Bool
+from zarr.dtype.floats import Complex64, Complex128, Float16, Float32, Float64
+from zarr.dtype.integers import Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64
+from zarr.dtype.objects import PythonObject
+from zarr.dtype.parse import (
+    VLEN_UTF8_ALIAS,
+    ZDTypeLike,
+    get_data_type_from_json,
+    get_data_type_from_native_dtype,
+    parse_data_type,
+    parse_dtype,
+)
+from zarr.dtype.registry import DataTypeRegistry, data_type_registry
+from zarr.dtype.spec import (
+    DateTime64JSON_V2,
+    DateTime64JSON_V3,
+    DTypeSpec_V2,
+    DTypeSpec_V3,
+    FixedLengthUTF32JSON_V2,
+    FixedLengthUTF32JSON_V3,
+    NullterminatedBytesJSON_V2,
+    NullTerminatedBytesJSON_V3,
+    RawBytesJSON_V2,
+    RawBytesJSON_V3,
+    StructJSON_V3,
+    StructuredJSON_V2,
+    StructuredJSON_V3,
+    TimeDelta64JSON_V2,
+    TimeDelta64JSON_V3,
+    VariableLengthBytesJSON_V2,
+    VariableLengthUTF8JSON_V2,
+    check_dtype_spec_no_object_codec_v2,
+    check_dtype_spec_v2,
+)
+from zarr.dtype.structured import Struct, Structured, SubArray
+from zarr.dtype.text import FixedLengthUTF32, VariableLengthUTF8
+from zarr.dtype.times import DateTime64, TimeDelta64
+
+__all__ = [
+    "Bool",
+    "Complex64",
+    "Complex128",
+    "DTypeSpec_V2",
+    "DataTypeRegistry",
+    "DateTime64",
+    "DateTime64JSON_V2",
+    "DateTime64JSON_V3",
+    "FixedLengthUTF32",
+    "FixedLengthUTF32JSON_V2",
+    "FixedLengthUTF32JSON_V3",
+    "Float16",
+    "Float32",
+    "Float64",
+    "HasEndianness",
+    "HasItemSize",
+    "HasLength",
+    "HasObjectCodec",
+    "Int8",
+    "Int16",
+    "Int32",
+    "Int64",
+    "NullTerminatedBytes",
+    "NullTerminatedBytesJSON_V3",
+    "NullterminatedBytesJSON_V2",
+    "PythonObject",
+    "RawBits",
+    "RawBytes",
+    "RawBytesJSON_V2",
+    "RawBytesJSON_V3",
+    "Struct",
+    "StructJSON_V3",
+    "Structured",
+    "StructuredJSON_V2",
+    "StructuredJSON_V3",
+    "SubArray",
+    "TBaseDType",
+    "TBaseScalar",
+    "TimeDelta64",
+    "TimeDelta64JSON_V2",
+    "TimeDelta64JSON_V3",
+    "UInt8",
+    "UInt16",
+    "UInt32",
+    "UInt64",
+    "VLEN_UTF8_ALIAS",
+    "VariableLengthBytes",
+    "VariableLengthBytesJSON_V2",
+    "VariableLengthUTF8",
+    "VariableLengthUTF8JSON_V2",
+    "ZDType",
+    "ZDTypeLike",
+    "check_dtype_spec_no_object_codec_v2",
+    "check_dtype_spec_v2",
+    "data_type_registry",
+    "get_data_type_from_json",
+    "get_data_type_from_native_dtype",
+    "parse_data_type",
+    "parse_dtype",
+]
+
+# The order matters where several classes fit: the first one that does is taken.
+for _cls in (
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    UInt8,
+    UInt16,
+    UInt32,
+    UInt64,
+    Float16,
+    Float32,
+    Float64,
+    Complex64,
+    Complex128,
+    FixedLengthUTF32,
+    VariableLengthUTF8,
+    RawBytes,
+    NullTerminatedBytes,
+    VariableLengthBytes,
+    Struct,
+    DateTime64,
+    TimeDelta64,
+    RawBits,
+    PythonObject,
+):
+    data_type_registry.register(_cls._zarr_v3_name, _cls)

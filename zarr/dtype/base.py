@@ -1,0 +1,307 @@
+"""What every data type offers, and the traits that some have."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from zarr.dtype.spec import ENDIANNESS_STR, DTypeJSON, DTypeSpec_V2, DTypeSpec_V3, EndiannessStr, JSON, ZarrFormat
+from zarr.errors import DataTypeValidationError, UnstableSpecificationWarning
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, TypeGuard
+
+# Numpy's stubs have no type that covers user-defined dtypes and text of any length.
+TBaseScalar: TypeAlias = np.generic | str | bytes
+TBaseDType: TypeAlias = np.dtype[np.generic]
+
+TScalar_co = TypeVar("TScalar_co", bound="np.generic | str | bytes", covariant=True)
+TDType_co = TypeVar("TDType_co", bound="np.dtype[Any]", covariant=True)
+
+
+class ScalarTypeValidationError(ValueError):
+    """A JSON value is no scalar of the data type."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ZDType(ABC, Generic[TDType_co, TScalar_co]):
+    """A data type of an array: what it is in numpy, what it is in array metadata, and its scalars in JSON.
+
+    Instances are immutable, hashable and equal if they describe the same thing. A subclass is a frozen dataclass; it
+    becomes usable in arrays by ``data_type_registry.register``.
+
+    Attributes
+    ----------
+    dtype_cls
+        The class of the numpy dtype.
+    _zarr_v3_name
+        The name in format 3.
+    """
+
+    dtype_cls: ClassVar[type[TDType_co]]  # type: ignore[misc]
+    _zarr_v3_name: ClassVar[str]
+
+    @classmethod
+    def _check_native_dtype(cls: type[Self], dtype: TBaseDType) -> TypeGuard[TDType_co]:
+        return type(dtype) is cls.dtype_cls
+
+    @classmethod
+    @abstractmethod
+    def from_native_dtype(cls: type[Self], dtype: TBaseDType) -> Self:
+        """Return the data type of a numpy dtype.
+
+        Raises
+        ------
+        DataTypeValidationError
+            When the numpy dtype is another one.
+        """
+
+    @abstractmethod
+    def to_native_dtype(self: Self) -> TDType_co:
+        """Return the numpy dtype of the elements in memory."""
+
+    @classmethod
+    @abstractmethod
+    def _from_json_v2(cls: type[Self], data: DTypeJSON) -> Self: ...
+
+    @classmethod
+    @abstractmethod
+    def _from_json_v3(cls: type[Self], data: DTypeJSON) -> Self: ...
+
+    @classmethod
+    def from_json(cls: type[Self], data: DTypeJSON, *, zarr_format: ZarrFormat) -> Self:
+        """Return the data type of its JSON form.
+
+        Parameters
+        ----------
+        data
+            In format 2 the object ``{"name": <dtype>, "object_codec_id": <id or None>}``, in format 3 the
+            ``data_type`` of the array.
+        zarr_format
+            The format.
+
+        Raises
+        ------
+        DataTypeValidationError
+            When the JSON form is that of another data type.
+        """
+        if zarr_format == 2:
+            return cls._from_json_v2(data)
+        if zarr_format == 3:
+            return cls._from_json_v3(data)
+        raise ValueError(f"zarr_format must be 2 or 3, got {zarr_format}")
+
+    @abstractmethod
+    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
+        """Return the JSON form; see ``from_json``."""
+
+    @abstractmethod
+    def _check_scalar(self, data: object) -> bool:
+        """Return whether an object can become a scalar of this type."""
+
+    @abstractmethod
+    def cast_scalar(self, data: object) -> TScalar_co:
+        """Make a scalar of a Python object.
+
+        Raises
+        ------
+        TypeError
+            When there is no way.
+        """
+
+    @abstractmethod
+    def default_scalar(self) -> TScalar_co:
+        """Return the scalar that stands in absent chunks when nobody chose one."""
+
+    @abstractmethod
+    def from_json_scalar(self: Self, data: JSON, *, zarr_format: ZarrFormat) -> TScalar_co:
+        """Return the scalar of a JSON value, such as the fill value of an array.
+
+        Raises
+        ------
+        TypeError, ValueError
+            When the JSON value is no scalar of this type.
+        """
+
+    @abstractmethod
+    def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> JSON:
+        """Return the JSON value of a scalar, or of what can be cast to one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HasLength:
+    """A data type whose elements have a chosen length."""
+
+    length: int
+
+    def __post_init__(self) -> None:
+        if self.length < 1:
+            raise ValueError(f"length must be >= 1, got {self.length}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HasEndianness:
+    """A data type with a byte order."""
+
+    endianness: EndiannessStr = "little"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HasItemSize:
+    """A data type whose elements all have the same number of bytes."""
+
+    @property
+    def item_size(self) -> int:
+        """The number of bytes of one element."""
+        raise NotImplementedError(f"{type(self).__name__} does not define item_size.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HasObjectCodec:
+    """A data type that format 2 stores as objects, by a filter of this id."""
+
+    object_codec_id: ClassVar[str]
+
+
+def wrong_dtype(cls: type[ZDType[Any, Any]], dtype: object) -> DataTypeValidationError:
+    """Return the error for a numpy dtype that is none of a class.
+
+    Examples
+    --------
+    >>> class Example:
+    ...     dtype_cls = int
+    >>> wrong_dtype(Example, "float")
+    DataTypeValidationError("Invalid data type: float. Expected an instance of <class 'int'>")
+    """
+    return DataTypeValidationError(f"Invalid data type: {dtype}. Expected an instance of {cls.dtype_cls}")
+
+
+def wrong_json(cls: type, data: object, expected: object) -> DataTypeValidationError:
+    """Return the error for a JSON form that is none of a class.
+
+    Examples
+    --------
+    >>> wrong_json(int, "x", "the string 'int'")
+    DataTypeValidationError("Invalid JSON representation of int. Got 'x', expected the string 'int'")
+    """
+    return DataTypeValidationError(f"Invalid JSON representation of {cls.__name__}. Got {data!r}, expected {expected}")
+
+
+def wrong_scalar(dtype: object, data: object) -> TypeError:
+    """Return the error for an object that cannot become a scalar.
+
+    Examples
+    --------
+    >>> wrong_scalar("int8", "x")
+    TypeError("Cannot convert object 'x' with type <class 'str'> to a scalar compatible with the data type int8.")
+    """
+    return TypeError(
+        f"Cannot convert object {data!r} with type {type(data)} to a scalar compatible with the data type {dtype}."
+    )
+
+
+def check_zarr_format(zarr_format: object) -> None:
+    """Raise unless the format is 2 or 3.
+
+    Examples
+    --------
+    >>> check_zarr_format(3)
+    """
+    if zarr_format not in (2, 3):
+        raise ValueError(f"zarr_format must be 2 or 3, got {zarr_format}")
+
+
+def byte_order_of(dtype: np.dtype[Any]) -> EndiannessStr:
+    """Return the byte order of a numpy dtype, "little" where it does not matter.
+
+    Examples
+    --------
+    >>> byte_order_of(np.dtype(">i4"))
+    'big'
+    """
+    if dtype.byteorder == ">" or (dtype.byteorder == "=" and sys.byteorder == "big"):
+        return "big"
+    return "little"
+
+
+def endianness_mark(endianness: EndiannessStr) -> Literal["<", ">"]:
+    """Return the mark of a byte order in numpy's type strings.
+
+    Raises
+    ------
+    ValueError
+        When it is none of "little" and "big".
+
+    Examples
+    --------
+    >>> endianness_mark("big")
+    '>'
+    """
+    if endianness not in ENDIANNESS_STR:
+        raise ValueError(f"Invalid endianness: {endianness!r}. Expected one of {ENDIANNESS_STR}")
+    return "<" if endianness == "little" else ">"
+
+
+@cache
+def native_dtype(code: str) -> Any:
+    """Return the numpy dtype of a type string; the same object every time.
+
+    Examples
+    --------
+    >>> native_dtype("<i4")
+    dtype('int32')
+    """
+    return np.dtype(code)
+
+
+def canonical(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the usual dtype for dtypes that are the same thing under another C name, like ``long long``.
+
+    Examples
+    --------
+    >>> type(canonical(np.dtype("q"))).__name__
+    'Int64DType'
+    """
+    return cast("np.dtype[Any]", native_dtype(dtype.str)) if dtype.kind in "iufc" else dtype
+
+
+_warned: set[str] = set()
+
+
+def v3_unstable_dtype_warning(dtype: ZDType[Any, Any]) -> None:
+    """Warn, once per name in the life of the process, that format 3 does not specify a data type yet.
+
+    Parameters
+    ----------
+    dtype
+        The data type.
+    """
+    name = type(dtype)._zarr_v3_name
+    if name in _warned:
+        return
+    _warned.add(name)
+    warnings.warn(
+        f"The data type ({dtype}) does not have a Zarr V3 specification. Other implementations may be unable to read "
+        "arrays that are saved with it, and the way in which it is saved may still change. "
+        "https://github.com/zarr-developers/zarr-extensions/tree/main/data-types lists the types that are specified.",
+        category=UnstableSpecificationWarning,
+        stacklevel=3,
+    )
+
+
+def is_sequence(data: object) -> TypeGuard[Sequence[Any]]:
+    """Return whether something is a sequence, but neither text nor bytes.
+
+    Examples
+    --------
+    >>> is_sequence([1]), is_sequence("a")
+    (True, False)
+    """
+    return isinstance(data, Sequence) and not isinstance(data, (str, bytes, bytearray))

@@ -1,0 +1,166 @@
+"""Names and classes of data types, and the search for the one that fits a numpy dtype or a JSON form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import numpy as np
+
+from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, canonical
+from zarr.dtype.spec import DTypeJSON, ZarrFormat, split_dtype_spec_v3
+from zarr.errors import DataTypeValidationError
+from zarr.registry import entry_points_for, load_entry_point
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataTypeRegistry:
+    """Data types by name.
+
+    Those that other packages offer as entry points of the group ``zarr.data_type`` are loaded when a search among the
+    others found nothing.
+
+    Attributes
+    ----------
+    contents
+        The classes by name.
+
+    Examples
+    --------
+    >>> from zarr.dtype import data_type_registry
+    >>> data_type_registry.get("int8").__name__
+    'Int8'
+    """
+
+    contents: dict[str, type[ZDType[TBaseDType, TBaseScalar]]] = field(default_factory=dict, init=False)
+    _lazy_load_list: list[EntryPoint] = field(default_factory=list, init=False, repr=False)
+    _state: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def _lazy_load(self) -> None:
+        if not self._state.get("collected"):
+            self._state["collected"] = True
+            self._lazy_load_list.extend(entry_points_for("data_type"))
+        waiting = list(self._lazy_load_list)
+        self._lazy_load_list.clear()
+        for point in waiting:
+            cls = load_entry_point(point)
+            if cls is not None:
+                self.register(getattr(cls, "_zarr_v3_name", point.name), cls)
+
+    def register(self, key: str, cls: type[ZDType[TBaseDType, TBaseScalar]]) -> None:
+        """Add a class under a name; a class of that name is replaced.
+
+        Examples
+        --------
+        >>> from zarr.dtype import Int8
+        >>> DataTypeRegistry().register("int8", Int8)
+        """
+        self.contents[key] = cls
+
+    def unregister(self, key: str) -> None:
+        """Remove a name.
+
+        Raises
+        ------
+        KeyError
+            When it is not there.
+        """
+        if key not in self.contents:
+            raise KeyError(f"Data type '{key}' not found in registry.")
+        del self.contents[key]
+
+    def get(self, key: str) -> type[ZDType[TBaseDType, TBaseScalar]]:
+        """Return the class of a name.
+
+        Raises
+        ------
+        KeyError
+            When there is none.
+        """
+        if key not in self.contents:
+            self._lazy_load()
+        return self.contents[key]
+
+    def match_dtype(self, dtype: TBaseDType) -> ZDType[TBaseDType, TBaseScalar]:
+        """Return the data type of a numpy dtype.
+
+        Raises
+        ------
+        ValueError
+            When there is none, or when there are several because the dtype is that of Python objects.
+
+        Examples
+        --------
+        >>> from zarr.dtype import data_type_registry
+        >>> data_type_registry.match_dtype(np.dtype("i4"))
+        Int32(endianness='little')
+        """
+        if type(dtype) is np.dtypes.ObjectDType:
+            raise ValueError(
+                f"Zarr data type resolution from {dtype} failed. Attempted to resolve a zarr data type from a numpy "
+                '"Object" data type, which is ambiguous, as multiple zarr data types can be represented by the numpy '
+                '"Object" data type. In this case you should construct your array by providing a specific Zarr data '
+                'type: zarr.dtype.VariableLengthUTF8() or "string" for text, zarr.dtype.VariableLengthBytes() for bytes.'
+            )
+        found = self._try_dtype(canonical(dtype))
+        if found is None:
+            self._lazy_load()
+            found = self._try_dtype(dtype)
+        if found is None:
+            raise ValueError(f"No Zarr data type found that matches dtype '{dtype!r}'")
+        return found
+
+    def _try_dtype(self, dtype: np.dtype[Any]) -> ZDType[TBaseDType, TBaseScalar] | None:
+        for cls in self.contents.values():
+            if getattr(cls, "dtype_cls", type(dtype)) is not type(dtype):
+                continue
+            try:
+                return cls.from_native_dtype(dtype)
+            except DataTypeValidationError:
+                continue
+        return None
+
+    def match_json(self, data: DTypeJSON, *, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar]:
+        """Return the data type of a JSON form.
+
+        Parameters
+        ----------
+        data
+            In format 2 the object ``{"name": <dtype>, "object_codec_id": <id or None>}``, in format 3 the
+            ``data_type`` of the array: a name, or an object with a name and, where needed, a configuration.
+        zarr_format
+            The format.
+
+        Raises
+        ------
+        ValueError
+            When there is none.
+
+        Examples
+        --------
+        >>> from zarr.dtype import data_type_registry
+        >>> data_type_registry.match_json({"name": "int8"}, zarr_format=3)
+        Int8()
+        """
+        found = self._try_json(data, zarr_format)
+        if found is None:
+            self._lazy_load()
+            found = self._try_json(data, zarr_format)
+        if found is None:
+            raise ValueError(f"No Zarr data type found that matches {data!r}")
+        return found
+
+    def _try_json(self, data: DTypeJSON, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar] | None:
+        spec = split_dtype_spec_v3(data) if zarr_format == 3 else None
+        first = self.contents.get(spec[0]) if spec is not None else None
+        for cls in ([first] if first is not None else []) + list(self.contents.values()):
+            try:
+                return cls.from_json(data, zarr_format=zarr_format)
+            except DataTypeValidationError as error:
+                if error.__cause__ is not None:  # the right class, but one of its fields is wrong
+                    raise
+        return None
+
+
+data_type_registry = DataTypeRegistry()

@@ -1,0 +1,158 @@
+"""Scalars in JSON: floats with their special values and bit patterns, bytes as base64 or as lists of integers."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+import sys
+from typing import Any
+
+import numpy as np
+
+from zarr.dtype.base import is_sequence
+
+_HEX = re.compile(r"0x[0-9a-fA-F]+")
+_SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def float_from_json(data: object, dtype: np.dtype[Any]) -> Any:
+    """Return the float scalar of a JSON value.
+
+    A number is rounded once, half to even. A string is "NaN", "Infinity", "-Infinity", or "0x" and the bits of the
+    number in hexadecimal, most significant first; every bit is kept, also the signalling bit of a NaN.
+
+    Parameters
+    ----------
+    data
+        The JSON value.
+    dtype
+        The dtype of the scalar.
+
+    Raises
+    ------
+    TypeError
+        When the JSON value is no number.
+    ValueError
+        When the bit pattern has the wrong length.
+
+    Examples
+    --------
+    >>> float_from_json("0x7fc00000", np.dtype("float32"))
+    np.float32(nan)
+    """
+    if isinstance(data, str):
+        if data.startswith("0x"):
+            return _float_from_bits(data, dtype)
+        try:
+            return dtype.type(_SPECIAL[data] if data in _SPECIAL else float(data))
+        except ValueError:
+            raise not_a_float(data) from None
+    if isinstance(data, (int, np.integer)):
+        return _round_int(int(data), dtype)
+    if isinstance(data, (float, np.floating)):
+        with np.errstate(over="ignore"):
+            return dtype.type(data)
+    raise not_a_float(data)
+
+
+def not_a_float(data: object) -> TypeError:
+    """Return the error for a JSON value that is no float.
+
+    Examples
+    --------
+    >>> not_a_float("x")
+    TypeError('Invalid type: x. Expected a float or a special string encoding of a float.')
+    """
+    return TypeError(f"Invalid type: {data}. Expected a float or a special string encoding of a float.")
+
+
+def _float_from_bits(data: str, dtype: np.dtype[Any]) -> Any:
+    digits = 2 * dtype.itemsize
+    if not _HEX.fullmatch(data) or len(data) != digits + 2:
+        raise ValueError(
+            f"Invalid hexadecimal float value: {data!r}. Expected the '0x' prefix to be followed by {digits} "
+            f"hexadecimal digits, the bits of a {dtype.name}"
+        )
+    bits = bytes.fromhex(data[2:])
+    # In the byte order of the machine, because swapping goes through arithmetic that quiets a signalling NaN.
+    return np.frombuffer(bits[::-1] if sys.byteorder == "little" else bits, dtype=dtype.newbyteorder("="))[0]
+
+
+def _round_int(value: int, dtype: np.dtype[Any]) -> Any:
+    """Round an integer to a float once. Going through a Python float would round large ones twice."""
+    with np.errstate(over="ignore"):
+        try:
+            guess = dtype.type(float(value))
+        except OverflowError:
+            return dtype.type(math.copysign(math.inf, value))
+        if -(2**53) <= value <= 2**53 or dtype.itemsize == 8 or not np.isfinite(guess):
+            return guess
+        near = [np.nextafter(guess, dtype.type(end)) for end in (-math.inf, math.inf)]
+        bits = np.dtype(f"u{dtype.itemsize}")
+        return min(
+            (guess, *(number for number in near if np.isfinite(number))),
+            key=lambda number: (abs(int(number) - value), int(number.view(bits)) & 1),
+        )
+
+
+def float_to_json(value: Any, *, keep_bits: bool) -> float | str:
+    """Return the JSON value of a float scalar.
+
+    Parameters
+    ----------
+    value
+        A numpy scalar.
+    keep_bits
+        Whether a NaN that is not the usual one is written as its bits; else every NaN is "NaN".
+
+    Examples
+    --------
+    >>> float_to_json(np.float32("-inf"), keep_bits=True)
+    '-Infinity'
+    """
+    if np.isnan(value):
+        usual = value.dtype.type(np.nan)
+        if keep_bits and value.tobytes() != usual.tobytes():
+            # A numpy scalar always has the byte order of the machine.
+            return "0x" + (value.tobytes()[::-1] if sys.byteorder == "little" else value.tobytes()).hex()
+        return "NaN"
+    if np.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return float(value)
+
+
+def bytes_from_json(data: object) -> bytes:
+    """Return the bytes of a JSON value: a base64 string, or a list of integers from 0 to 255.
+
+    Raises
+    ------
+    TypeError
+        When the JSON value is neither.
+    ValueError
+        When the string is not base64, or an integer is out of range.
+
+    Examples
+    --------
+    >>> bytes_from_json("YWI="), bytes_from_json([97, 98])
+    (b'ab', b'ab')
+    """
+    if isinstance(data, str):
+        return base64.b64decode(data, validate=False)
+    if is_sequence(data):
+        if not all(isinstance(item, int) and not isinstance(item, bool) and 0 <= item <= 255 for item in data):
+            raise ValueError(f"Invalid bytes: {data}. Expected integers from 0 to 255.")
+        return bytes(data)
+    raise TypeError(f"Invalid type: {data}. Expected a base64-encoded string or a list of integers from 0 to 255.")
+
+
+def bytes_to_json(data: bytes) -> str:
+    """Return bytes as a base64 string.
+
+    Examples
+    --------
+    >>> bytes_to_json(b"ab")
+    'YWI='
+    """
+    return binascii.b2a_base64(data, newline=False).decode("ascii")

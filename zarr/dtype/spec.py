@@ -1,0 +1,149 @@
+"""The JSON forms of data types, and checks that something has such a form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+from typing_extensions import TypeGuard
+
+from zarr.types import JSON, DTypeConfig_V2, DTypeJSON, EndiannessStr, NamedConfig, NamedRequiredConfig, ZarrFormat
+
+__all__ = [
+    "ENDIANNESS_STR",
+    "OBJECT_CODEC_IDS",
+    "DTypeConfig_V2",
+    "DTypeJSON",
+    "DTypeSpec_V2",
+    "DTypeSpec_V3",
+    "EndiannessStr",
+    "JSON",
+    "ObjectCodecID",
+    "ZarrFormat",
+    "check_dtype_name_v2",
+    "check_dtype_spec_no_object_codec_v2",
+    "check_dtype_spec_v2",
+    "check_dtype_spec_v3",
+    "split_dtype_spec_v3",
+]
+
+ENDIANNESS_STR: Final = "little", "big"
+# Filters of format 2 that make bytes of objects; the first filter of an object array is one of these.
+OBJECT_CODEC_IDS: Final = (
+    "vlen-utf8",
+    "vlen-bytes",
+    "vlen-array",
+    "pickle",
+    "json2",
+    "json",
+    "msgpack2",
+    "msgpack",
+    "categorize",
+    "base64",
+)
+ObjectCodecID: TypeAlias = str
+
+StructuredName_V2: TypeAlias = Sequence[Any]
+DTypeName_V2: TypeAlias = "str | Sequence[Any]"
+DTypeSpec_V2: TypeAlias = DTypeConfig_V2[Any, Any]
+DTypeSpec_V3: TypeAlias = str | NamedConfig[str, Mapping[str, object]]
+
+# Names of the JSON forms of single data types, for annotations in other libraries.
+DateTime64JSON_V2: TypeAlias = DTypeConfig_V2[str, None]
+DateTime64JSON_V3: TypeAlias = NamedRequiredConfig[Literal["numpy.datetime64"], Mapping[str, object]]
+TimeDelta64JSON_V2: TypeAlias = DTypeConfig_V2[str, None]
+TimeDelta64JSON_V3: TypeAlias = NamedRequiredConfig[Literal["numpy.timedelta64"], Mapping[str, object]]
+FixedLengthUTF32JSON_V2: TypeAlias = DTypeConfig_V2[str, None]
+FixedLengthUTF32JSON_V3: TypeAlias = NamedConfig[Literal["fixed_length_utf32"], Mapping[str, object]]
+NullterminatedBytesJSON_V2: TypeAlias = DTypeConfig_V2[str, None]
+NullTerminatedBytesJSON_V3: TypeAlias = NamedConfig[Literal["null_terminated_bytes"], Mapping[str, object]]
+RawBytesJSON_V2: TypeAlias = DTypeConfig_V2[str, None]
+RawBytesJSON_V3: TypeAlias = NamedConfig[Literal["raw_bytes"], Mapping[str, object]]
+StructuredJSON_V2: TypeAlias = DTypeConfig_V2[StructuredName_V2, None]
+StructuredJSON_V3: TypeAlias = NamedConfig[Literal["structured"], Mapping[str, object]]
+StructJSON_V3: TypeAlias = NamedConfig[Literal["struct"], Mapping[str, object]]
+VariableLengthBytesJSON_V2: TypeAlias = DTypeConfig_V2[Literal["|O"], Literal["vlen-bytes"]]
+VariableLengthUTF8JSON_V2: TypeAlias = DTypeConfig_V2[Literal["|O"], Literal["vlen-utf8"]]
+
+
+def check_dtype_name_v2(data: object) -> TypeGuard[DTypeName_V2]:
+    """Return whether something looks like the ``dtype`` of format 2: a string, or a list of fields.
+
+    Examples
+    --------
+    >>> check_dtype_name_v2("<i4"), check_dtype_name_v2([["a", "<i4"]]), check_dtype_name_v2(4)
+    (True, True, False)
+    """
+    if isinstance(data, str):
+        return True
+    return isinstance(data, Sequence) and all(
+        isinstance(field, Sequence)
+        and not isinstance(field, str)
+        and len(field) in (2, 3)
+        and isinstance(field[0], str)
+        and check_dtype_name_v2(field[1])
+        for field in data
+    )
+
+
+def check_dtype_spec_v2(data: object) -> TypeGuard[DTypeSpec_V2]:
+    """Return whether something is a name of format 2 together with the id of an object codec, or None.
+
+    Examples
+    --------
+    >>> check_dtype_spec_v2({"name": "|O", "object_codec_id": "vlen-utf8"})
+    True
+    """
+    return (
+        isinstance(data, Mapping)
+        and set(data) == {"name", "object_codec_id"}
+        and check_dtype_name_v2(data["name"])
+        and (data["object_codec_id"] is None or isinstance(data["object_codec_id"], str))
+    )
+
+
+def check_dtype_spec_no_object_codec_v2(data: object) -> TypeGuard[DTypeConfig_V2[DTypeName_V2, None]]:
+    """Return whether something is a name of format 2 without an object codec.
+
+    Examples
+    --------
+    >>> check_dtype_spec_no_object_codec_v2({"name": "|O", "object_codec_id": "vlen-utf8"})
+    False
+    """
+    return check_dtype_spec_v2(data) and data["object_codec_id"] is None
+
+
+def check_dtype_spec_v3(data: object) -> TypeGuard[DTypeSpec_V3]:
+    """Return whether something is a name, or a name with a configuration.
+
+    Examples
+    --------
+    >>> check_dtype_spec_v3("int8"), check_dtype_spec_v3({"configuration": {}})
+    (True, False)
+    """
+    if isinstance(data, str):
+        return True
+    return (
+        isinstance(data, Mapping)
+        and isinstance(data.get("name"), str)
+        and isinstance(data.get("configuration", {}), Mapping)
+    )
+
+
+def split_dtype_spec_v3(data: object) -> tuple[str, Mapping[str, Any]] | None:
+    """Return the name and the configuration (empty if there is none) of a ``data_type`` of format 3.
+
+    Returns
+    -------
+    None when the object is no ``data_type``.
+
+    Examples
+    --------
+    >>> split_dtype_spec_v3("int8"), split_dtype_spec_v3({"name": "int8"})
+    (('int8', {}), ('int8', {}))
+    """
+    if not check_dtype_spec_v3(data):
+        return None
+    if isinstance(data, str):
+        return data, {}
+    return data["name"], data.get("configuration", {})

@@ -1,0 +1,203 @@
+"""Text: of a fixed number of characters, and of any length."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from zarr.dtype.base import (
+    HasEndianness,
+    HasItemSize,
+    HasLength,
+    HasObjectCodec,
+    TBaseDType,
+    ZDType,
+    byte_order_of,
+    check_zarr_format,
+    endianness_mark,
+    native_dtype,
+    wrong_dtype,
+    wrong_json,
+    wrong_scalar,
+)
+from zarr.dtype.spec import (
+    DTypeJSON,
+    DTypeSpec_V2,
+    DTypeSpec_V3,
+    JSON,
+    ZarrFormat,
+    check_dtype_spec_no_object_codec_v2,
+    check_dtype_spec_v2,
+    split_dtype_spec_v3,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_V2_NAME = re.compile(r"([<>])U(\d+)")
+_BYTES_PER_CHARACTER = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedLengthUTF32(ZDType["np.dtype[np.str_]", np.str_], HasEndianness, HasLength, HasItemSize):
+    """Text of at most ``length`` characters, four bytes each.
+
+    Examples
+    --------
+    >>> FixedLengthUTF32(length=2).to_json(3)
+    {'name': 'fixed_length_utf32', 'configuration': {'length_bytes': 8}}
+    """
+
+    dtype_cls = np.dtypes.StrDType
+    _zarr_v3_name: ClassVar[str] = "fixed_length_utf32"
+    code_point_bytes: ClassVar[int] = _BYTES_PER_CHARACTER
+
+    @classmethod
+    def from_native_dtype(cls, dtype: TBaseDType) -> Self:
+        """Return the data type of numpy's ``U<length>``."""
+        if cls._check_native_dtype(dtype):
+            return cls(length=dtype.itemsize // _BYTES_PER_CHARACTER, endianness=byte_order_of(dtype))
+        raise wrong_dtype(cls, dtype)
+
+    def to_native_dtype(self) -> np.dtype[np.str_]:
+        """Return numpy's ``U<length>``."""
+        return native_dtype(f"{endianness_mark(self.endianness)}U{self.length}")  # type: ignore[no-any-return]
+
+    @classmethod
+    def _from_json_v2(cls, data: DTypeJSON) -> Self:
+        if check_dtype_spec_no_object_codec_v2(data) and isinstance(data["name"], str):
+            found = _V2_NAME.fullmatch(data["name"])
+            if found:
+                return cls(length=int(found[2]), endianness="big" if found[1] == ">" else "little")
+        raise wrong_json(cls, data, "a string like '<U3'")
+
+    @classmethod
+    def _from_json_v3(cls, data: DTypeJSON) -> Self:
+        spec = split_dtype_spec_v3(data)
+        if spec is not None and spec[0] == cls._zarr_v3_name and set(spec[1]) == {"length_bytes"}:
+            length_bytes = spec[1]["length_bytes"]
+            if isinstance(length_bytes, int) and length_bytes % _BYTES_PER_CHARACTER == 0:
+                return cls(length=length_bytes // _BYTES_PER_CHARACTER)
+            raise ValueError(f"length_bytes must be a multiple of {_BYTES_PER_CHARACTER}, got {length_bytes!r}.")
+        raise wrong_json(cls, data, "an object with the name 'fixed_length_utf32' and the 'length_bytes'")
+
+    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
+        """Return the name with the length in bytes, or ``"<U3"`` in format 2."""
+        check_zarr_format(zarr_format)
+        if zarr_format == 2:
+            return {"name": self.to_native_dtype().str, "object_codec_id": None}
+        return {"name": self._zarr_v3_name, "configuration": {"length_bytes": self.item_size}}
+
+    def _check_scalar(self, data: object) -> bool:
+        return isinstance(data, (str, bytes, int, float, np.generic))
+
+    def cast_scalar(self, data: object) -> np.str_:
+        """Make text of an object; what is too long is cut off."""
+        if self._check_scalar(data):
+            return np.str_((data.decode() if isinstance(data, bytes) else str(data))[: self.length])
+        raise wrong_scalar(self, data)
+
+    def default_scalar(self) -> np.str_:
+        """Return the empty string."""
+        return np.str_("")
+
+    def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> np.str_:
+        """Return the scalar of a string. In format 2, where old files have it, 0 or null is the empty string.
+
+        Raises
+        ------
+        ValueError
+            When the string is too long, in format 3.
+        """
+        if zarr_format == 2 and (data is None or (data == 0 and not isinstance(data, (str, bool)))):
+            return np.str_("")
+        if not isinstance(data, str):
+            raise TypeError(f"Invalid type: {data}. Expected a string.")
+        if len(data) > self.length and zarr_format == 3:
+            raise ValueError(f"The string {data!r} has {len(data)} characters, more than the {self.length} of {self}.")
+        return np.str_(data[: self.length])
+
+    def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> str:
+        """Return the string."""
+        return str(self.cast_scalar(data))
+
+    @property
+    def item_size(self) -> int:
+        """Four bytes per character."""
+        return self.length * _BYTES_PER_CHARACTER
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariableLengthUTF8(ZDType[Any, str], HasObjectCodec):
+    """Text of any length; numpy's ``StringDType`` in memory.
+
+    Examples
+    --------
+    >>> VariableLengthUTF8().to_json(3)
+    'string'
+    """
+
+    dtype_cls = np.dtypes.StringDType
+    _zarr_v3_name: ClassVar[str] = "string"
+    object_codec_id: ClassVar[str] = "vlen-utf8"
+
+    @classmethod
+    def from_native_dtype(cls, dtype: TBaseDType) -> Self:
+        """Return the data type of numpy's ``StringDType``, which must have no object for missing values."""
+        if not cls._check_native_dtype(dtype):
+            raise wrong_dtype(cls, dtype)
+        if hasattr(dtype, "na_object"):
+            raise ValueError(
+                f"Zarr data type resolution from {dtype} failed. Attempted to resolve a zarr data type from a "
+                "`numpy.dtypes.StringDType` with `na_object` set, which is not supported."
+            )
+        return cls()
+
+    def to_native_dtype(self) -> Any:
+        """Return numpy's ``StringDType``."""
+        return np.dtypes.StringDType()
+
+    @classmethod
+    def _from_json_v2(cls, data: DTypeJSON) -> Self:
+        if check_dtype_spec_v2(data) and data["name"] == "|O" and data["object_codec_id"] == cls.object_codec_id:
+            return cls()
+        raise wrong_json(cls, data, "the string '|O' with the object codec 'vlen-utf8'")
+
+    @classmethod
+    def _from_json_v3(cls, data: DTypeJSON) -> Self:
+        if split_dtype_spec_v3(data) == ("string", {}):
+            return cls()
+        raise wrong_json(cls, data, "the string 'string'")
+
+    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
+        """Return ``"string"``, or ``"|O"`` with the id of the object codec in format 2."""
+        check_zarr_format(zarr_format)
+        return {"name": "|O", "object_codec_id": self.object_codec_id} if zarr_format == 2 else "string"
+
+    def _check_scalar(self, data: object) -> bool:
+        return isinstance(data, (str, bytes, int, float, np.generic))
+
+    def cast_scalar(self, data: object) -> str:
+        """Make text of an object."""
+        if self._check_scalar(data):
+            return data.decode() if isinstance(data, bytes) else str(data)
+        raise wrong_scalar(self, data)
+
+    def default_scalar(self) -> str:
+        """Return the empty string."""
+        return ""
+
+    def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> str:
+        """Return the scalar of a string; a number counts as its digits, null in format 2 as the empty string."""
+        if data is None and zarr_format == 2:
+            return ""
+        if isinstance(data, (str, int, float)):
+            return str(data)
+        raise TypeError(f"Invalid type: {data}. Expected a string or number.")
+
+    def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> str:
+        """Return the string."""
+        return self.cast_scalar(data)

@@ -1,0 +1,208 @@
+"""Points in time and spans of time, counted in a unit."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from zarr.dtype.base import (
+    HasEndianness,
+    HasItemSize,
+    TBaseDType,
+    TDType_co,
+    TScalar_co,
+    ZDType,
+    byte_order_of,
+    check_zarr_format,
+    endianness_mark,
+    native_dtype,
+    wrong_dtype,
+    wrong_json,
+    wrong_scalar,
+)
+from zarr.dtype.spec import (
+    DTypeJSON,
+    DTypeSpec_V2,
+    DTypeSpec_V3,
+    EndiannessStr,
+    JSON,
+    ZarrFormat,
+    check_dtype_spec_no_object_codec_v2,
+    split_dtype_spec_v3,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+DateTimeUnit: TypeAlias = Literal[
+    "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs", "as", "generic"
+]
+DATETIME_UNIT: Final[tuple[str, ...]] = get_args(DateTimeUnit)
+_NOT_A_TIME: Final = -(2**63)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeDTypeBase(ZDType[TDType_co, TScalar_co], HasEndianness, HasItemSize):
+    """Integers of 8 bytes that count ``scale_factor`` units; the smallest one means "not a time".
+
+    Parameters
+    ----------
+    endianness
+        The byte order.
+    scale_factor
+        How many units one count is.
+    unit
+        The unit, in numpy's spelling.
+    """
+
+    _letter: ClassVar[str]
+
+    endianness: EndiannessStr = "little"
+    scale_factor: int = 1
+    unit: DateTimeUnit = "generic"
+
+    def __post_init__(self) -> None:
+        if self.scale_factor < 1:
+            raise ValueError(f"scale_factor must be > 0, got {self.scale_factor}.")
+        if self.scale_factor >= 2**31:
+            raise ValueError(f"scale_factor must be < 2147483648, got {self.scale_factor}.")
+        if self.unit not in DATETIME_UNIT:
+            raise ValueError(f"unit must be one of {DATETIME_UNIT}, got {self.unit!r}.")
+        if self.unit == "μs":
+            object.__setattr__(self, "unit", "us")
+
+    @classmethod
+    def from_native_dtype(cls, dtype: TBaseDType) -> Self:
+        """Return the data type of a numpy dtype of times."""
+        if cls._check_native_dtype(dtype):
+            unit, scale_factor = np.datetime_data(dtype)
+            return cls(endianness=byte_order_of(dtype), scale_factor=scale_factor, unit=unit)  # type: ignore[arg-type]
+        raise wrong_dtype(cls, dtype)
+
+    def to_native_dtype(self) -> TDType_co:
+        """Return the numpy dtype."""
+        return native_dtype(self._v2_name())  # type: ignore[no-any-return]
+
+    def _v2_name(self) -> str:
+        if self.unit == "generic":
+            return f"{endianness_mark(self.endianness)}{self._letter}8"
+        count = "" if self.scale_factor == 1 else str(self.scale_factor)
+        return f"{endianness_mark(self.endianness)}{self._letter}8[{count}{self.unit}]"
+
+    @classmethod
+    def _from_json_v2(cls, data: DTypeJSON) -> Self:
+        if check_dtype_spec_no_object_codec_v2(data) and isinstance(data["name"], str):
+            found = re.fullmatch(rf"([<>]){cls._letter}8(?:\[(\d*)(\w+)\])?", data["name"])
+            if found:
+                return cls(
+                    endianness="big" if found[1] == ">" else "little",
+                    scale_factor=int(found[2] or 1),
+                    unit=found[3] or "generic",  # type: ignore[arg-type]
+                )
+        raise wrong_json(cls, data, f"a string like '<{cls._letter}8[s]'")
+
+    @classmethod
+    def _from_json_v3(cls, data: DTypeJSON) -> Self:
+        spec = split_dtype_spec_v3(data)
+        if spec is not None and spec[0] == cls._zarr_v3_name and set(spec[1]) == {"unit", "scale_factor"}:
+            return cls(unit=spec[1]["unit"], scale_factor=spec[1]["scale_factor"])
+        raise wrong_json(
+            cls, data, f"an object with the name {cls._zarr_v3_name!r}, the 'unit' and the 'scale_factor'"
+        )
+
+    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
+        """Return the name with unit and scale factor, or a string like ``"<M8[s]"`` in format 2."""
+        check_zarr_format(zarr_format)
+        if zarr_format == 2:
+            return {"name": self._v2_name(), "object_codec_id": None}
+        return {
+            "name": self._zarr_v3_name,
+            "configuration": {"unit": self.unit, "scale_factor": self.scale_factor},
+        }
+
+    def _from_count(self, count: int) -> TScalar_co:
+        # A view of the integer: numpy's constructors treat units "generic" and multiples each in their own way.
+        return np.array([count], dtype=np.int64).view(native_dtype(self._v2_name().replace(">", "<")))[0]  # type: ignore[no-any-return]
+
+    def _check_scalar(self, data: object) -> bool:
+        raise NotImplementedError(type(self).__name__)
+
+    def cast_scalar(self, data: object) -> TScalar_co:
+        """Make a time of an object: a count, a string in ISO 8601, a time of numpy or of the standard library, None."""
+        if not self._check_scalar(data) or isinstance(data, bool):
+            raise wrong_scalar(self, data)
+        if data is None:
+            return self._from_count(_NOT_A_TIME)
+        if isinstance(data, (int, np.integer)):
+            return self._from_count(int(data))
+        dtype = native_dtype(self._v2_name().replace(">", "<"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of a "not a time" without a unit
+            return np.array([data]).astype(dtype)[0]  # type: ignore[no-any-return]
+
+    def default_scalar(self) -> TScalar_co:
+        """Return "not a time"."""
+        return self._from_count(_NOT_A_TIME)
+
+    def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> TScalar_co:
+        """Return the scalar of a count, or of "NaT"."""
+        if data == "NaT":
+            return self._from_count(_NOT_A_TIME)
+        if isinstance(data, int):
+            return self._from_count(data)
+        if isinstance(data, float) and data.is_integer():
+            return self._from_count(int(data))
+        raise TypeError(f"Invalid type: {data}. Expected an integer.")
+
+    def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> int:
+        """Return the count."""
+        scalar: Any = self.cast_scalar(data)
+        return int(scalar.view(np.int64))
+
+    @property
+    def item_size(self) -> int:
+        """Eight bytes."""
+        return 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class DateTime64(TimeDTypeBase["np.dtype[np.datetime64]", np.datetime64]):
+    """Points in time, counted from the start of 1970.
+
+    Examples
+    --------
+    >>> DateTime64(unit="s").to_native_dtype()
+    dtype('<M8[s]')
+    """
+
+    dtype_cls = np.dtypes.DateTime64DType
+    _zarr_v3_name: ClassVar[str] = "numpy.datetime64"
+    _letter: ClassVar[str] = "M"
+
+    def _check_scalar(self, data: object) -> bool:
+        return data is None or isinstance(data, (str, int, np.integer, np.datetime64, datetime.date)) and not isinstance(
+            data, np.timedelta64
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeDelta64(TimeDTypeBase["np.dtype[np.timedelta64]", np.timedelta64]):
+    """Spans of time.
+
+    Examples
+    --------
+    >>> TimeDelta64(unit="us", scale_factor=10).to_json(2)["name"]
+    '<m8[10us]'
+    """
+
+    dtype_cls = np.dtypes.TimeDelta64DType
+    _zarr_v3_name: ClassVar[str] = "numpy.timedelta64"
+    _letter: ClassVar[str] = "m"
+
+    def _check_scalar(self, data: object) -> bool:
+        return data is None or isinstance(data, (str, int, np.integer, np.timedelta64, datetime.timedelta))
