@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from zarr.codecs.chain import ShardLevel
 
 Ndarray = np.ndarray[Any, Any]
+
+MIN_SHARE = 4
+"""Shards that come as buffers come whole: that pays where one inner chunk in so many is wanted."""
 
 EMPTY = 2**64 - 1
 """What the index says of an inner chunk that is not stored."""
@@ -180,7 +184,9 @@ def _bulk_read_pays(plan: zarr_core.Plan, groups: zarr_core.ShardGroups, bulk: s
     """Whether the core should read the shards: it reads ranges of files, but of buffers only whole ones."""
     if plan.nslots == 1:
         return False
-    return bulk == "files" or bulk == "buffers"
+    if bulk == "files":
+        return True
+    return plan.nslots * MIN_SHARE >= groups.ngroups * math.prod(groups.chunks_per_shard(0))
 
 
 def read_shards_bulk_steps(
@@ -229,24 +235,13 @@ def _check_missing_steps(layout: ArrayLayout, groups: zarr_core.ShardGroups, mis
 # ----------------------------------------------------------------------------------------------- writing
 
 
-def chunks_inside(layout: ArrayLayout, part: ShardPart) -> int:
+def chunks_inside(layout: ArrayLayout, coords: tuple[int, ...], counts: tuple[int, ...]) -> int:
     """How many inner chunks of a shard lie inside the array."""
     inside = 1
-    for axis, start, at, count in zip(layout.grid.axes, layout.starts, part.coords, part.counts, strict=True):
+    for axis, start, at, count in zip(layout.grid.axes, layout.starts, coords, counts, strict=True):
         first = at * start if isinstance(start, int) else int(start[at])
         inside *= min(first + count, axis.nchunks) - first
     return inside
-
-
-def write_order(counts: tuple[int, ...], order: str) -> list[int]:
-    """Inner chunks in the order in which a shard stores them, as places in C order."""
-    if order in ("lexicographic", "unordered"):
-        return list(range(math.prod(counts)))
-    if order == "colexicographic":
-        places = np.arange(math.prod(counts)).reshape(counts)
-        return [int(i) for i in places.ravel(order="F")]
-    coords = zarr_core.morton_order(counts)
-    return [int(i) for i in np.ravel_multi_index(tuple(coords.T), counts)] if len(counts) else [0]
 
 
 def assemble(shard: ShardLevel, counts: tuple[int, ...], payloads: dict[int, Buffer]) -> Buffer:
@@ -256,7 +251,7 @@ def assemble(shard: ShardLevel, counts: tuple[int, ...], payloads: dict[int, Buf
     at_start = shard.index_location == "start"
     offset = shard.index_nbytes(nchunks) if at_start else 0
     parts: list[Buffer] = []
-    for place in write_order(counts, shard.write_order):
+    for place in shard.order_of_writing(counts):
         payload = payloads.get(place)
         if payload is not None:
             table[place] = (offset, len(payload))
@@ -302,7 +297,7 @@ def write_part_steps(
         yield Hold((key,))
         covered = {i for s, i in zip(part.slots, part.inner, strict=True) if fields is None and plan.whole(s)}
         payloads: dict[int, Buffer] = {}
-        if len(covered) < chunks_inside(layout, part):
+        if len(covered) < chunks_inside(layout, part.coords, part.counts):
             payloads = yield from kept_steps(layout, part, key, covered)
         for slot_index, place in zip(part.slots, part.inner, strict=True):
             slot = plan.slot(slot_index)
@@ -343,12 +338,13 @@ def write_shards_steps(
 ) -> Steps[None]:
     """Write all slots of a plan on inner chunks."""
     groups = plan.shard_groups(layout.starts)
-    indexes = range(groups.ngroups)
-    if bulk is not None and layout.program is not None and fields is None and _all_whole(layout, plan, groups):
-        failed = yield from write_shards_bulk_steps(layout, plan, groups, value, skip_filled)
-        if not failed:
+    indexes = list(range(groups.ngroups))
+    if bulk is not None and layout.program is not None and fields is None and plan.nslots > 1:
+        whole, indexes = split_groups(layout, plan, groups)
+        if len(whole):
+            indexes += yield from write_shards_bulk_steps(layout, plan, groups, value, skip_filled, whole)
+        if not indexes:
             return
-        indexes = failed
     write = partial(write_part_steps, layout, plan, value=value, fields=fields, skip_filled=skip_filled)
     if len(indexes) == 1:
         yield from write(ShardPart(groups, indexes[0]))
@@ -356,22 +352,45 @@ def write_shards_steps(
         yield Gather(write(ShardPart(groups, g)) for g in indexes)
 
 
-def _all_whole(layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups) -> bool:
-    """Whether every touched shard is written from end to end."""
+def split_groups(
+    layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups
+) -> tuple[NDArray[np.int64], list[int]]:
+    """The shards that are written from end to end, and the others."""
+    flags = None
     if not plan.all_whole:
-        return False
-    return sum(chunks_inside(layout, ShardPart(groups, g)) for g in range(groups.ngroups)) == plan.nslots
+        flags = np.fromiter((plan.whole(i) for i in range(plan.nslots)), dtype=bool, count=plan.nslots)
+    whole, rest = [], []
+    for g in range(groups.ngroups):
+        slots = groups.slots(g)
+        full = len(slots) == chunks_inside(layout, groups.coords(g), groups.chunks_per_shard(g))
+        (whole if full and (flags is None or flags[slots].all()) else rest).append(g)
+    return np.array(whole, dtype=np.int64), rest
 
 
 def write_shards_bulk_steps(
-    layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, value: Ndarray, skip_filled: bool
-) -> Steps[Any]:
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    groups: zarr_core.ShardGroups,
+    value: Ndarray,
+    skip_filled: bool,
+    whole: NDArray[np.int64],
+) -> Steps[list[int]]:
     """Write whole shards in one job; the result is the shards that failed."""
     shard = layout.shard
     assert shard is not None
+    which = None if len(whole) == groups.ngroups else whole
     job = zarr_core.ShardWriteJob(
-        plan, groups, layout.program, value, layout.fill, skip_filled, shard.index_format, shard.write_order
+        plan,
+        groups,
+        layout.program,
+        value,
+        layout.fill,
+        skip_filled,
+        shard.index_format,
+        shard.write_order,
+        which=which,
     )
     nbytes = plan.nslots * layout.chunk_nbytes
-    yield Transfer(job, "write", layout.keys, groups, count=groups.ngroups, nbytes=nbytes)
-    return job.failed.tolist()
+    yield Transfer(job, "write", layout.keys, groups, count=len(whole), nbytes=nbytes, slots=which)
+    failed: list[int] = job.failed.tolist()
+    return failed
