@@ -221,8 +221,8 @@ def parse_chunk_key_encoding(data: ChunkKeyEncodingLike) -> ChunkKeyEncoding:
     """
     if isinstance(data, ChunkKeyEncoding):
         return data
-    if isinstance(data, Mapping) and "separator" in data:
-        data = {"name": data.get("name"), "configuration": {"separator": data["separator"]}}
+    if isinstance(data, Mapping) and "separator" in data and "name" in data:
+        data = {"name": data["name"], "configuration": {"separator": data["separator"]}}
     name, configuration = parse_named_configuration(data, require_configuration=False)  # type: ignore[arg-type]
     cls = _BUILTIN.get(name)
     if cls is not None:

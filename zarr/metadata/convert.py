@@ -1,0 +1,218 @@
+"""The metadata of format 2 said in format 3: the same chunks under the same keys, so no data need be rewritten."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
+from zarr.abc.numcodec import Numcodec
+from zarr.chunk_keys import V2ChunkKeyEncoding
+from zarr.codecs.blosc import BloscCodec
+from zarr.codecs.bytes import BytesCodec
+from zarr.codecs.gzip import GzipCodec
+from zarr.codecs.transpose import TransposeCodec
+from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
+from zarr.codecs.zstd import ZstdCodec
+from zarr.dtype import ZDType
+from zarr.errors import UnknownCodecError
+from zarr.grids import RegularChunkGridMetadata
+from zarr.metadata.group import GroupMetadata
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.registry import get_codec_class
+
+_BLOSC_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
+
+
+def convert_group_metadata(metadata: GroupMetadata) -> GroupMetadata:
+    """Return the metadata of a group in format 3, without the copy of its members' documents.
+
+    Parameters
+    ----------
+    metadata
+        Of format 2.
+
+    Returns
+    -------
+    GroupMetadata
+
+    Examples
+    --------
+    >>> convert_group_metadata(GroupMetadata(zarr_format=2)).zarr_format
+    3
+    """
+    return GroupMetadata(attributes=metadata.attributes, zarr_format=3)
+
+
+def convert_array_metadata(metadata: ArrayV2Metadata) -> ArrayV3Metadata:
+    """Return the metadata of an array in format 3 that reads the same chunks to the same values.
+
+    Parameters
+    ----------
+    metadata
+        Of format 2.
+
+    Returns
+    -------
+    ArrayV3Metadata
+        An undefined fill value becomes the default of the data type.
+
+    Raises
+    ------
+    ValueError
+        If a filter or the compressor has no counterpart in format 3.
+    TypeError
+        If filters stand in an order that format 3 cannot express.
+
+    Examples
+    --------
+    >>> from zarr.dtype import Int32
+    >>> old = ArrayV2Metadata(shape=(10,), dtype=Int32(), chunks=(5,), fill_value=0, order="F")
+    >>> [type(codec).__name__ for codec in convert_array_metadata(old).codecs]
+    ['TransposeCodec', 'BytesCodec']
+    """
+    codecs: list[Codec] = []
+    if metadata.order == "F":
+        codecs.append(TransposeCodec(order=tuple(reversed(range(metadata.ndim)))))
+    codecs += convert_filters(metadata.filters or (), metadata.dtype)
+    if metadata.compressor is not None:
+        compressor = _vlen_codec(metadata.compressor)
+        if compressor is not None:
+            codecs = [codec for codec in codecs if not isinstance(codec, BytesCodec)] + [compressor]
+        else:
+            codecs.append(convert_compressor(metadata.compressor, metadata.dtype))
+    fill = metadata.fill_value
+    return ArrayV3Metadata(
+        shape=metadata.shape,
+        data_type=metadata.dtype,
+        chunk_grid=RegularChunkGridMetadata(chunk_shape=metadata.chunks),
+        chunk_key_encoding=V2ChunkKeyEncoding(separator=metadata.dimension_separator),
+        fill_value=metadata.dtype.default_scalar() if fill is None else fill,
+        codecs=codecs,
+        attributes=metadata.attributes,
+        dimension_names=None,
+        storage_transformers=None,
+    )
+
+
+def convert_filters(filters: tuple[Numcodec, ...], dtype: ZDType[Any, Any]) -> list[Codec]:
+    """Return the codecs that do what filters do, the array-to-bytes codec among them.
+
+    Parameters
+    ----------
+    filters
+        As format 2 has them.
+    dtype
+        The data type of the array.
+
+    Returns
+    -------
+    list of codecs
+        Those that change the array, the one that makes bytes of it, those that change bytes.
+
+    Raises
+    ------
+    TypeError
+        If a filter that changes the array comes after one that changes bytes.
+    ValueError
+        If a filter has no counterpart.
+    """
+    arrays: list[Codec] = []
+    after: list[Codec] = []
+    serializer: ArrayBytesCodec | None = None
+    for numcodec in filters:
+        codec = _vlen_codec(numcodec) or find_codec(numcodec)
+        if isinstance(codec, ArrayArrayCodec) and serializer is None and not after:
+            arrays.append(codec)
+        elif isinstance(codec, ArrayBytesCodec) and serializer is None and not after:
+            serializer = codec
+        elif isinstance(codec, BytesBytesCodec):
+            after.append(codec)
+        else:
+            raise TypeError(
+                f"Filter {type(codec)} is not a BytesBytesCodec: format 3 has no array codec after codecs of bytes."
+            )
+    return [*arrays, serializer or _bytes_codec(dtype, filters), *after]
+
+
+def convert_compressor(compressor: Numcodec, dtype: ZDType[Any, Any]) -> BytesBytesCodec:
+    """Return the codec that does what a compressor does.
+
+    Parameters
+    ----------
+    compressor
+        As format 2 has it.
+    dtype
+        The data type of the array.
+
+    Returns
+    -------
+    BytesBytesCodec
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such codec.
+    """
+    config = compressor.get_config()
+    match compressor.codec_id:
+        case "blosc":
+            # The width of the items stands in the chunks, too; this one is for chunks yet to be written.
+            itemsize = getattr(dtype, "item_size", 1)
+            shuffle = config.get("shuffle", 1)
+            # -1 leaves the choice to the width of the items.
+            shuffle = (2 if itemsize == 1 else 1) if shuffle == -1 else shuffle
+            return BloscCodec(
+                typesize=itemsize,
+                cname=config["cname"],
+                clevel=config["clevel"],
+                shuffle=_BLOSC_SHUFFLES[shuffle],  # type: ignore[arg-type]
+                blocksize=config.get("blocksize", 0),
+            )
+        case "zstd":
+            return ZstdCodec(level=config["level"], checksum=config.get("checksum", False))
+        case "gzip":
+            return GzipCodec(level=config["level"])
+    codec = find_codec(compressor)
+    if not isinstance(codec, BytesBytesCodec):
+        raise TypeError(f"Compressor {type(codec)} is not a BytesBytesCodec")
+    return codec
+
+
+def find_codec(numcodec: Numcodec) -> Codec:
+    """Return the codec of format 3 that wraps a codec of numcodecs.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    name = f"numcodecs.{numcodec.codec_id}"
+    try:
+        cls = get_codec_class(name)
+    except (UnknownCodecError, KeyError) as error:
+        raise ValueError(
+            f"Couldn't find corresponding zarr.codecs.numcodecs codec for {numcodec.codec_id}"
+        ) from error
+    configuration = {key: value for key, value in numcodec.get_config().items() if key != "id"}
+    return cls.from_dict({"name": name, "configuration": configuration})
+
+
+def _vlen_codec(numcodec: Numcodec) -> ArrayBytesCodec | None:
+    """Return the codec that makes bytes of strings, or of bytes objects; numcodecs' layout is the registered one."""
+    if numcodec.codec_id == "vlen-utf8":
+        return VLenUTF8Codec()
+    return VLenBytesCodec() if numcodec.codec_id == "vlen-bytes" else None
+
+
+def _bytes_codec(dtype: ZDType[Any, Any], filters: tuple[Numcodec, ...]) -> BytesCodec:
+    """Return the codec for the byte order that the last filter leaves behind, else for that of the data type."""
+    endianness = getattr(dtype, "endianness", "little")
+    for numcodec in filters:
+        config = numcodec.get_config()
+        stored = config.get("encode_dtype", config.get("astype"))
+        if isinstance(stored, str) and numcodec.codec_id not in ("vlen-array", "categorize"):
+            endianness = "big" if np.dtype(stored).str[0] == ">" else "little"
+    return BytesCodec(endian=endianness)

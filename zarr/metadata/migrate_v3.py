@@ -1,0 +1,239 @@
+"""Moving metadata from format 2 to format 3: new documents beside the old ones, the chunks stay as they are.
+
+Stands on floor 6, above the groups: it walks stores. What the documents say is decided in `convert.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr.abc.store import Store
+from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import GroupNotFoundError
+from zarr.metadata.convert import (
+    convert_array_metadata,
+    convert_compressor,
+    convert_filters,
+    convert_group_metadata,
+    find_codec,
+)
+from zarr.metadata.documents import load_document
+from zarr.metadata.group import GroupMetadata, parse_member
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.runners.choose import async_runner_for, runner_for
+from zarr.steps.requests import Delete, Gather, Get, ListDir, Put, Steps
+from zarr.storage.path import StorePath
+from zarr.types import ZARR_JSON, ZARRAY_JSON, ZATTRS_JSON, ZGROUP_JSON, ZMETADATA_V2_JSON, ZarrFormat
+
+if TYPE_CHECKING:
+    from zarr.buffer.core import Buffer
+
+__all__ = ["migrate_to_v3", "migrate_v2_to_v3", "remove_metadata"]
+
+_logger = logging.getLogger(__name__)
+
+_convert_array_metadata = convert_array_metadata
+_convert_compressor = convert_compressor
+_convert_filters = convert_filters
+_find_numcodecs_zarr3 = find_codec
+
+_V2_DOCUMENTS = (ZARRAY_JSON, ZGROUP_JSON, ZATTRS_JSON, ZMETADATA_V2_JSON)
+
+
+def migrate_v2_to_v3(*, input_store: Store, output_store: Store | None = None, dry_run: bool = False) -> None:
+    """Write documents of format 3 for all nodes of a store.
+
+    Parameters
+    ----------
+    input_store
+        A store whose root is an array or group of format 2.
+    output_store
+        Where the new documents go; the same store by default. Chunks are not copied.
+    dry_run
+        Say (in the log) what would be written, and write nothing.
+
+    Raises
+    ------
+    GroupNotFoundError
+        If there is no node at the root.
+    TypeError
+        If the root is of format 3 already, or filters cannot be expressed in format 3.
+    ValueError
+        If a filter or compressor has no counterpart. Nothing has been written then.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> store = zarr.storage.MemoryStore()
+    >>> _ = zarr.create_group(store, zarr_format=2)
+    >>> migrate_v2_to_v3(input_store=store)
+    >>> zarr.open_group(store, zarr_format=3).metadata.zarr_format
+    3
+    """
+    output = StorePath(output_store if output_store is not None else input_store, "")
+    _migrate(input_store, "", output, dry_run)
+
+
+def migrate_to_v3(zarr_v2: Any, output_path: StorePath, dry_run: bool = False) -> None:
+    """Write documents of format 3 for an array, or for a group and all nodes below it.
+
+    Parameters
+    ----------
+    zarr_v2
+        An array or group of format 2.
+    output_path
+        Where the new documents go.
+    dry_run
+        Say (in the log) what would be written, and write nothing.
+
+    Raises
+    ------
+    TypeError
+        If it is of format 3 already, or filters cannot be expressed in format 3.
+    ValueError
+        If a filter or compressor has no counterpart. Nothing has been written then.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> old = zarr.create_array({}, shape=(4,), dtype="i4", zarr_format=2)
+    >>> store = zarr.storage.MemoryStore()
+    >>> migrate_to_v3(old, zarr.storage.StorePath(store, "new"))
+    >>> zarr.open_array(store, path="new").metadata.zarr_format
+    3
+    """
+    if zarr_v2.metadata.zarr_format != 2:
+        raise TypeError("Only arrays / groups with zarr v2 metadata can be converted")
+    source: StorePath = zarr_v2.store_path
+    _migrate(source.store, source.path, output_path, dry_run)
+
+
+def _migrate(store: Store, path: str, output: StorePath, dry_run: bool) -> None:
+    converted = runner_for(store).run(_converted_steps(store, path))
+    values: dict[str, Buffer] = {}
+    for name, metadata in converted.items():
+        key = "/".join([part for part in (output.path, name, ZARR_JSON) if part])
+        _logger.info("Saving metadata to %s/%s", output.store, key)
+        values[key] = metadata.to_buffer_dict(default_buffer_prototype())[ZARR_JSON]
+    if not dry_run:
+        runner_for(output.store).run(_write_steps(values))
+
+
+def _converted_steps(store: Store, path: str) -> Steps[dict[str, ArrayV3Metadata | GroupMetadata]]:
+    """Convert all nodes at and below a path, members before the groups that hold them."""
+    folders = yield from _walk_steps(path)
+    if folders and ZARR_JSON in folders[0][1]:
+        raise TypeError("Only arrays / groups with zarr v2 metadata can be converted")
+    nodes = [
+        (folder, ZARRAY_JSON if ZARRAY_JSON in names else ZGROUP_JSON)
+        for folder, names in folders
+        if ZARRAY_JSON in names or ZGROUP_JSON in names
+    ]
+    if not nodes or nodes[0][0] != path:
+        raise GroupNotFoundError(store, path)
+    nodes.reverse()
+    found = yield Gather(_read_steps(folder, document) for folder, document in nodes)
+    return {
+        folder[len(path) :].lstrip("/"): _convert(metadata) for (folder, _), metadata in zip(nodes, found, strict=True)
+    }
+
+
+def _walk_steps(path: str) -> Steps[list[tuple[str, set[str]]]]:
+    """List the folders of all nodes at and below a path, groups before their members; arrays are not entered."""
+    names = set((yield ListDir(path)))
+    if not names:
+        return []
+    found = [(path, names)]
+    if not (yield from _is_array_steps(path, names)):
+        below = sorted(names - {ZARR_JSON, *_V2_DOCUMENTS})
+        for folders in (yield Gather(_walk_steps(_join(path, name)) for name in below)):
+            found += folders
+    return found
+
+
+def _is_array_steps(path: str, names: set[str]) -> Steps[bool]:
+    if ZARRAY_JSON in names or ZGROUP_JSON in names or ZARR_JSON not in names:
+        return ZARRAY_JSON in names
+    key = _join(path, ZARR_JSON)
+    raw = yield Get(key)
+    return raw is not None and load_document(raw.to_bytes(), key).get("node_type") == "array"
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name
+
+
+def _read_steps(path: str, document: str) -> Steps[ArrayV2Metadata | GroupMetadata]:
+    key, attributes_key = _join(path, document), _join(path, ZATTRS_JSON)
+    raw = yield Get(key)
+    raw_attributes = yield Get(attributes_key)
+    members = load_document(raw.to_bytes(), key)
+    if raw_attributes is not None:
+        members["attributes"] = load_document(raw_attributes.to_bytes(), attributes_key)
+    metadata = parse_member(members, path)
+    assert not isinstance(metadata, ArrayV3Metadata)
+    return metadata
+
+
+def _convert(metadata: ArrayV2Metadata | GroupMetadata) -> ArrayV3Metadata | GroupMetadata:
+    if isinstance(metadata, GroupMetadata):
+        return convert_group_metadata(metadata)
+    return convert_array_metadata(metadata)
+
+
+def _write_steps(values: dict[str, Buffer]) -> Steps[None]:
+    for key, value in values.items():
+        yield Put(key, value)
+
+
+async def remove_metadata(
+    store: Store, zarr_format: Literal[2, 3], force: bool = False, dry_run: bool = False
+) -> None:
+    """Delete the documents of one format from a whole store.
+
+    Parameters
+    ----------
+    store
+        The store.
+    zarr_format
+        Which format's documents go.
+    force
+        Delete them even where there is no document of the other format.
+    dry_run
+        Say (in the log) what would be deleted, and delete nothing.
+
+    Raises
+    ------
+    ValueError
+        If a node has no document of the other format and ``force`` is not set. Nothing has been deleted then.
+    """
+    if not store.supports_deletes:
+        raise ValueError(f"The store {store} cannot delete, so metadata cannot be removed from it.")
+    doomed = await async_runner_for(store).run(_doomed_steps(store, zarr_format, force))
+    for key in doomed:
+        _logger.info("Deleting metadata at %s/%s", store, key)
+    if not dry_run:
+        await async_runner_for(store).run(_delete_steps(doomed))
+
+
+def _doomed_steps(store: Store, zarr_format: ZarrFormat, force: bool) -> Steps[list[str]]:
+    """Find the documents to delete, those of the root first."""
+    names = _V2_DOCUMENTS if zarr_format == 2 else (ZARR_JSON,)
+    others = {ZARR_JSON} if zarr_format == 2 else {ZARRAY_JSON, ZGROUP_JSON}
+    doomed: list[str] = []
+    for folder, present in (yield from _walk_steps("")):
+        keys = [_join(folder, name) for name in names if name in present]
+        if keys and not force and not others & present:
+            raise ValueError(
+                f"Cannot remove v{zarr_format} metadata at {store}/{keys[0]} - no v{5 - zarr_format} metadata exists. "
+                "To delete anyway, use the 'force' option."
+            )
+        doomed += keys
+    return doomed
+
+
+def _delete_steps(keys: list[str]) -> Steps[None]:
+    for key in keys:
+        yield Delete(key)
