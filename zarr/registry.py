@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
@@ -100,13 +99,9 @@ def _import_path(path: str) -> Any:
 
 @cache
 def _entry_points_by_group() -> Mapping[str, tuple[EntryPoint, ...]]:
-    groups: dict[str, list[EntryPoint]] = {}
-    found: Any = entry_points()
-    # Before Python 3.12 this is a dict of groups, afterwards a flat sequence.
-    for point in chain.from_iterable(found.values()) if isinstance(found, dict) else found:
-        if point.group == "zarr" or point.group.startswith("zarr."):
-            groups.setdefault(point.group, []).append(point)
-    return {group: tuple(points) for group, points in groups.items()}
+    found = entry_points()
+    names = [group for group in found.groups if group == "zarr" or group.startswith("zarr.")]
+    return {group: tuple(found.select(group=group)) for group in names}
 
 
 def entry_points_for(kind: str, *, plural_names: bool = False) -> list[EntryPoint]:

@@ -138,7 +138,7 @@ class TimeDTypeBase(ZDType[TDType_co, TScalar_co], HasEndianness, HasItemSize):
             raise wrong_scalar(self, data)
         if data is None:
             return self._from_count(_NOT_A_TIME)
-        if isinstance(data, (int, np.integer)):
+        if isinstance(data, (int, np.integer)) and not isinstance(data, np.timedelta64):
             return self._from_count(int(data))
         dtype = native_dtype(self._v2_name().replace(">", "<"))
         with warnings.catch_warnings():
@@ -183,11 +183,12 @@ class DateTime64(TimeDTypeBase["np.dtype[np.datetime64]", np.datetime64]):
     dtype_cls = np.dtypes.DateTime64DType
     _zarr_v3_name: ClassVar[str] = "numpy.datetime64"
     _letter: ClassVar[str] = "M"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">M8", "<M8")
 
     def _check_scalar(self, data: object) -> bool:
-        return data is None or isinstance(data, (str, int, np.integer, np.datetime64, datetime.date)) and not isinstance(
-            data, np.timedelta64
-        )
+        if isinstance(data, np.timedelta64):  # a subclass of numpy's integers
+            return False
+        return data is None or isinstance(data, (str, int, np.integer, np.datetime64, datetime.date))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,6 +204,7 @@ class TimeDelta64(TimeDTypeBase["np.dtype[np.timedelta64]", np.timedelta64]):
     dtype_cls = np.dtypes.TimeDelta64DType
     _zarr_v3_name: ClassVar[str] = "numpy.timedelta64"
     _letter: ClassVar[str] = "m"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">m8", "<m8")
 
     def _check_scalar(self, data: object) -> bool:
         return data is None or isinstance(data, (str, int, np.integer, np.timedelta64, datetime.timedelta))
