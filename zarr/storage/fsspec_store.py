@@ -292,7 +292,15 @@ class FsspecStore(Store):
             )
         if byte_range:
             raise NotImplementedError("a part of a value cannot be replaced in a store of fsspec")
-        await self._filesystem()._pipe_file(self._path(key), value.to_bytes())
+        await self._put(self._filesystem(), self._path(key), value.to_bytes())
+
+    async def _put(self, fs: Any, path: str, data: bytes, **options: Any) -> None:
+        try:
+            await fs._pipe_file(path, data, **options)
+        except FileNotFoundError:
+            # A file system with real directories, which are not made along the way.
+            await fs._makedirs(path.rpartition("/")[0], exist_ok=True)
+            await fs._pipe_file(path, data, **options)
 
     async def put_if_absent(self, key: str, value: Buffer) -> bool:
         """Store ``value`` where the key has none; True where this call stored it.
@@ -304,11 +312,11 @@ class FsspecStore(Store):
         if await fs._exists(path):
             return False
         try:
-            await fs._pipe_file(path, value.to_bytes(), mode="create")
+            await self._put(fs, path, value.to_bytes(), mode="create")
         except FileExistsError:
             return False
         except (TypeError, NotImplementedError):
-            await fs._pipe_file(path, value.to_bytes())
+            await self._put(fs, path, value.to_bytes())
         return True
 
     async def set_if_not_exists(self, key: str, value: Buffer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterable
@@ -89,14 +90,16 @@ class LocalStore(SyncStore):
             If there is a file of that name.
         """
         store = cls(root, read_only=read_only or mode == "r")
+        if not store.read_only and mode != "r+":
+            store.root.mkdir(parents=True, exist_ok=True)
         await store._open()
         return store
 
     async def _open(self) -> None:
-        if not self.read_only:
-            self.root.mkdir(parents=True, exist_ok=True)
-        elif not self.root.exists():
+        if self.read_only and not self.root.exists():
             raise FileNotFoundError(f"{self.root} does not exist")
+        if self.root.is_file():
+            raise FileExistsError(errno.EEXIST, "a file stands where the folder of the store should be", str(self.root))
         await super()._open()
 
     def __str__(self) -> str:
@@ -124,6 +127,12 @@ class LocalStore(SyncStore):
         return self._path(prefix) if prefix else self._base
 
     # Reading
+
+    async def get(
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a range of it; None where there is no such key."""
+        return await super().get(key, prototype or default_buffer_prototype(), byte_range)
 
     def get_sync(
         self,

@@ -83,6 +83,12 @@ class MemoryStore(SyncStore):
 
     # Reading
 
+    async def get(
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a range of it; None where there is no such key."""
+        return await super().get(key, prototype or default_buffer_prototype(), byte_range)
+
     def get_sync(
         self,
         key: str,

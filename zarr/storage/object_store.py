@@ -106,8 +106,10 @@ class ObjectStore(Store, Generic[T_Store]):
         check_key(key)
         try:
             data = await self._get(key, byte_range)
-        except ALLOWED_EXCEPTIONS:
-            return None
+        except Exception as error:
+            if _is_missing(error):
+                return None
+            raise
         return prototype.buffer.from_bytes(data)
 
     async def _get(self, key: str, byte_range: ByteRequest | None) -> Any:
@@ -151,8 +153,10 @@ class ObjectStore(Store, Generic[T_Store]):
         check_key(key)
         try:
             await obstore.head_async(self.store, key)
-        except ALLOWED_EXCEPTIONS:
-            return False
+        except Exception as error:
+            if _is_missing(error):
+                return False
+            raise
         return True
 
     async def getsize(self, key: str) -> int:
@@ -238,6 +242,11 @@ class ObjectStore(Store, Generic[T_Store]):
         keys = [meta["path"] async for meta in self._objects(dir_prefix(prefix))]
         for first in range(0, len(keys), 1000):
             await obstore.delete_async(self.store, keys[first : first + 1000])
+
+
+def _is_missing(error: Exception) -> bool:
+    """Whether an error means that there is no such key; below a file of a local store, too, there is none."""
+    return isinstance(error, ALLOWED_EXCEPTIONS) or "(os error 20)" in str(error)
 
 
 def _payload(store: ObjectStore[Any], value: object) -> bytes:

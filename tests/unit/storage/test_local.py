@@ -1,0 +1,325 @@
+"""The folder store: values in one step, one winner, nothing left over, and nothing strange in a value's place."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zarr.buffer.cpu import Buffer
+from zarr.storage import LocalStore, files
+from zarr.storage.keys import is_partial
+
+B = Buffer.from_bytes
+posix = pytest.mark.skipif(sys.platform == "win32", reason="posix only")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LocalStore:
+    return LocalStore(tmp_path / "store")
+
+
+def names(path: Path) -> list[str]:
+    return sorted(str(p.relative_to(path)) for p in path.rglob("*") if p.is_file())
+
+
+def test_making_and_reading_creates_nothing(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path / "typo")
+    assert store.get_sync("zarr.json") is None
+    assert list(store.list_sync()) == []
+    assert list(store.list_dir_sync("a")) == []
+    asyncio.run(store.get("zarr.json"))
+    assert not (tmp_path / "typo").exists()
+
+
+def test_root_must_be_a_path() -> None:
+    with pytest.raises(TypeError, match="'root' must be a string or Path instance"):
+        LocalStore(5)  # type: ignore[arg-type]
+
+
+def test_open_modes(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        asyncio.run(LocalStore.open(tmp_path / "no", read_only=True))
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        asyncio.run(LocalStore.open(tmp_path / "no", mode="r"))
+    assert asyncio.run(LocalStore.open(tmp_path / "yes"))._is_open
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(OSError, match="file"):
+        asyncio.run(LocalStore.open(tmp_path / "file"))
+
+
+def test_value_is_replaced_by_rename(store: LocalStore) -> None:
+    store.set_sync("a/b", B(b"old"))
+    with open(store.root / "a/b", "rb") as reader:
+        store.set_sync("a/b", B(b"new value"))
+        assert reader.read() == b"old"
+    assert names(store.root) == ["a/b"]
+
+
+def test_failed_write_leaves_the_old_value_and_no_litter(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.set_sync("a/b", B(b"old"))
+
+    def fail(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    for name in ("write", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, fail)
+            with pytest.raises(OSError, match="No space left"):
+                store.set_sync("a/b", B(b"new"))
+        assert store.get_sync("a/b").to_bytes() == b"old"  # type: ignore[union-attr]
+        assert names(store.root) == ["a/b"]
+
+
+def test_fsync_file_before_rename_and_folder_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    real_fsync, real_replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: (calls.append("fsync"), real_fsync(fd))[1])
+    monkeypatch.setattr(os, "replace", lambda a, b: (calls.append("replace"), real_replace(a, b))[1])
+    LocalStore(tmp_path, fsync=True).set_sync("k", B(b"1"))
+    assert calls == (["fsync", "replace", "fsync"] if sys.platform != "win32" else ["fsync", "replace"])
+    calls.clear()
+    LocalStore(tmp_path).set_sync("k", B(b"1"))
+    assert calls == ["replace"]
+
+
+def test_partial_files_are_no_keys(store: LocalStore) -> None:
+    store.set_sync("a/b", B(b"1"))
+    for name in (files.partial_name("b"), "b.0123456789abcdef0123456789abcdef.partial"):
+        (store.root / "a" / name).write_bytes(b"half")
+        assert is_partial(name)
+    assert list(store.list_sync()) == ["a/b"]
+    assert list(store.list_dir_sync("a")) == ["b"]
+    assert list(store.list_prefix_sync("a/")) == ["a/b"]
+    with pytest.raises(ValueError, match="reserved"):
+        store.set_sync(f"a/{files.partial_name('b')}", B(b""))
+    store.set_sync("a/mine.partial", B(b"not one of ours"))
+    assert "a/mine.partial" in set(store.list_sync())
+
+
+@posix
+def test_leftovers_of_the_dead_are_swept_and_those_of_the_living_kept(store: LocalStore) -> None:
+    store.set_sync("a/b", B(b"1"))
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    dead = store.root / "a" / f".b.{child.pid:x}-0.partial"
+    dead.write_bytes(b"half")
+    dead_folder = store.root / "a" / f".c.{child.pid:x}-1.partial"
+    dead_folder.mkdir()
+    living = store.root / "a" / files.partial_name("b")
+    living.write_bytes(b"half")
+    list(store.with_read_only(read_only=True).list_sync())
+    assert dead.exists()
+    assert list(store.list_sync()) == ["a/b"]
+    assert not dead.exists()
+    assert not dead_folder.exists()
+    assert living.exists()
+
+
+def test_names_up_to_the_limit(store: LocalStore) -> None:
+    for name in ("n" * 255, "ü" * 127):
+        store.set_sync(name, B(b"long"))
+        assert store.get_sync(name).to_bytes() == b"long"  # type: ignore[union-attr]
+        assert store.put_if_absent_sync(name, B(b"x")) is False
+
+
+def test_a_folder_in_a_values_place(store: LocalStore) -> None:
+    store.set_sync("a/c/0/0", B(b"1"))
+    with pytest.raises(IsADirectoryError, match="c/0"):
+        store.get_sync("a/c/0")
+    with pytest.raises(OSError, match="c/0"):
+        store.set_sync("a/c/0", B(b"1"))
+    assert names(store.root) == ["a/c/0/0"]
+    assert store.exists_sync("a/c/0") is False
+
+
+def test_a_file_in_a_folders_place(store: LocalStore) -> None:
+    store.set_sync("a/c", B(b"1"))
+    with pytest.raises(NotADirectoryError):
+        store.get_sync("a/c/0/0")
+    assert store.get_sync("a/c/zarr.json") is None
+    assert store.exists_sync("a/c/0/0") is False
+    assert list(store.list_dir_sync("a/c")) == []
+    with pytest.raises(ValueError, match="that is a file"):
+        store.delete_dir_sync("a/c")
+    with pytest.raises(OSError, match="a/c"):
+        store.set_sync("a/c/0", B(b"1"))
+
+
+@posix
+def test_a_pipe_or_a_device_in_a_values_place_does_not_hang(store: LocalStore) -> None:
+    store.set_sync("a/x", B(b"1"))
+    os.mkfifo(store.root / "a" / "pipe")
+    os.symlink("/dev/zero", store.root / "a" / "device")
+    for key, what in (("a/pipe", "a pipe"), ("a/device", "a device")):
+        with pytest.raises(OSError, match=what):
+            store.get_sync(key)
+        assert store.exists_sync(key) is False
+
+
+def test_delete_of_a_folder_takes_all_of_it(store: LocalStore) -> None:
+    store.set_sync("a/b/c", B(b"1"))
+    store.set_sync("a/d", B(b"1"))
+    store.delete_sync("a/b")
+    assert list(store.list_sync()) == ["a/d"]
+    assert names(store.root) == ["a/d"]
+
+
+@posix
+def test_delete_of_a_linked_folder_leaves_what_it_points_to(store: LocalStore, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious").write_bytes(b"1")
+    store.set_sync("a/b", B(b"1"))
+    os.symlink(outside, store.root / "a" / "link")
+    store.delete_dir_sync("a")
+    assert (outside / "precious").read_bytes() == b"1"
+    assert list(store.list_sync()) == []
+
+
+@posix
+def test_links_in_a_circle_end_the_listing(store: LocalStore) -> None:
+    store.set_sync("a/b", B(b"1"))
+    os.symlink(store.root, store.root / "a" / "up")
+    os.symlink(store.root / "a", store.root / "again")
+    assert sorted(store.list_sync()) == ["a/b", "again/b"]
+
+
+def _race(store: LocalStore, number: int, barrier: Any, wins: Any) -> None:
+    barrier.wait()
+    if store.put_if_absent_sync("k", B(b"%d" % number * 1000)):
+        wins.append(number)
+
+
+def test_of_many_threads_one_wins(tmp_path: Path) -> None:
+    for round_number in range(30):
+        store = LocalStore(tmp_path / str(round_number))
+        wins: list[int] = []
+        barrier = threading.Barrier(8)
+        threads = [threading.Thread(target=_race, args=(store, n, barrier, wins)) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(wins) == 1
+        assert store.get_sync("k").to_bytes() == b"%d" % wins[0] * 1000  # type: ignore[union-attr]
+        assert names(store.root) == ["k"]
+
+
+def _claim(path: str, number: int, queue: Any) -> None:
+    queue.put(number if LocalStore(path).put_if_absent_sync("k", B(b"%d" % number)) else None)
+
+
+@posix
+def test_of_many_processes_one_wins(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    processes = [context.Process(target=_claim, args=(str(tmp_path), n, queue)) for n in range(4)]
+    for process in processes:
+        process.start()
+    wins = [queue.get(timeout=30) for _ in processes]
+    for process in processes:
+        process.join()
+    winner = [win for win in wins if win is not None]
+    assert len(winner) == 1
+    assert LocalStore(tmp_path).get_sync("k").to_bytes() == b"%d" % winner[0]  # type: ignore[union-attr]
+
+
+def test_one_wins_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    store = LocalStore(tmp_path)
+    assert store.put_if_absent_sync("k", B(b"1")) is True
+    assert files.write_file(str(tmp_path / "k"), memoryview(b"2"), exclusive=True) is False
+    assert names(tmp_path) == ["k"]
+    assert store.get_sync("k").to_bytes() == b"1"  # type: ignore[union-attr]
+
+
+def test_readers_see_old_or_new_while_a_value_is_replaced(store: LocalStore) -> None:
+    store.set_sync("k", B(b"0" * 100_000))
+    stop = threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not stop.is_set():
+            number = (number + 1) % 10
+            store.set_sync("k", B(b"%d" % number * 100_000))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(500):
+            data = store.get_sync("k").to_bytes()  # type: ignore[union-attr]
+            assert len(data) == 100_000
+            assert len(set(data)) == 1
+    finally:
+        stop.set()
+        writer.join()
+
+
+_WRITER = """
+import sys
+from zarr.buffer.cpu import Buffer
+from zarr.storage import LocalStore
+store = LocalStore(sys.argv[1])
+print("ready", flush=True)
+number = 0
+while True:
+    number = (number + 1) % 10
+    store.set_sync("a/k", Buffer.from_bytes(b"%d" % number * 300_000))
+"""
+
+
+@posix
+def test_a_killed_writer_leaves_a_whole_value_and_no_key_more(store: LocalStore) -> None:
+    for round_number in range(5):
+        child = subprocess.Popen([sys.executable, "-c", _WRITER, str(store.root)], stdout=subprocess.PIPE)
+        assert child.stdout is not None
+        child.stdout.readline()
+        threading.Event().wait(0.01 * (round_number + 1))
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+        assert list(store.list_sync()) in (["a/k"], [])
+        value = store.get_sync("a/k")
+        if value is not None:
+            assert len(set(value.to_bytes())) == 1
+            assert len(value) == 300_000
+        assert all(name == "a/k" for name in names(store.root))
+
+
+async def test_move(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path / "a")
+    store.set_sync("x/y", B(b"1"))
+    await store.move(tmp_path / "deep" / "b")
+    assert store.root == tmp_path / "deep" / "b"
+    assert store.get_sync("x/y").to_bytes() == b"1"  # type: ignore[union-attr]
+    assert not (tmp_path / "a").exists()
+    other = LocalStore(tmp_path / "c")
+    other.set_sync("k", B(b"2"))
+    with pytest.raises(FileExistsError):
+        await store.move(tmp_path / "c")
+
+
+def test_one_place_has_one_lock_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    whole, relative, below = LocalStore(tmp_path / "a"), LocalStore("a"), LocalStore("a/b", read_only=True)
+    assert whole.lock_prefix == relative.lock_prefix
+    assert below.lock_prefix == f"{whole.lock_prefix}/b"
+
+
+def test_text_forms(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    assert str(store) == f"file://{tmp_path.as_posix()}"
+    assert repr(store) == f"LocalStore('{store}')"
