@@ -12,7 +12,7 @@ from zarr.settings import config
 from zarr.types import MemoryOrder, parse_bool, parse_int, parse_order, parse_shapelike
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from zarr.buffer import BufferPrototype
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType

@@ -6,10 +6,10 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import reduce
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Literal, NotRequired, TypeAlias, TypeVar
 
 import numpy as np
-from typing_extensions import NotRequired, ReadOnly, TypedDict
+from typing_extensions import ReadOnly, TypedDict
 
 BytesLike: TypeAlias = bytes | bytearray | memoryview
 ShapeLike: TypeAlias = Iterable[int | np.integer[Any]] | int | np.integer[Any]

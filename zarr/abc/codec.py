@@ -18,8 +18,9 @@ from zarr.abc.metadata import Metadata
 from zarr.types import NamedConfig
 
 if TYPE_CHECKING:
+    from typing import Self, TypeGuard
+
     import numpy.typing as npt
-    from typing_extensions import Self, TypeGuard
 
     from zarr.abc.store import ByteGetter, ByteSetter, Store
     from zarr.array_spec import ArraySpec
@@ -238,9 +239,7 @@ class ArrayBytesCodecPartialEncodeMixin:
     ) -> None:
         raise NotImplementedError(f"{type(self).__name__} does not define _encode_partial_single.")
 
-    async def encode_partial(
-        self, batch_info: Iterable[tuple[ByteSetter, NDBuffer, SelectorTuple, ArraySpec]]
-    ) -> None:
+    async def encode_partial(self, batch_info: Iterable[tuple[ByteSetter, NDBuffer, SelectorTuple, ArraySpec]]) -> None:
         """Write parts of a batch of chunks: for each where to set bytes, the elements, the part, the description."""
         await _windowed([(self._encode_partial_single, info) for info in batch_info])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, TypeGuard
+    from typing import Self, TypeGuard
 
 _METHODS = ("encode", "decode", "get_config", "from_config")
 

@@ -14,7 +14,7 @@ from zarr.registry import get_buffer_class, get_ndbuffer_class
 from zarr.types import BytesLike, ScalarType
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 
 @runtime_checkable

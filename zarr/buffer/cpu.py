@@ -12,7 +12,7 @@ from zarr.buffer import core
 from zarr.types import BytesLike
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 
 class Buffer(core.Buffer):

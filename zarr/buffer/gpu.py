@@ -16,7 +16,7 @@ from zarr.errors import ZarrUserWarning
 from zarr.types import BytesLike
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 
 @cache

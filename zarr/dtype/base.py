@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, Ty
 
 import numpy as np
 
-from zarr.dtype.spec import ENDIANNESS_STR, DTypeJSON, DTypeSpec_V2, DTypeSpec_V3, EndiannessStr, JSON, ZarrFormat
+from zarr.dtype.spec import ENDIANNESS_STR, JSON, DTypeJSON, DTypeSpec_V2, DTypeSpec_V3, EndiannessStr, ZarrFormat
 from zarr.errors import DataTypeValidationError, UnstableSpecificationWarning
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, TypeGuard
+    from typing import Self, TypeGuard
 
 # Numpy's stubs have no type that covers user-defined dtypes and text of any length.
 TBaseScalar: TypeAlias = np.generic | str | bytes

@@ -25,10 +25,10 @@ from zarr.dtype.base import (
 )
 from zarr.dtype.scalars import bytes_from_json, bytes_to_json
 from zarr.dtype.spec import (
+    JSON,
     DTypeJSON,
     DTypeSpec_V2,
     DTypeSpec_V3,
-    JSON,
     ZarrFormat,
     check_dtype_spec_no_object_codec_v2,
     check_dtype_spec_v2,
@@ -36,7 +36,7 @@ from zarr.dtype.spec import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 _RAW_BITS = re.compile(r"r(\d+)")
 

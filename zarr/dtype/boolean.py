@@ -9,17 +9,17 @@ import numpy as np
 
 from zarr.dtype.base import HasItemSize, TBaseDType, ZDType, check_zarr_format, wrong_dtype, wrong_json, wrong_scalar
 from zarr.dtype.spec import (
+    JSON,
     DTypeJSON,
     DTypeSpec_V2,
     DTypeSpec_V3,
-    JSON,
     ZarrFormat,
     check_dtype_spec_no_object_codec_v2,
     split_dtype_spec_v3,
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,7 @@ from zarr.dtype.spec import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
-
-from typing_extensions import TypeGuard
+from typing import Any, Final, Literal, TypeAlias, TypeGuard
 
 from zarr.types import JSON, DTypeConfig_V2, DTypeJSON, EndiannessStr, NamedConfig, NamedRequiredConfig, ZarrFormat
 

@@ -24,10 +24,10 @@ from zarr.dtype.base import (
 from zarr.dtype.registry import data_type_registry
 from zarr.dtype.scalars import bytes_from_json, bytes_to_json
 from zarr.dtype.spec import (
+    JSON,
     DTypeJSON,
     DTypeSpec_V2,
     DTypeSpec_V3,
-    JSON,
     ZarrFormat,
     check_dtype_spec_no_object_codec_v2,
     split_dtype_spec_v3,
@@ -35,7 +35,7 @@ from zarr.dtype.spec import (
 from zarr.errors import DataTypeValidationError
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,13 +291,13 @@ class Struct(Structured):
                 data, lambda dtype, value: dtype.from_json_scalar(value, zarr_format=zarr_format)
             )
         if isinstance(data, str) or zarr_format == 2:
-            return super(Struct, self).from_json_scalar(data, zarr_format=zarr_format)
+            return super().from_json_scalar(data, zarr_format=zarr_format)
         raise TypeError(f"Invalid type: {data}. Expected a dict or base64-encoded string.")
 
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> JSON:
         """Return an object with the values of the fields; in format 2 the bytes as a base64 string."""
         if zarr_format == 2:
-            return super(Struct, self).to_json_scalar(data, zarr_format=zarr_format)
+            return super().to_json_scalar(data, zarr_format=zarr_format)
         record = self.cast_scalar(data)
         return {name: dtype.to_json_scalar(record[name], zarr_format=3) for name, dtype in self.fields}
 

@@ -24,10 +24,10 @@ from zarr.dtype.base import (
     wrong_scalar,
 )
 from zarr.dtype.spec import (
+    JSON,
     DTypeJSON,
     DTypeSpec_V2,
     DTypeSpec_V3,
-    JSON,
     ZarrFormat,
     check_dtype_spec_no_object_codec_v2,
     check_dtype_spec_v2,
@@ -35,7 +35,7 @@ from zarr.dtype.spec import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 _V2_NAME = re.compile(r"([<>])U(\d+)")
 _BYTES_PER_CHARACTER = 4

@@ -26,18 +26,18 @@ from zarr.dtype.base import (
     wrong_scalar,
 )
 from zarr.dtype.spec import (
+    JSON,
     DTypeJSON,
     DTypeSpec_V2,
     DTypeSpec_V3,
     EndiannessStr,
-    JSON,
     ZarrFormat,
     check_dtype_spec_no_object_codec_v2,
     split_dtype_spec_v3,
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 DateTimeUnit: TypeAlias = Literal[
     "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs", "as", "generic"

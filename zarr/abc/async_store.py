@@ -1,0 +1,389 @@
+"""The contract of a store that is written with coroutines; the base of all stores."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr.abc.byte_ranges import ByteRequest, MergedRequest, merge_requests
+from zarr.abc.store_protocols import SupportsGetSync
+from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import ReadOnlyError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from zarr.buffer.core import Buffer, BufferPrototype
+    from zarr.types import BytesLike
+
+# How many requests of one default method run at the same time.
+_WINDOW = 64
+
+
+@dataclass(frozen=True)
+class BulkAccess:
+    """How the compiled core may serve many keys of a store at once.
+
+    Parameters
+    ----------
+    kind
+        "files": every key is a file below ``root``, and the core opens it itself. "buffers": the two functions hand
+        over the bytes of many keys.
+    root
+        The folder, for "files".
+    get_many
+        Takes keys, returns for each its bytes or None, for "buffers".
+    set_many
+        Takes pairs of a key and its bytes, or None to delete the key. None if the store is read-only.
+    """
+
+    kind: Literal["files", "buffers"]
+    root: str | None = None
+    get_many: Callable[[list[str]], list[BytesLike | None]] | None = None
+    set_many: Callable[[list[tuple[str, BytesLike | None]]], None] | None = None
+
+
+def as_folder(prefix: str) -> str:
+    """Return a prefix with a slash at its end, unless it is empty.
+
+    Examples
+    --------
+    >>> as_folder("a"), as_folder("")
+    ('a/', '')
+    """
+    return prefix if prefix == "" or prefix.endswith("/") else f"{prefix}/"
+
+
+async def gather_windowed(func: Callable[..., Any], arguments: list[Any]) -> list[Any]:
+    """Await ``func`` for all arguments, a window of them at a time, and return the results in order."""
+    results: list[Any] = []
+    for start in range(0, len(arguments), _WINDOW):
+        results += await asyncio.gather(*(func(*args) for args in arguments[start : start + _WINDOW]))
+    return results
+
+
+class Store(ABC):
+    """Bytes under string keys, reached by coroutines.
+
+    Keys are paths without a leading slash: ``"a/b/zarr.json"``. A subclass defines the abstract methods; all others
+    have defaults made of those.
+
+    Parameters
+    ----------
+    read_only
+        Whether writing is refused.
+    """
+
+    _read_only: bool
+    _is_open: bool
+
+    def __init__(self, *, read_only: bool = False) -> None:
+        self._is_open = False
+        self._read_only = read_only
+
+    @classmethod
+    async def open(cls, *args: Any, **kwargs: Any) -> Self:
+        """Make a store and open it.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            What the class takes.
+        """
+        store = cls(*args, **kwargs)
+        await store._open()
+        return store
+
+    def with_read_only(self, read_only: bool = False) -> Store:
+        """Return a store of the same data that is read-only, or is not.
+
+        Raises
+        ------
+        NotImplementedError
+            When the class has no way to do this.
+        """
+        raise NotImplementedError(f"with_read_only is not implemented for the {type(self)} store type.")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def _open(self) -> None:
+        """Open the store, once.
+
+        Raises
+        ------
+        ValueError
+            When it is open already.
+        """
+        if self._is_open:
+            raise ValueError("store is already open")
+        self._is_open = True
+
+    async def _ensure_open(self) -> None:
+        """Open the store if it is not open yet."""
+        if not self._is_open:
+            await self._open()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether writing is refused."""
+        return self._read_only
+
+    def _check_writable(self) -> None:
+        """Raise if the store is read-only."""
+        if self.read_only:
+            raise ReadOnlyError("store was opened in read-only mode and does not support writing")
+
+    @abstractmethod
+    def __eq__(self, value: object) -> bool:
+        """Whether another store holds the same data."""
+
+    def bulk_access(self) -> BulkAccess | None:
+        """Return how the compiled core may serve many keys at once; None if it must ask for them one by one."""
+        return None
+
+    @abstractmethod
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
+        """Return the value of a key, or a part of it; None if there is none.
+
+        Parameters
+        ----------
+        key
+            The key.
+        prototype
+            Which class holds the bytes.
+        byte_range
+            Which part; None for all.
+        """
+
+    @abstractmethod
+    async def get_partial_values(
+        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> builtins.list[Buffer | None]:
+        """Return parts of the values of keys, in the order of the requests."""
+
+    @abstractmethod
+    async def exists(self, key: str) -> bool:
+        """Return whether a key has a value."""
+
+    @property
+    @abstractmethod
+    def supports_writes(self) -> bool:
+        """Whether the store can be written to at all."""
+
+    @abstractmethod
+    async def set(self, key: str, value: Buffer) -> None:
+        """Store a value."""
+
+    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
+        """Store a value unless the key has one."""
+        self._check_writable()
+        if not await self.exists(key):
+            await self.set(key, value)
+
+    async def _set_many(self, values: Iterable[tuple[str, Buffer]]) -> None:
+        await gather_windowed(self.set, builtins.list(values))
+
+    @property
+    def supports_consolidated_metadata(self) -> bool:
+        """Whether consolidated metadata is of use in this store."""
+        return True
+
+    @property
+    @abstractmethod
+    def supports_deletes(self) -> bool:
+        """Whether keys can be deleted."""
+
+    @abstractmethod
+    async def delete(self, key: str) -> None:
+        """Delete a key; it need not have a value."""
+
+    @property
+    def supports_partial_writes(self) -> Literal[False]:
+        """Whether a part of a value can be replaced; no store can."""
+        return False
+
+    @property
+    @abstractmethod
+    def supports_listing(self) -> bool:
+        """Whether keys can be listed."""
+
+    @abstractmethod
+    def list(self) -> AsyncIterator[str]:
+        """Yield all keys."""
+
+    @abstractmethod
+    def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        """Yield all keys that start with a string. They are whole keys, prefix included."""
+
+    @abstractmethod
+    def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        """Yield the names of the keys and folders directly below a folder."""
+
+    async def is_empty(self, prefix: str) -> bool:
+        """Return whether there is no key below a folder.
+
+        Parameters
+        ----------
+        prefix
+            The folder; "" for the whole store.
+        """
+        async for _ in self.list_prefix(as_folder(prefix)):
+            return False
+        return True
+
+    async def clear(self) -> None:
+        """Delete every key."""
+        await self.delete_dir("")
+
+    async def delete_dir(self, prefix: str) -> None:
+        """Delete every key below a folder.
+
+        Raises
+        ------
+        NotImplementedError
+            When the store cannot delete or cannot list.
+        """
+        self._check_writable()
+        if not self.supports_deletes:
+            raise NotImplementedError(f"{type(self).__name__} does not support deleting.")
+        if not self.supports_listing:
+            raise NotImplementedError(f"{type(self).__name__} does not support listing.")
+        keys = [(key,) async for key in self.list_prefix(as_folder(prefix))]
+        await gather_windowed(self.delete, keys)
+
+    def close(self) -> None:
+        """Close the store."""
+        self._is_open = False
+
+    async def _get_many(
+        self, requests: Iterable[tuple[str, BufferPrototype, ByteRequest | None]]
+    ) -> AsyncGenerator[tuple[str, Buffer | None], None]:
+        for key, prototype, byte_range in requests:
+            yield key, await self.get(key, prototype, byte_range)
+
+    async def get_ranges(
+        self,
+        key: str,
+        byte_ranges: Sequence[ByteRequest | None],
+        *,
+        prototype: BufferPrototype,
+        max_concurrency: int = 10,
+        max_gap_bytes: int = 1 << 20,
+        max_coalesced_bytes: int = 16 << 20,
+    ) -> AsyncIterator[Sequence[tuple[int, Buffer | None]]]:
+        """Read several parts of one value; parts that lie near each other are read in one request.
+
+        Parameters
+        ----------
+        key
+            The key.
+        byte_ranges
+            The parts.
+        prototype
+            Which class holds the bytes.
+        max_concurrency
+            How many requests run at the same time.
+        max_gap_bytes
+            How many unwanted bytes one request may read between two parts.
+        max_coalesced_bytes
+            How long a request may become by taking several parts together.
+
+        Yields
+        ------
+        For each request that is done, in any order, pairs of the index of a part and its bytes.
+
+        Raises
+        ------
+        ExceptionGroup
+            When requests fail; it holds a FileNotFoundError if the key has no value. The other requests are cancelled.
+        """
+        waiting = merge_requests(byte_ranges, max_gap_bytes=max_gap_bytes, max_coalesced_bytes=max_coalesced_bytes)
+        waiting.reverse()
+        running: set[asyncio.Task[builtins.list[tuple[int, Buffer]]]] = builtins.set()
+        try:
+            while waiting or running:
+                while waiting and len(running) < max(1, max_concurrency):
+                    running.add(asyncio.ensure_future(self._get_merged(key, waiting.pop(), prototype)))
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                errors = [error for task in done if (error := task.exception()) is not None]
+                if errors:
+                    raise BaseExceptionGroup(f"reading ranges of {key!r} failed", errors)
+                for task in done:
+                    yield task.result()
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def _get_merged(
+        self, key: str, request: MergedRequest, prototype: BufferPrototype
+    ) -> builtins.list[tuple[int, Buffer]]:
+        answer = await self.get(key, prototype, request.byte_range)
+        if answer is None:
+            raise FileNotFoundError(key)
+        return request.split(answer)
+
+    def get_ranges_sync(
+        self,
+        key: str,
+        byte_ranges: Sequence[ByteRequest | None],
+        *,
+        prototype: BufferPrototype,
+        max_gap_bytes: int = 1 << 20,
+        max_coalesced_bytes: int = 16 << 20,
+    ) -> Sequence[tuple[int, Buffer | None]]:
+        """Read several parts of one value without an event loop; the parameters are those of ``get_ranges``.
+
+        Raises
+        ------
+        TypeError
+            When the store has no ``get_sync``.
+        ExceptionGroup
+            When a request fails; it holds a FileNotFoundError if the key has no value.
+        """
+        if not isinstance(self, SupportsGetSync):
+            raise TypeError(f"{type(self).__name__} does not support synchronous reads")
+        results: builtins.list[tuple[int, Buffer | None]] = []
+        try:
+            for request in merge_requests(
+                byte_ranges, max_gap_bytes=max_gap_bytes, max_coalesced_bytes=max_coalesced_bytes
+            ):
+                answer = self.get_sync(key, prototype=prototype, byte_range=request.byte_range)
+                if answer is None:
+                    raise FileNotFoundError(key)
+                results += request.split(answer)
+        except Exception as error:
+            raise ExceptionGroup(f"reading ranges of {key!r} failed", [error]) from None
+        return results
+
+    async def getsize(self, key: str) -> int:
+        """Return the length of a value in bytes.
+
+        Raises
+        ------
+        FileNotFoundError
+            When there is none.
+        """
+        value = await self.get(key, prototype=default_buffer_prototype())
+        if value is None:
+            raise FileNotFoundError(key)
+        return len(value)
+
+    async def getsize_prefix(self, prefix: str) -> int:
+        """Return the sum of the lengths of all values below a folder, in bytes."""
+        keys = [(key,) async for key in self.list_prefix(as_folder(prefix))]
+        return sum(await gather_windowed(self.getsize, keys))

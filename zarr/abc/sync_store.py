@@ -1,0 +1,210 @@
+"""The contract of a store that is written with plain methods."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+from abc import abstractmethod
+from collections.abc import AsyncIterator, Callable, Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from zarr.abc.async_store import Store, as_folder, gather_windowed
+
+if TYPE_CHECKING:
+    from zarr.abc.byte_ranges import ByteRequest
+    from zarr.buffer.core import Buffer, BufferPrototype
+
+
+class SyncStore(Store):
+    """Bytes under string keys, reached by plain methods.
+
+    A subclass defines the abstract methods whose names end in ``_sync``. The coroutines of ``Store`` call them: at
+    once, or in a thread if ``blocking`` is true, because they may wait for a disk or a network.
+    """
+
+    blocking: ClassVar[bool] = False
+
+    @abstractmethod
+    def get_sync(
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a part of it; None if there is none."""
+
+    @abstractmethod
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Store a value."""
+
+    @abstractmethod
+    def delete_sync(self, key: str) -> None:
+        """Delete a key; it need not have a value."""
+
+    @abstractmethod
+    def list_sync(self) -> Iterable[str]:
+        """Return all keys."""
+
+    def exists_sync(self, key: str) -> bool:
+        """Return whether a key has a value."""
+        return self.get_sync(key) is not None
+
+    def getsize_sync(self, key: str) -> int:
+        """Return the length of a value in bytes; FileNotFoundError if there is none."""
+        value = self.get_sync(key)
+        if value is None:
+            raise FileNotFoundError(key)
+        return len(value)
+
+    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
+        """Return all keys that start with a string."""
+        return [key for key in self.list_sync() if key.startswith(prefix)]
+
+    def list_dir_sync(self, prefix: str) -> Iterable[str]:
+        """Return the names of the keys and folders directly below a folder."""
+        folder = as_folder(prefix)
+        keys = self.list_prefix_sync(folder)
+        return builtins.list(dict.fromkeys(key.removeprefix(folder).split("/", 1)[0] for key in keys))
+
+    def delete_dir_sync(self, prefix: str) -> None:
+        """Delete every key below a folder."""
+        self._check_writable()
+        for key in builtins.list(self.list_prefix_sync(as_folder(prefix))):
+            self.delete_sync(key)
+
+    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
+        """Store a value unless the key has one."""
+        self._check_writable()
+        if not self.exists_sync(key):
+            self.set_sync(key, value)
+
+    def get_many_sync(
+        self, keys: Iterable[str], prototype: BufferPrototype | None = None
+    ) -> builtins.list[Buffer | None]:
+        """Return the values of many keys."""
+        return [self.get_sync(key, prototype=prototype) for key in keys]
+
+    def set_many_sync(self, items: Iterable[tuple[str, Buffer | None]]) -> None:
+        """Store many values; None deletes a key."""
+        for key, value in items:
+            if value is None:
+                self.delete_sync(key)
+            else:
+                self.set_sync(key, value)
+
+    @property
+    def supports_writes(self) -> bool:
+        """Whether the store can be written to at all."""
+        return True
+
+    @property
+    def supports_deletes(self) -> bool:
+        """Whether keys can be deleted."""
+        return True
+
+    @property
+    def supports_listing(self) -> bool:
+        """Whether keys can be listed."""
+        return True
+
+    async def _call(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if not self._is_open:
+            await self._open()
+        return await asyncio.to_thread(func, *args, **kwargs) if self.blocking else func(*args, **kwargs)
+
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
+        """Return the value of a key, or a part of it; None if there is none."""
+        found: Buffer | None = await self._call(self.get_sync, key, prototype=prototype, byte_range=byte_range)
+        return found
+
+    async def get_partial_values(
+        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> builtins.list[Buffer | None]:
+        """Return parts of the values of keys, in the order of the requests."""
+        return await gather_windowed(self.get, [(key, prototype, part) for key, part in key_ranges])
+
+    async def exists(self, key: str) -> bool:
+        """Return whether a key has a value."""
+        return bool(await self._call(self.exists_sync, key))
+
+    async def set(self, key: str, value: Buffer) -> None:
+        """Store a value."""
+        await self._call(self.set_sync, key, value)
+
+    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
+        """Store a value unless the key has one."""
+        await self._call(self.set_if_not_exists_sync, key, value)
+
+    async def delete(self, key: str) -> None:
+        """Delete a key; it need not have a value."""
+        await self._call(self.delete_sync, key)
+
+    async def delete_dir(self, prefix: str) -> None:
+        """Delete every key below a folder."""
+        await self._call(self.delete_dir_sync, prefix)
+
+    async def getsize(self, key: str) -> int:
+        """Return the length of a value in bytes; FileNotFoundError if there is none."""
+        return int(await self._call(self.getsize_sync, key))
+
+    async def _list(self, func: Callable[..., Iterable[str]], *args: str) -> AsyncIterator[str]:
+        # The listing runs to its end in one call: a half-read one would see keys that are set meanwhile.
+        for key in await self._call(lambda: builtins.list(func(*args))):
+            yield key
+
+    def list(self) -> AsyncIterator[str]:
+        """Yield all keys."""
+        return self._list(self.list_sync)
+
+    def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        """Yield all keys that start with a string."""
+        return self._list(self.list_prefix_sync, prefix)
+
+    def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        """Yield the names of the keys and folders directly below a folder."""
+        return self._list(self.list_dir_sync, prefix)
+
+
+_TWINS = (
+    "get",
+    "set",
+    "delete",
+    "exists",
+    "getsize",
+    "list",
+    "list_prefix",
+    "list_dir",
+    "delete_dir",
+    "set_if_not_exists",
+)
+
+
+def _depth(cls: type, name: str) -> int:
+    """Return how far up the class that defines a name is; a large number if none does."""
+    return next((i for i, base in enumerate(cls.__mro__) if name in vars(base)), 1 << 30)
+
+
+@cache
+def _class_is_synchronous(cls: type) -> bool:
+    return all(_depth(cls, f"{name}_sync") <= min(_depth(cls, name), 1 << 29) for name in _TWINS)
+
+
+def is_synchronous(store: object) -> bool:
+    """Return whether the plain methods of a store do what its coroutines do.
+
+    That is so when each plain method is defined in the class that defines its coroutine, or below it: a subclass that
+    overrides only the coroutine ``get`` wants it to be called. A wrapper answers for the store that it wraps by an
+    attribute ``synchronous``.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> is_synchronous(object())
+    False
+    """
+    if not _class_is_synchronous(type(store)) or not getattr(store, "synchronous", True):
+        return False
+    own = getattr(store, "__dict__", {})
+    return not any(name in own and f"{name}_sync" not in own for name in _TWINS)

@@ -1,0 +1,98 @@
+"""Names and what they stand for: codecs, pipelines, buffers, chunk key encodings, grids, stores.
+
+May import ``zarr.errors``, ``zarr.settings`` and ``zarr.abc.codec``; implementations are named, and imported when asked
+for. Read ``table.py`` first.
+
+A look-up considers what was registered by hand, what installed packages offer as entry points, and the built-ins; the
+configuration picks one of several. Built-ins are a table of dotted paths, so naming one imports that one only. Entry
+points are read once, when a name is asked for that is not built in. A package that fails to load is named in a warning
+and left out. Registries are asked when something is opened, never per read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from zarr.errors import UnknownCodecError
+from zarr.registry.codecs import (
+    _parse_array_array_codec,
+    _parse_array_bytes_codec,
+    _parse_bytes_bytes_codec,
+    _resolve_codec,
+    get_codec_class,
+    get_numcodec,
+    register_codec,
+)
+from zarr.registry.kinds import (
+    get_buffer_class,
+    get_chunk_grid_class,
+    get_chunk_key_encoding_class,
+    get_ndbuffer_class,
+    get_pipeline_class,
+    get_storage_transformer_class,
+    get_store_factory,
+    register_buffer,
+    register_chunk_grid,
+    register_chunk_key_encoding,
+    register_ndbuffer,
+    register_pipeline,
+    register_storage_transformer,
+    register_store,
+)
+from zarr.registry.table import Registry, entry_points_for, fully_qualified_name, import_path, load_entry_point
+from zarr.registry.tables import (
+    _buffer_registry,
+    _chunk_key_encoding_registry,
+    _codec_registries,
+    _ndbuffer_registry,
+    _pipeline_registry,
+)
+from zarr.settings import BadConfigError
+
+if TYPE_CHECKING:
+    from zarr.dtype import data_type_registry as data_type_registry
+
+__all__ = [
+    "BadConfigError",
+    "Registry",
+    "UnknownCodecError",
+    "_buffer_registry",
+    "_chunk_key_encoding_registry",
+    "_codec_registries",
+    "_ndbuffer_registry",
+    "_parse_array_array_codec",
+    "_parse_array_bytes_codec",
+    "_parse_bytes_bytes_codec",
+    "_pipeline_registry",
+    "_resolve_codec",
+    "data_type_registry",
+    "entry_points_for",
+    "fully_qualified_name",
+    "get_buffer_class",
+    "get_chunk_grid_class",
+    "get_chunk_key_encoding_class",
+    "get_codec_class",
+    "get_ndbuffer_class",
+    "get_numcodec",
+    "get_pipeline_class",
+    "get_storage_transformer_class",
+    "get_store_factory",
+    "load_entry_point",
+    "register_buffer",
+    "register_chunk_grid",
+    "register_chunk_key_encoding",
+    "register_codec",
+    "register_ndbuffer",
+    "register_pipeline",
+    "register_storage_transformer",
+    "register_store",
+]
+
+# Offered here too, but made by a room above.
+_LAZY_ATTRIBUTES: Final = {"data_type_registry": "zarr.dtype.data_type_registry"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY_ATTRIBUTES:
+        return import_path(_LAZY_ATTRIBUTES[name])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,199 @@
+"""Codecs by name: those of format 3, and those of numcodecs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.errors import UnknownCodecError, ZarrUserWarning
+from zarr.registry.table import Registry
+from zarr.registry.tables import _codec_registries, collect_entry_points
+from zarr.settings import BadConfigError, config
+
+if TYPE_CHECKING:
+    from zarr.abc.codec import Codec, CodecJSON_V2
+    from zarr.abc.numcodec import Numcodec
+    from zarr.types import JSON
+
+T = TypeVar("T")
+
+_CODEC_HELP: Final = "https://zarr.readthedocs.io/en/stable/user-guide/extending/#custom-codecs"
+_NUMCODEC_HELP: Final = "https://numcodecs.readthedocs.io/en/stable/registry.html#numcodecs.registry.register_codec"
+# Which package brings a codec that is not here; a name that ends in "*" is a prefix.
+_CODEC_PACKAGES: Final[dict[str, tuple[str, ...]]] = {
+    "n5_default": ("zarr-n5",),
+    "gribberish": ("gribberish",),
+    "imagecodecs_*": ("imagecodecs-zarr", "virtual-tiff"),
+    "omfiles.*": ("omfiles",),
+    "virtual_tiff.*": ("virtual-tiff",),
+    "any-numcodecs.*": ("zarr-any-numcodecs",),
+}
+_NUMCODEC_PACKAGES: Final[dict[str, tuple[str, ...]]] = {
+    "imagecodecs_*": ("imagecodecs-numcodecs",),
+    "zfpy": ("numcodecs[zfpy]",),
+    "pcodec": ("numcodecs[pcodec]",),
+}
+
+
+def register_codec(key: str, codec_cls: type[Codec], *, qualname: str | None = None) -> None:
+    """Add an implementation of a codec.
+
+    It is used at once if it is the first one of that name. Where there are others, ``zarr.config``'s ``codecs.<key>``
+    names the one to use.
+
+    Parameters
+    ----------
+    key
+        The name of the codec in array metadata.
+    codec_cls
+        The class.
+    qualname
+        The name by which the configuration knows the class; its dotted path if None.
+
+    Examples
+    --------
+    >>> from zarr.abc.codec import BytesBytesCodec
+    >>> class Nothing(BytesBytesCodec):
+    ...     pass
+    >>> register_codec("example.nothing", Nothing)
+    >>> get_codec_class("example.nothing").__name__
+    'Nothing'
+    """
+    _codec_registries.setdefault(key, Registry()).register(codec_cls, qualname)
+
+
+def get_codec_class(key: str, reload_config: bool = False) -> type[Codec]:
+    """Return the implementation of a codec.
+
+    Parameters
+    ----------
+    key
+        The name of the codec in array metadata.
+    reload_config
+        Whether to read the configuration files and the environment again first.
+
+    Raises
+    ------
+    UnknownCodecError
+        When there is none; the message names a package that brings one, if we know of one.
+    BadConfigError
+        When the configuration names an implementation that is not registered.
+
+    Examples
+    --------
+    >>> get_codec_class("gzip").__name__  # doctest: +SKIP
+    'GzipCodec'
+    """
+    if reload_config:
+        config.refresh()
+    if not isinstance(key, str):
+        raise TypeError(f"The name of a codec is a string, got {key!r} of {type(key)}.")
+    wanted = config.get(f"codecs.{key}", None)
+    wanted = wanted if isinstance(wanted, str) else None
+    registry = _codec_registries.get(key)
+    found = registry.find(wanted) if registry is not None and wanted is not None else None
+    if found is None:
+        collect_entry_points()
+        found = _choose_codec(key, _codec_registries.get(key), wanted)
+    return cast("type[Codec]", found)
+
+
+def _choose_codec(key: str, registry: Registry[Any] | None, wanted: str | None) -> type[Any]:
+    if registry is not None and registry.lazy_load_list:
+        registry.lazy_load()
+    if registry is None or not (registry or registry.builtins):
+        raise UnknownCodecError(_missing_codec_message(key, "zarr", _CODEC_HELP, _CODEC_PACKAGES))
+    if wanted is not None:
+        found = registry.find(wanted)
+        if found is None:
+            raise BadConfigError(
+                f"Codec {key!r} is configured to use the implementation {wanted!r}, which is not registered. "
+                f"Registered implementations of this codec: {registry.known()}."
+            )
+        return found
+    added = [cls for name, cls in registry.items() if name not in registry.builtins]
+    if len(set(added)) > 1:
+        warnings.warn(
+            f"Codec {key!r} not configured in config. Selecting any implementation.", ZarrUserWarning, stacklevel=3
+        )
+    return added[-1] if added else cast("type[Any]", registry.find(next(iter(registry.builtins))))
+
+
+def _missing_codec_message(key: str, library: str, help_url: str, packages: Mapping[str, tuple[str, ...]]) -> str:
+    message = (
+        f"An implementation for codec {key!r} is not available. Register one explicitly using the codec registry "
+        f"(see {help_url}), or install a Python package that registers a codec implementation with {library}."
+    )
+    for name, known in packages.items():
+        if key == name or (name.endswith("*") and key.startswith(name[:-1])):
+            return f"{message} Known packages supporting this codec: {', '.join(known)}."
+    return message
+
+
+def _resolve_codec(data: Mapping[str, JSON] | str) -> Codec:
+    """Make a codec of its JSON form, ``{"name": ..., "configuration": ...}`` or a bare name."""
+    document: dict[str, JSON] = {"name": data} if isinstance(data, str) else dict(data)
+    name = document.get("name")
+    if not isinstance(name, str):
+        raise TypeError(f"A codec needs a 'name' that is a string. Got {data!r}.")
+    return get_codec_class(name).from_dict(document)
+
+
+def _parse_codec(data: object, cls: type[T]) -> T:
+    article = "a" if cls is BytesBytesCodec else "an"
+    if isinstance(data, Mapping):
+        codec: object = _resolve_codec(data)
+        if not isinstance(codec, cls):
+            raise TypeError(
+                f"Expected a dict representation of {article} {cls.__name__}; got a dict representation of a "
+                f"{type(codec)} instead."
+            )
+        return codec
+    if not isinstance(data, cls):
+        raise TypeError(f"Expected {article} {cls.__name__}. Got {type(data)} instead.")
+    return data
+
+
+def _parse_bytes_bytes_codec(data: Mapping[str, JSON] | Codec) -> BytesBytesCodec:
+    return _parse_codec(data, BytesBytesCodec)
+
+
+def _parse_array_bytes_codec(data: Mapping[str, JSON] | Codec) -> ArrayBytesCodec:
+    return _parse_codec(data, ArrayBytesCodec)
+
+
+def _parse_array_array_codec(data: Mapping[str, JSON] | Codec) -> ArrayArrayCodec:
+    return _parse_codec(data, ArrayArrayCodec)
+
+
+def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
+    """Make a numcodecs codec of the configuration that format 2 stores.
+
+    Parameters
+    ----------
+    data
+        ``{"id": ..., **parameters}``.
+
+    Raises
+    ------
+    UnknownCodecError
+        When numcodecs knows no codec of that id.
+
+    Examples
+    --------
+    >>> get_numcodec({"id": "zlib", "level": 1})
+    Zlib(level=1)
+    """
+    from numcodecs.registry import codec_registry, get_codec  # compiled, and slow to import
+
+    settings = dict(data)
+    name = settings.get("id")
+    try:
+        return cast("Numcodec", get_codec(settings))
+    except ValueError as error:
+        if name in codec_registry:
+            raise
+        message = _missing_codec_message(str(name), "numcodecs", _NUMCODEC_HELP, _NUMCODEC_PACKAGES)
+        raise UnknownCodecError(message) from error

@@ -1,0 +1,115 @@
+"""The tables of implementations: one a kind, filled with what the library brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
+
+from zarr.registry.table import Registry, entry_points_for
+from zarr.settings import CODEC_CLASSES, BadConfigError, config
+
+# Codecs that the configuration does not list.
+_UNLISTED_CODECS: Final[dict[str, str]] = {
+    "cast_value": "zarr.codecs.cast_value.CastValue",
+    "scale_offset": "zarr.codecs.scale_offset.ScaleOffset",
+}
+# Where the classes live that the configuration names by the paths of zarr-python.
+_MOVED: Final[dict[str, str]] = {
+    "zarr.core.codec_pipeline.BatchedCodecPipeline": "zarr.codecs.pipeline.BatchedCodecPipeline",
+    "zarr.core.codec_pipeline.FusedCodecPipeline": "zarr.codecs.pipeline.FusedCodecPipeline",
+    "zarr.core.buffer.cpu.Buffer": "zarr.buffer.cpu.Buffer",
+    "zarr.core.buffer.cpu.NDBuffer": "zarr.buffer.cpu.NDBuffer",
+    "zarr.core.buffer.gpu.Buffer": "zarr.buffer.gpu.Buffer",
+    "zarr.core.buffer.gpu.NDBuffer": "zarr.buffer.gpu.NDBuffer",
+}
+
+
+def _registry_of(*paths: str) -> Registry[Any]:
+    registry: Registry[Any] = Registry()
+    registry.builtins = {path: _MOVED.get(path, path) for path in paths}
+    return registry
+
+
+def _flat_codec_table(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for name, value in table.items():
+        flat.update(_flat_codec_table(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value})
+    return flat
+
+
+_codec_registries: dict[str, Registry[Any]] = {
+    name: _registry_of(path) for name, path in {**_flat_codec_table(CODEC_CLASSES), **_UNLISTED_CODECS}.items()
+}
+_pipeline_registry: Registry[Any] = _registry_of(
+    "zarr.core.codec_pipeline.BatchedCodecPipeline", "zarr.core.codec_pipeline.FusedCodecPipeline"
+)
+_buffer_registry: Registry[Any] = _registry_of(
+    "zarr.buffer.cpu.Buffer", "zarr.buffer.gpu.Buffer", "zarr.core.buffer.cpu.Buffer", "zarr.core.buffer.gpu.Buffer"
+)
+_ndbuffer_registry: Registry[Any] = _registry_of(
+    "zarr.buffer.cpu.NDBuffer",
+    "zarr.buffer.gpu.NDBuffer",
+    "zarr.core.buffer.cpu.NDBuffer",
+    "zarr.core.buffer.gpu.NDBuffer",
+)
+_chunk_key_encoding_registry: Registry[Any] = Registry()
+_chunk_key_encoding_registry.builtins = {
+    "default": "zarr.chunk_keys.DefaultChunkKeyEncoding",
+    "v2": "zarr.chunk_keys.V2ChunkKeyEncoding",
+}
+_chunk_grid_registry: Registry[Any] = Registry()
+_chunk_grid_registry.builtins = {
+    "regular": "zarr.grids.RegularChunkGridMetadata",
+    "rectilinear": "zarr.grids.RectilinearChunkGridMetadata",
+}
+_storage_transformer_registry: Registry[Any] = Registry()
+_store_registry: Registry[Any] = Registry()
+
+
+@cache
+def collect_entry_points() -> None:
+    """Hand every entry point to the registry of its kind, once in the life of the process."""
+    for point in entry_points_for("codecs", plural_names=True):
+        name = point.group.removeprefix("zarr.codecs.") if point.group.startswith("zarr.codecs.") else point.name
+        _codec_registries.setdefault(name, Registry()).lazy_load_list.append(point)
+    for kind, registry in (
+        ("codec_pipeline", _pipeline_registry),
+        ("buffer", _buffer_registry),
+        ("ndbuffer", _ndbuffer_registry),
+        ("chunk_key_encoding", _chunk_key_encoding_registry),
+        ("chunk_grid", _chunk_grid_registry),
+        ("storage_transformer", _storage_transformer_registry),
+        ("stores", _store_registry),
+    ):
+        registry.lazy_load_list.extend(entry_points_for(kind))
+
+
+def load_entry_points_of(registry: Registry[Any], *, use_entrypoint_name: bool = False) -> None:
+    """Load the entry points of one table that were not loaded yet."""
+    collect_entry_points()
+    if registry.lazy_load_list:
+        registry.lazy_load(use_entrypoint_name)
+
+
+def configured_class(registry: Registry[Any], key: str, label: str, plural: str, reload_config: bool) -> type[Any]:
+    """Return the class that a configuration value names; BadConfigError if it is not registered."""
+    if reload_config:
+        config.refresh()
+    path = config.get(key)
+    found = registry.find(path) if isinstance(path, str) else None
+    if found is None:
+        load_entry_points_of(registry)
+        found = registry.find(path) if isinstance(path, str) else None
+    if found is None:
+        raise BadConfigError(f"{label} class {path!r} not found in registered {plural}: {registry.known()}.")
+    return cast("type[Any]", found)
+
+
+def named_class(registry: Registry[Any], name: str) -> type[Any] | None:
+    """Return the class of a name, from entry points if need be; None if there is none."""
+    found = registry.find(name)
+    if found is None:
+        load_entry_points_of(registry, use_entrypoint_name=True)
+        found = registry.find(name)
+    return cast("type[Any] | None", found)
