@@ -103,7 +103,7 @@ def configured_class(registry: Registry[Any], key: str, label: str, plural: str,
         found = registry.find(path) if isinstance(path, str) else None
     if found is None:
         raise BadConfigError(f"{label} class {path!r} not found in registered {plural}: {registry.known()}.")
-    return cast("type[Any]", found)
+    return found
 
 
 def named_class(registry: Registry[Any], name: str) -> type[Any] | None:
@@ -112,4 +112,4 @@ def named_class(registry: Registry[Any], name: str) -> type[Any] | None:
     if found is None:
         load_entry_points_of(registry, use_entrypoint_name=True)
         found = registry.find(name)
-    return cast("type[Any] | None", found)
+    return found
