@@ -148,3 +148,14 @@ def _restore(name: str, values: dict[str, Any]) -> Config:
 
 
 config: Final[Config] = Config("zarr", defaults=[_DEFAULTS], deprecations=deprecations)
+
+
+def pickle_allowed() -> bool:
+    """Return whether the user allowed to unpickle stored data, which can run any code.
+
+    Examples
+    --------
+    >>> pickle_allowed()
+    False
+    """
+    return bool(config.get("array.allow_unsafe_pickle_decode", False))

@@ -57,7 +57,7 @@ class NamedRequiredConfig(TypedDict, Generic[TName, TConfig]):
 
 
 class DTypeConfig_V2(TypedDict, Generic[TDTypeName, TObjectCodecID]):
-    """The ``dtype`` of a format 2 array, and the id of the filter that makes bytes of its objects, if it has objects."""
+    """The ``dtype`` of a format 2 array, and the id of the filter for its objects, if it has objects."""
 
     name: ReadOnly[TDTypeName]
     object_codec_id: ReadOnly[TObjectCodecID]
@@ -147,8 +147,10 @@ def parse_order(data: Any) -> MemoryOrder:
     >>> parse_order("F")
     'F'
     """
-    if isinstance(data, str) and data in ("C", "F"):
-        return data
+    if data == "C":
+        return "C"
+    if data == "F":
+        return "F"
     raise ValueError(f"Failed to parse input for 'order': expected Literal['C', 'F'], got {data!r}.")
 
 

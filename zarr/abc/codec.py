@@ -188,7 +188,8 @@ class BaseCodec(Metadata, Generic[CI, CO]):
 
     async def decode(self, chunks_and_specs: Iterable[tuple[CO | None, ArraySpec]]) -> Iterable[CI | None]:
         """Decode a batch of chunks, each with its description; a chunk that is None stays None."""
-        return await _batched(chunks_and_specs, self._decode_single)
+        decoded: list[CI | None] = await _batched(chunks_and_specs, self._decode_single)
+        return decoded
 
     async def _encode_single(self, chunk_data: CI, chunk_spec: ArraySpec) -> CO | None:
         if _codec_supports_sync(self):
@@ -198,7 +199,8 @@ class BaseCodec(Metadata, Generic[CI, CO]):
 
     async def encode(self, chunks_and_specs: Iterable[tuple[CI | None, ArraySpec]]) -> Iterable[CO | None]:
         """Encode a batch of chunks, each with its description; a chunk that is None stays None."""
-        return await _batched(chunks_and_specs, self._encode_single)
+        encoded: list[CO | None] = await _batched(chunks_and_specs, self._encode_single)
+        return encoded
 
 
 class ArrayArrayCodec(BaseCodec["NDBuffer", "NDBuffer"]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeGuard
+    from typing import TypeGuard
 
     from zarr.abc.byte_ranges import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype

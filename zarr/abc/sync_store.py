@@ -7,7 +7,7 @@ import builtins
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from zarr.abc.async_store import Store, as_folder, gather_windowed
 
@@ -204,7 +204,7 @@ def is_synchronous(store: object) -> bool:
     >>> is_synchronous(object())
     False
     """
-    if not _class_is_synchronous(type(store)) or not getattr(store, "synchronous", True):
+    if not _class_is_synchronous(cast("Any", type(store))) or not getattr(store, "synchronous", True):
         return False
     own = getattr(store, "__dict__", {})
     return not any(name in own and f"{name}_sync" not in own for name in _TWINS)

@@ -38,7 +38,7 @@ class ArrayLike(Protocol):
 
 
 @runtime_checkable
-class NDArrayLike(Protocol):
+class NDArrayLike(Protocol):  # noqa: PLW1641 - arrays have no hash
     """What an ``NDBuffer`` may hold: an array of any shape in any library with numpy's methods."""
 
     @property
@@ -67,9 +67,7 @@ class NDArrayLike(Protocol):
 
     def view(self, dtype: npt.DTypeLike) -> Self: ...
 
-    def astype(
-        self, dtype: npt.DTypeLike, order: Literal["K", "A", "C", "F"] = ..., *, copy: bool = ...
-    ) -> Self: ...
+    def astype(self, dtype: npt.DTypeLike, order: Literal["K", "A", "C", "F"] = ..., *, copy: bool = ...) -> Self: ...
 
     def fill(self, value: Any) -> None: ...
 
@@ -82,8 +80,6 @@ class NDArrayLike(Protocol):
     def all(self) -> np.bool_: ...
 
     def __eq__(self, other: object) -> Self: ...  # type: ignore[override]
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 NDArrayLikeOrScalar: TypeAlias = ScalarType | NDArrayLike
@@ -179,7 +175,7 @@ class Buffer(ABC):
 
     def as_buffer_like(self) -> BytesLike:
         """Return the bytes as an object with the buffer protocol."""
-        return memoryview(self.as_numpy_array())
+        return memoryview(cast("Any", self.as_numpy_array()))
 
     def to_bytes(self) -> bytes:
         """Return a copy of the bytes."""

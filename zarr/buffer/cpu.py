@@ -147,7 +147,7 @@ class NDBuffer(core.NDBuffer):
         return np.asanyarray(self._data)
 
     def __getitem__(self, key: Any) -> Self:
-        return type(self)(np.asanyarray(self._data[key]))  # type: ignore[arg-type]
+        return type(self)(np.asanyarray(self._data[key]))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._data[key] = value._data if isinstance(value, NDBuffer) else value

@@ -51,6 +51,7 @@ __all__ = [
     "Complex64",
     "Complex128",
     "DTypeSpec_V2",
+    "DTypeSpec_V3",
     "DataTypeRegistry",
     "DateTime64",
     "DateTime64JSON_V2",

@@ -45,11 +45,11 @@ class ZDType(ABC, Generic[TDType_co, TScalar_co]):
         The name in format 3.
     """
 
-    dtype_cls: ClassVar[type[TDType_co]]  # type: ignore[misc]
+    dtype_cls: ClassVar[Any]
     _zarr_v3_name: ClassVar[str]
 
     @classmethod
-    def _check_native_dtype(cls: type[Self], dtype: TBaseDType) -> TypeGuard[TDType_co]:
+    def _check_native_dtype(cls: type[Self], dtype: TBaseDType) -> bool:
         return type(dtype) is cls.dtype_cls
 
     @classmethod

@@ -121,7 +121,7 @@ class NullTerminatedBytes(_FixedLengthBytes["np.dtype[np.bytes_]", np.bytes_]):
     '|S4'
     """
 
-    dtype_cls = np.dtypes.BytesDType
+    dtype_cls: ClassVar[Any] = np.dtypes.BytesDType
     _zarr_v3_name: ClassVar[str] = "null_terminated_bytes"
     _letter: ClassVar[str] = "S"
 
@@ -151,12 +151,12 @@ class RawBytes(_FixedLengthBytes["np.dtype[np.void]", np.void]):
     dtype('V4')
     """
 
-    dtype_cls = np.dtypes.VoidDType
+    dtype_cls: ClassVar[Any] = np.dtypes.VoidDType
     _zarr_v3_name: ClassVar[str] = "raw_bytes"
     _letter: ClassVar[str] = "V"
 
     @classmethod
-    def _check_native_dtype(cls, dtype: TBaseDType) -> Any:
+    def _check_native_dtype(cls, dtype: TBaseDType) -> bool:
         return type(dtype) is cls.dtype_cls and dtype.fields is None and dtype.subdtype is None
 
     def _check_scalar(self, data: object) -> bool:
@@ -230,7 +230,7 @@ class VariableLengthBytes(ZDType[Any, bytes], HasObjectCodec):
     VariableLengthBytes()
     """
 
-    dtype_cls = np.dtypes.ObjectDType
+    dtype_cls: ClassVar[Any] = np.dtypes.ObjectDType
     _zarr_v3_name: ClassVar[str] = "variable_length_bytes"
     object_codec_id: ClassVar[str] = "vlen-bytes"
     _names: ClassVar[tuple[str, ...]] = ("variable_length_bytes", "bytes", "binary")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Bool(ZDType["np.dtype[np.bool_]", np.bool_], HasItemSize):
     'bool'
     """
 
-    dtype_cls = np.dtypes.BoolDType
+    dtype_cls: ClassVar[Any] = np.dtypes.BoolDType
     _zarr_v3_name: ClassVar[str] = "bool"
     _zarr_v2_name: ClassVar[str] = "|b1"
 
@@ -66,7 +66,7 @@ class Bool(ZDType["np.dtype[np.bool_]", np.bool_], HasItemSize):
         return {"name": "|b1", "object_codec_id": None} if zarr_format == 2 else "bool"
 
     def _check_scalar(self, data: object) -> bool:
-        return np.ndim(data) == 0 if not isinstance(data, (str, bytes)) else True  # type: ignore[call-overload,no-any-return]
+        return data is None or isinstance(data, (str, bytes, int, float, complex, np.generic))
 
     def cast_scalar(self, data: object) -> np.bool_:
         """Return the truth value of an object."""
@@ -92,5 +92,3 @@ class Bool(ZDType["np.dtype[np.bool_]", np.bool_], HasItemSize):
     def item_size(self) -> int:
         """One byte."""
         return 1
-
-

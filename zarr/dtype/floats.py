@@ -43,7 +43,7 @@ class BaseFloat(Numeric[TDType_co, TScalar_co], HasEndianness):
 class Float16(BaseFloat["np.dtype[np.float16]", np.float16]):
     """Floats of 2 bytes."""
 
-    dtype_cls = np.dtypes.Float16DType
+    dtype_cls: ClassVar[Any] = np.dtypes.Float16DType
     _zarr_v3_name: ClassVar[str] = "float16"
     _code: ClassVar[str] = "f2"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">f2", "<f2")
@@ -59,7 +59,7 @@ class Float32(BaseFloat["np.dtype[np.float32]", np.float32]):
     'NaN'
     """
 
-    dtype_cls = np.dtypes.Float32DType
+    dtype_cls: ClassVar[Any] = np.dtypes.Float32DType
     _zarr_v3_name: ClassVar[str] = "float32"
     _code: ClassVar[str] = "f4"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">f4", "<f4")
@@ -69,7 +69,7 @@ class Float32(BaseFloat["np.dtype[np.float32]", np.float32]):
 class Float64(BaseFloat["np.dtype[np.float64]", np.float64]):
     """Floats of 8 bytes."""
 
-    dtype_cls = np.dtypes.Float64DType
+    dtype_cls: ClassVar[Any] = np.dtypes.Float64DType
     _zarr_v3_name: ClassVar[str] = "float64"
     _code: ClassVar[str] = "f8"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">f8", "<f8")
@@ -119,7 +119,7 @@ class Complex64(BaseComplex["np.dtype[np.complex64]", np.complex64]):
     (1.0, 2.0)
     """
 
-    dtype_cls = np.dtypes.Complex64DType
+    dtype_cls: ClassVar[Any] = np.dtypes.Complex64DType
     _zarr_v3_name: ClassVar[str] = "complex64"
     _code: ClassVar[str] = "c8"
     _part_code: ClassVar[str] = "f4"
@@ -130,7 +130,7 @@ class Complex64(BaseComplex["np.dtype[np.complex64]", np.complex64]):
 class Complex128(BaseComplex["np.dtype[np.complex128]", np.complex128]):
     """Complex numbers of two floats of 8 bytes."""
 
-    dtype_cls = np.dtypes.Complex128DType
+    dtype_cls: ClassVar[Any] = np.dtypes.Complex128DType
     _zarr_v3_name: ClassVar[str] = "complex128"
     _code: ClassVar[str] = "c16"
     _part_code: ClassVar[str] = "f8"

@@ -48,7 +48,7 @@ class BaseInt(Numeric[TDType_co, TScalar_co]):
 class Int8(BaseInt["np.dtype[np.int8]", np.int8]):
     """Integers from -128 to 127."""
 
-    dtype_cls = np.dtypes.Int8DType
+    dtype_cls: ClassVar[Any] = np.dtypes.Int8DType
     _zarr_v3_name: ClassVar[str] = "int8"
     _code: ClassVar[str] = "i1"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = ("|i1",)
@@ -58,7 +58,7 @@ class Int8(BaseInt["np.dtype[np.int8]", np.int8]):
 class UInt8(BaseInt["np.dtype[np.uint8]", np.uint8]):
     """Integers from 0 to 255."""
 
-    dtype_cls = np.dtypes.UInt8DType
+    dtype_cls: ClassVar[Any] = np.dtypes.UInt8DType
     _zarr_v3_name: ClassVar[str] = "uint8"
     _code: ClassVar[str] = "u1"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = ("|u1",)
@@ -68,7 +68,7 @@ class UInt8(BaseInt["np.dtype[np.uint8]", np.uint8]):
 class Int16(BaseInt["np.dtype[np.int16]", np.int16], HasEndianness):
     """Integers of 2 bytes."""
 
-    dtype_cls = np.dtypes.Int16DType
+    dtype_cls: ClassVar[Any] = np.dtypes.Int16DType
     _zarr_v3_name: ClassVar[str] = "int16"
     _code: ClassVar[str] = "i2"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">i2", "<i2")
@@ -78,7 +78,7 @@ class Int16(BaseInt["np.dtype[np.int16]", np.int16], HasEndianness):
 class UInt16(BaseInt["np.dtype[np.uint16]", np.uint16], HasEndianness):
     """Integers of 2 bytes from 0."""
 
-    dtype_cls = np.dtypes.UInt16DType
+    dtype_cls: ClassVar[Any] = np.dtypes.UInt16DType
     _zarr_v3_name: ClassVar[str] = "uint16"
     _code: ClassVar[str] = "u2"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">u2", "<u2")
@@ -94,7 +94,7 @@ class Int32(BaseInt["np.dtype[np.int32]", np.int32], HasEndianness):
     '>i4'
     """
 
-    dtype_cls = np.dtypes.Int32DType
+    dtype_cls: ClassVar[Any] = np.dtypes.Int32DType
     _zarr_v3_name: ClassVar[str] = "int32"
     _code: ClassVar[str] = "i4"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">i4", "<i4")
@@ -104,7 +104,7 @@ class Int32(BaseInt["np.dtype[np.int32]", np.int32], HasEndianness):
 class UInt32(BaseInt["np.dtype[np.uint32]", np.uint32], HasEndianness):
     """Integers of 4 bytes from 0."""
 
-    dtype_cls = np.dtypes.UInt32DType
+    dtype_cls: ClassVar[Any] = np.dtypes.UInt32DType
     _zarr_v3_name: ClassVar[str] = "uint32"
     _code: ClassVar[str] = "u4"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">u4", "<u4")
@@ -114,7 +114,7 @@ class UInt32(BaseInt["np.dtype[np.uint32]", np.uint32], HasEndianness):
 class Int64(BaseInt["np.dtype[np.int64]", np.int64], HasEndianness):
     """Integers of 8 bytes."""
 
-    dtype_cls = np.dtypes.Int64DType
+    dtype_cls: ClassVar[Any] = np.dtypes.Int64DType
     _zarr_v3_name: ClassVar[str] = "int64"
     _code: ClassVar[str] = "i8"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">i8", "<i8")
@@ -124,7 +124,7 @@ class Int64(BaseInt["np.dtype[np.int64]", np.int64], HasEndianness):
 class UInt64(BaseInt["np.dtype[np.uint64]", np.uint64], HasEndianness):
     """Integers of 8 bytes from 0."""
 
-    dtype_cls = np.dtypes.UInt64DType
+    dtype_cls: ClassVar[Any] = np.dtypes.UInt64DType
     _zarr_v3_name: ClassVar[str] = "uint64"
     _code: ClassVar[str] = "u8"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">u8", "<u8")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from zarr.dtype.base import (
-    EndiannessStr,
     HasItemSize,
     TBaseDType,
     TDType_co,
@@ -27,6 +26,7 @@ from zarr.dtype.spec import (
     DTypeJSON,
     DTypeSpec_V2,
     DTypeSpec_V3,
+    EndiannessStr,
     ZarrFormat,
     check_dtype_spec_no_object_codec_v2,
     split_dtype_spec_v3,
@@ -56,7 +56,7 @@ class Numeric(ZDType[TDType_co, TScalar_co], HasItemSize):
         return cls() if len(cls._zarr_v2_names) == 1 else cls(endianness=endianness)  # type: ignore[call-arg]
 
     @classmethod
-    def _check_native_dtype(cls, dtype: TBaseDType) -> Any:
+    def _check_native_dtype(cls, dtype: TBaseDType) -> bool:
         return type(canonical(dtype)) is cls.dtype_cls
 
     @classmethod

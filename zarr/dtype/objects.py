@@ -37,7 +37,7 @@ class PythonObject(ZDType[Any, Any]):
     {'name': '|O', 'object_codec_id': 'json2'}
     """
 
-    dtype_cls = np.dtypes.ObjectDType
+    dtype_cls: ClassVar[Any] = np.dtypes.ObjectDType
     _zarr_v3_name: ClassVar[str] = "python_object"
 
     object_codec_id: str

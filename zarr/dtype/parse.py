@@ -87,15 +87,15 @@ def parse_dtype(dtype_spec: ZDTypeLike, *, zarr_format: ZarrFormat) -> ZDType[TB
     if isinstance(dtype_spec, Mapping):
         return get_data_type_from_json(cast("DTypeJSON", dtype_spec), zarr_format=zarr_format)
     if isinstance(dtype_spec, (str, type)) and dtype_spec in VLEN_UTF8_ALIAS:
-        return VariableLengthUTF8()  # type: ignore[return-value]
+        return VariableLengthUTF8()
     if isinstance(dtype_spec, str) and zarr_format == 3:
         try:
             return get_data_type_from_json(dtype_spec, zarr_format=3)
         except ValueError:
             pass  # not a name of format 3, so perhaps one of numpy's
-    native = np.dtype(_with_tuples(dtype_spec))  # type: ignore[arg-type]
+    native = np.dtype(_with_tuples(dtype_spec))
     if native.kind == "U" and native.itemsize == 0:
-        return VariableLengthUTF8()  # type: ignore[return-value]
+        return VariableLengthUTF8()
     parsed = data_type_registry.match_dtype(native)
     if zarr_format == 3:
         _refuse_subarrays(parsed)

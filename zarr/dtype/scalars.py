@@ -113,10 +113,10 @@ def float_to_json(value: Any, *, keep_bits: bool) -> float | str:
     '-Infinity'
     """
     if np.isnan(value):
-        usual = value.dtype.type(np.nan)
-        if keep_bits and value.tobytes() != usual.tobytes():
+        raw: bytes = value.tobytes()
+        if keep_bits and raw != value.dtype.type(np.nan).tobytes():
             # A numpy scalar always has the byte order of the machine.
-            return "0x" + (value.tobytes()[::-1] if sys.byteorder == "little" else value.tobytes()).hex()
+            return "0x" + (raw[::-1] if sys.byteorder == "little" else raw).hex()
         return "NaN"
     if np.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"

@@ -56,7 +56,7 @@ class SubArray(ZDType[Any, Any], HasItemSize):
     16
     """
 
-    dtype_cls = np.dtypes.VoidDType
+    dtype_cls: ClassVar[Any] = np.dtypes.VoidDType
     _zarr_v3_name: ClassVar[str] = "subarray"
 
     base: ZDType[TBaseDType, TBaseScalar]
@@ -143,7 +143,7 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
     1
     """
 
-    dtype_cls = np.dtypes.VoidDType
+    dtype_cls: ClassVar[Any] = np.dtypes.VoidDType
     _zarr_v3_name: ClassVar[str] = "structured"
 
     fields: tuple[tuple[str, ZDType[TBaseDType, TBaseScalar]], ...]
@@ -153,7 +153,7 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
             raise ValueError(f"must have at least one field. Got {self.fields!r}")
 
     @classmethod
-    def _check_native_dtype(cls, dtype: TBaseDType) -> Any:
+    def _check_native_dtype(cls, dtype: TBaseDType) -> bool:
         return type(dtype) is cls.dtype_cls and dtype.fields is not None
 
     @classmethod
@@ -252,8 +252,8 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
     def has_multi_byte_fields(self) -> bool:
         """Return whether the byte order matters for some field."""
         return any(
-            dtype.has_multi_byte_fields() if isinstance(dtype, Structured) else isinstance(_innermost(dtype), HasEndianness)
-            for _, dtype in self.fields
+            inner.has_multi_byte_fields() if isinstance(inner, Structured) else isinstance(inner, HasEndianness)
+            for inner in (_innermost(dtype) for _, dtype in self.fields)
         )
 
     @property
@@ -287,9 +287,7 @@ class Struct(Structured):
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> np.void:
         """Return the record of an object with the values of the fields, or of the base64 string of its bytes."""
         if isinstance(data, Mapping):
-            return self._from_mapping(
-                data, lambda dtype, value: dtype.from_json_scalar(value, zarr_format=zarr_format)
-            )
+            return self._from_mapping(data, lambda dtype, value: dtype.from_json_scalar(value, zarr_format=zarr_format))
         if isinstance(data, str) or zarr_format == 2:
             return super().from_json_scalar(data, zarr_format=zarr_format)
         raise TypeError(f"Invalid type: {data}. Expected a dict or base64-encoded string.")
@@ -345,4 +343,3 @@ def _match_inner(data: Any, name: str, zarr_format: ZarrFormat) -> ZDType[TBaseD
         return data_type_registry.match_json(spec, zarr_format=zarr_format)
     except ValueError as error:
         raise DataTypeValidationError(f"in the field {name!r}: {error}") from error
-

@@ -51,7 +51,7 @@ class FixedLengthUTF32(ZDType["np.dtype[np.str_]", np.str_], HasEndianness, HasL
     {'name': 'fixed_length_utf32', 'configuration': {'length_bytes': 8}}
     """
 
-    dtype_cls = np.dtypes.StrDType
+    dtype_cls: ClassVar[Any] = np.dtypes.StrDType
     _zarr_v3_name: ClassVar[str] = "fixed_length_utf32"
     code_point_bytes: ClassVar[int] = _BYTES_PER_CHARACTER
 
@@ -140,7 +140,7 @@ class VariableLengthUTF8(ZDType[Any, str], HasObjectCodec):
     'string'
     """
 
-    dtype_cls = np.dtypes.StringDType
+    dtype_cls: ClassVar[Any] = np.dtypes.StringDType
     _zarr_v3_name: ClassVar[str] = "string"
     object_codec_id: ClassVar[str] = "vlen-utf8"
 

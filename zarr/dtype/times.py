@@ -6,7 +6,7 @@ import datetime
 import re
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class TimeDTypeBase(ZDType[TDType_co, TScalar_co], HasEndianness, HasItemSize):
     def from_native_dtype(cls, dtype: TBaseDType) -> Self:
         """Return the data type of a numpy dtype of times."""
         if cls._check_native_dtype(dtype):
-            unit, scale_factor = np.datetime_data(dtype)
+            unit, scale_factor = np.datetime_data(cast("Any", dtype))
             return cls(endianness=byte_order_of(dtype), scale_factor=scale_factor, unit=unit)  # type: ignore[arg-type]
         raise wrong_dtype(cls, dtype)
 
@@ -111,9 +111,7 @@ class TimeDTypeBase(ZDType[TDType_co, TScalar_co], HasEndianness, HasItemSize):
         spec = split_dtype_spec_v3(data)
         if spec is not None and spec[0] == cls._zarr_v3_name and set(spec[1]) == {"unit", "scale_factor"}:
             return cls(unit=spec[1]["unit"], scale_factor=spec[1]["scale_factor"])
-        raise wrong_json(
-            cls, data, f"an object with the name {cls._zarr_v3_name!r}, the 'unit' and the 'scale_factor'"
-        )
+        raise wrong_json(cls, data, f"an object with the name {cls._zarr_v3_name!r}, the 'unit' and the 'scale_factor'")
 
     def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
         """Return the name with unit and scale factor, or a string like ``"<M8[s]"`` in format 2."""
@@ -180,7 +178,7 @@ class DateTime64(TimeDTypeBase["np.dtype[np.datetime64]", np.datetime64]):
     dtype('<M8[s]')
     """
 
-    dtype_cls = np.dtypes.DateTime64DType
+    dtype_cls: ClassVar[Any] = np.dtypes.DateTime64DType
     _zarr_v3_name: ClassVar[str] = "numpy.datetime64"
     _letter: ClassVar[str] = "M"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">M8", "<M8")
@@ -201,7 +199,7 @@ class TimeDelta64(TimeDTypeBase["np.dtype[np.timedelta64]", np.timedelta64]):
     '<m8[10us]'
     """
 
-    dtype_cls = np.dtypes.TimeDelta64DType
+    dtype_cls: ClassVar[Any] = np.dtypes.TimeDelta64DType
     _zarr_v3_name: ClassVar[str] = "numpy.timedelta64"
     _letter: ClassVar[str] = "m"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">m8", "<m8")
