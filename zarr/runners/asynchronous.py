@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zarr.abc.store import is_synchronous
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.bulk import batch_count
+from zarr.runners.crossing import first_error
 from zarr.runners.inline import InlineRunner, range_limits
 from zarr.runners.locks import Holder, lock_prefix
 from zarr.runners.resources import get_executor
@@ -70,13 +71,6 @@ def request_gate() -> asyncio.Semaphore:
 def concurrency() -> int:
     """How many requests may be under way in one loop."""
     return max(1, int(config.get("async.concurrency", 64)))
-
-
-def first_error(error: BaseException) -> BaseException:
-    """The first plain error inside (nested) exception groups."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 async def windowed(jobs: Iterator[Callable[[], Awaitable[T]]], width: int) -> list[T]:

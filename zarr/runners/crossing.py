@@ -17,6 +17,13 @@ CANCEL_GRACE_SECONDS = 0.9
 """How long an interrupted call waits for its coroutine to wind up, before it returns all the same."""
 
 
+def first_error(error: BaseException) -> BaseException:
+    """The first plain error inside (nested) exception groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
 def sync(coro: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop | None = None, timeout: float | None = None) -> T:
     """Run a coroutine on a background event loop and wait for its result.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.bulk import transfer
-from zarr.runners.crossing import sync
+from zarr.runners.crossing import first_error, sync
 from zarr.runners.locks import Holder, lock_prefix
 from zarr.steps.requests import (
     Await,
@@ -116,7 +116,7 @@ class InlineRunner:
                             holder = Holder(self._prefix, above)
                         reply = self._scoped(request, holder)
                 except Exception as error:
-                    request = steps.throw(error)
+                    request = steps.throw(first_error(error) if isinstance(error, ExceptionGroup) else error)
                 else:
                     request = steps.send(reply)
         except StopIteration as stop:
@@ -154,8 +154,10 @@ class InlineRunner:
         prototype = request.prototype or default_buffer_prototype()
         try:
             found = self.store.get_ranges_sync(request.key, request.ranges, prototype=prototype, **limits)
-        except FileNotFoundError:
-            return None
+        except (FileNotFoundError, ExceptionGroup) as error:
+            if isinstance(first_error(error), FileNotFoundError):
+                return None
+            raise
         for index, value in found:
             answers[index] = value
         return answers

@@ -274,9 +274,7 @@ def compress(data: bytes, method: int) -> bytes:
 
 
 def _inflate(stored: bytes, limit: int) -> bytes:
-    unpacker = zlib.decompressobj(-15)
-    data = unpacker.decompress(stored, limit + 1)
-    return data if unpacker.eof else data + unpacker.flush(1)
+    return zlib.decompressobj(-15).decompress(stored, limit + 1)
 
 
 def _unpack_lzma(stored: bytes, limit: int) -> bytes:
