@@ -1,0 +1,136 @@
+"""What selections are refused, and with which error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from zarr.errors import BoundsCheckError, NegativeStepError, VindexInvalidSelectionError
+
+DATA = np.arange(100, dtype="i4").reshape(10, 10)
+HALF = np.arange(10) < 5
+
+
+@pytest.fixture(scope="module")
+def array() -> Any:
+    return zarr.create_array({}, data=DATA, chunks=(3, 3))
+
+
+@pytest.mark.parametrize(
+    ("selection", "error"),
+    [
+        ((10, 0), BoundsCheckError),
+        ((-11, 0), BoundsCheckError),
+        ((Ellipsis, Ellipsis), IndexError),
+        ((0, 0, 0), IndexError),
+        (None, IndexError),
+        ((slice(None), None), IndexError),
+        (slice(None, None, -1), NegativeStepError),
+        (slice(0, 10, 0), ValueError),
+        (1.5, IndexError),
+        ("foo", IndexError),
+        (True, IndexError),
+        (HALF, VindexInvalidSelectionError),
+        (np.zeros((3, 3), bool), VindexInvalidSelectionError),
+        ((np.array([1, 20]), np.array([1, 2])), BoundsCheckError),
+        ((np.array([1, 2, 3]), np.array([1, 2])), ValueError),
+        (np.array([1.0, 2.0]), IndexError),
+        (np.array(3), IndexError),
+        (range(3), IndexError),
+        ([[1, 2], [3, 4]], IndexError),
+        (slice(0.5, 3), TypeError),
+        ((np.array([[1]]), slice(None)), IndexError),
+        ((np.array([True, False]), slice(None)), IndexError),
+    ],
+)
+def test_brackets_refuse(array: Any, selection: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        array[selection]
+    before = array[...]
+    with pytest.raises(error):
+        array[selection] = 1
+    assert (array[...] == before).all()
+
+
+@pytest.mark.parametrize("selection", [0, slice(0, 2), Ellipsis, (), None, [1, 2], HALF, (HALF, HALF), "foo", True])
+def test_vindex_refuses(array: Any, selection: Any) -> None:
+    with pytest.raises(VindexInvalidSelectionError):
+        array.vindex[selection]
+
+
+@pytest.mark.parametrize("selection", [None, 1.5, DATA > 3, np.array([[1]]), "foo", True, range(3)])
+def test_oindex_refuses(array: Any, selection: Any) -> None:
+    with pytest.raises(IndexError):
+        array.oindex[selection]
+
+
+@pytest.mark.parametrize("selection", [4, -5, slice(0, 4, 2), slice(None, None, -1), [1], None, 1.5, "foo", True])
+def test_blocks_refuse(array: Any, selection: Any) -> None:
+    with pytest.raises(IndexError):
+        array.blocks[selection]
+
+
+@pytest.mark.parametrize("selection", [[1, 2], (1, 2), HALF, slice(None), 0])
+def test_mask_selection_refuses(array: Any, selection: Any) -> None:
+    with pytest.raises(IndexError, match="invalid mask selection"):
+        array.get_mask_selection(selection)
+
+
+@pytest.mark.parametrize("selection", [[1, 2], slice(None), (HALF, HALF), (1.5, 2), ([1], [2], [3])])
+def test_coordinate_selection_refuses(array: Any, selection: Any) -> None:
+    with pytest.raises(IndexError, match="invalid coordinate selection"):
+        array.get_coordinate_selection(selection)
+
+
+def test_errors_name_the_numbers(array: Any) -> None:
+    with pytest.raises(BoundsCheckError, match="10"):
+        array[12]
+    with pytest.raises(IndexError, match="expected 2, got 3"):
+        array[0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("selection", "expected"),
+    [
+        ([1, 2], DATA[[1, 2]]),
+        (([1, 2], [3, 4]), DATA[[1, 2], [3, 4]]),
+        (([1, 2], 3), DATA[[1, 2], 3]),
+        (([1, 2], slice(0, 3)), DATA[[1, 2], 0:3]),
+        ((slice(0, 3), [1, 2]), DATA[0:3, [1, 2]]),
+        ((np.array([[1, 2], [3, 4]]), np.array([[1, 2], [3, 4]])), DATA[[[1, 2], [3, 4]], [[1, 2], [3, 4]]]),
+        ((np.array([1, 2])[:, None], np.array([3, 4])), DATA[np.ix_([1, 2], [3, 4])]),
+        (DATA % 2 == 0, DATA[DATA % 2 == 0]),
+        ((HALF, slice(0, 2)), DATA[HALF, 0:2]),
+        ((HALF, HALF), DATA[np.ix_(HALF, HALF)]),
+        ([True, False] * 5, DATA[[True, False] * 5]),
+        (([-1, -2], [-3, -4]), DATA[[-1, -2], [-3, -4]]),
+        (([3, 1], slice(None)), DATA[[3, 1]]),
+        ((np.array([], int), np.array([], int)), DATA[np.array([], int), np.array([], int)]),
+        ((), DATA),
+        ((Ellipsis, 0), DATA[..., 0]),
+        (slice(-3, None), DATA[-3:]),
+        (slice(8, 2), DATA[8:2]),
+        ((Ellipsis, [1, 2]), DATA[..., [1, 2]]),
+    ],
+)
+def test_brackets_mean_what_they_mean_in_numpy(array: Any, selection: Any, expected: Any) -> None:
+    got = array[selection]
+    assert got.shape == expected.shape
+    assert (got == expected).all()
+
+
+def test_scalars(array: Any) -> None:
+    """Python integers give a 0-d array, numpy integers and Ellipsis a scalar, as in zarr-python."""
+    assert isinstance(array[1, 2], np.ndarray)
+    assert array[1, 2].shape == ()
+    assert isinstance(array[np.int64(1), np.int64(2)], np.int32)
+    assert isinstance(array[1, 2, ...], np.int32)
+    assert isinstance(array.get_basic_selection((1, 2)), np.int32)
+    assert isinstance(array.oindex[1, 2], np.ndarray)
+    assert array.vindex[1, 2].shape == (1,)
+    scalar = zarr.create_array({}, shape=(), dtype="f8", fill_value=3.5)
+    assert isinstance(scalar[()], np.float64)
+    assert isinstance(scalar[...], np.float64)
