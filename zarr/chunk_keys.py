@@ -221,18 +221,20 @@ def parse_chunk_key_encoding(data: ChunkKeyEncodingLike) -> ChunkKeyEncoding:
     """
     if isinstance(data, ChunkKeyEncoding):
         return data
-    if isinstance(data, Mapping) and "separator" in data and "name" in data:
-        data = {"name": data["name"], "configuration": {"separator": data["separator"]}}
-    name, configuration = parse_named_configuration(data, require_configuration=False)  # type: ignore[arg-type]
+    document: Any = data
+    if isinstance(document, Mapping) and "separator" in document and "name" in document:
+        document = {"name": document["name"], "configuration": {"separator": document["separator"]}}
+    name, configuration = parse_named_configuration(document, require_configuration=False)
     cls = _BUILTIN.get(name)
     if cls is not None:
-        unknown = set(configuration or ()) - {"separator"}  # type: ignore[call-overload]
+        parameters: Any = configuration or {}
+        unknown = sorted(parameters.keys() - {"separator"})
         if unknown:
-            raise TypeError(f"The chunk key encoding {name!r} has no parameter {sorted(unknown)}")
-        return cls(**(configuration or {}))  # type: ignore[arg-type]
+            raise TypeError(f"The chunk key encoding {name!r} has no parameter {unknown}")
+        return cls(**parameters)
     try:
         other: Any = get_chunk_key_encoding_class(name)
     except KeyError as error:
         raise ValueError(f"Unknown chunk key encoding: {error.args[0] if error.args else name!r}") from error
-    encoding: ChunkKeyEncoding = other.from_dict(data)
+    encoding: ChunkKeyEncoding = other.from_dict(document)
     return encoding

@@ -234,9 +234,7 @@ class VaryingDimension:
     def with_extent(self, new_extent: int) -> VaryingDimension:
         """Return the same chunks over an array of another length, which they must reach."""
         if new_extent > self.cumulative[-1]:
-            raise ValueError(
-                f"VaryingDimension edge sum {self.cumulative[-1]} is less than new extent {new_extent}"
-            )
+            raise ValueError(f"VaryingDimension edge sum {self.cumulative[-1]} is less than new extent {new_extent}")
         return VaryingDimension(self.edges, new_extent)
 
     def resize(self, new_extent: int) -> VaryingDimension:

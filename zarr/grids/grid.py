@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,9 +120,7 @@ class ChunkGrid:
         shape = parse_shape(array_shape)
         sizes = tuple(chunk_sizes)
         if len(shape) != len(sizes):
-            raise ValueError(
-                f"array_shape has {len(shape)} dimensions but chunk_sizes has {len(sizes)} dimensions"
-            )
+            raise ValueError(f"array_shape has {len(shape)} dimensions but chunk_sizes has {len(sizes)} dimensions")
         return cls(dimensions=tuple([make_dimension(size, extent) for size, extent in zip(sizes, shape)]))
 
     @property
@@ -243,14 +241,11 @@ class ChunkGrid:
         return core_grid(self._dimensions if shape is None else self.update_shape(shape)._dimensions)
 
 
-def make_dimension(size: int | Sequence[int], extent: int) -> DimensionGrid:
+def make_dimension(size: int | Iterable[int], extent: int) -> DimensionGrid:
     """Return the axis whose chunk length, or list of chunk lengths, is ``size``."""
-    if isinstance(size, Sequence):
-        return VaryingDimension(size, extent)
-    try:
-        return FixedDimension(operator.index(size), extent)
-    except TypeError:
+    if isinstance(size, Iterable):
         return VaryingDimension([operator.index(edge) for edge in size], extent)
+    return FixedDimension(operator.index(size), extent)
 
 
 def core_grid(dimensions: Sequence[DimensionGrid]) -> zarr_core.Grid:

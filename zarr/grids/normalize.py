@@ -145,7 +145,9 @@ def normalize_chunks_nd(chunks: Any, shape: tuple[int, ...], unit: tuple[int, ..
             "tuple of ints."
         )
     if isinstance(chunks, ChunkGrid):
-        chunks = tuple([dim.edges if isinstance(dim, VaryingDimension) else dim.chunk_size(0) for dim in chunks.dimensions])
+        chunks = tuple(
+            [dim.edges if isinstance(dim, VaryingDimension) else dim.chunk_size(0) for dim in chunks.dimensions]
+        )
     elif isinstance(chunks, ChunkGridMetadata):
         return chunks.to_grid(shape)
     if chunks is False:

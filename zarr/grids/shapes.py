@@ -37,7 +37,9 @@ def parse_shape(data: ShapeLike) -> tuple[int, ...]:
     """
     shape = parse_shapelike(data)
     if shape and max(shape) > MAX_LENGTH:
-        raise ValueError(f"A length of {max(shape)} in shape {shape} is too large: the limit is 2**63 - 1 = {MAX_LENGTH}.")
+        raise ValueError(
+            f"A length of {max(shape)} in shape {shape} is too large: the limit is 2**63 - 1 = {MAX_LENGTH}."
+        )
     return shape
 
 

@@ -157,9 +157,7 @@ def parse_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
     if data is None or data == () or data == []:
         return ()
     if not isinstance(data, Iterable) or isinstance(data, str | Mapping):
-        raise TypeError(
-            f"Invalid storage_transformers. Expected an iterable of dicts. Got {type(data)} instead."
-        )
+        raise TypeError(f"Invalid storage_transformers. Expected an iterable of dicts. Got {type(data)} instead.")
     transformers = tuple(data)
     for transformer in transformers:
         name, _ = parse_named_configuration(transformer, require_configuration=False)
@@ -167,7 +165,7 @@ def parse_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
             get_storage_transformer_class(name)
         except KeyError as error:
             raise MetadataValidationError(
-                f"Array metadata contains storage transformers: {transformers}. Arrays with storage transformers cannot "
-                f"be read: no implementation of {name!r} is registered under 'zarr.storage_transformer'."
+                f"Array metadata contains storage transformers: {transformers}. Arrays with storage transformers "
+                f"cannot be read: no implementation of {name!r} is registered under 'zarr.storage_transformer'."
             ) from error
     return tuple([dict(t) if isinstance(t, Mapping) else {"name": t} for t in transformers])

@@ -22,6 +22,7 @@ from zarr.metadata.group import GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.registry import get_codec_class
+from zarr.types import EndiannessStr
 
 _BLOSC_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
 
@@ -193,9 +194,7 @@ def find_codec(numcodec: Numcodec) -> Codec:
     try:
         cls = get_codec_class(name)
     except (UnknownCodecError, KeyError) as error:
-        raise ValueError(
-            f"Couldn't find corresponding zarr.codecs.numcodecs codec for {numcodec.codec_id}"
-        ) from error
+        raise ValueError(f"Couldn't find corresponding zarr.codecs.numcodecs codec for {numcodec.codec_id}") from error
     configuration = {key: value for key, value in numcodec.get_config().items() if key != "id"}
     return cls.from_dict({"name": name, "configuration": configuration})
 
@@ -209,7 +208,7 @@ def _vlen_codec(numcodec: Numcodec) -> ArrayBytesCodec | None:
 
 def _bytes_codec(dtype: ZDType[Any, Any], filters: tuple[Numcodec, ...]) -> BytesCodec:
     """Return the codec for the byte order that the last filter leaves behind, else for that of the data type."""
-    endianness = getattr(dtype, "endianness", "little")
+    endianness: EndiannessStr = getattr(dtype, "endianness", "little")
     for numcodec in filters:
         config = numcodec.get_config()
         stored = config.get("encode_dtype", config.get("astype"))

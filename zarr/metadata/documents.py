@@ -62,9 +62,7 @@ def load_document(raw: bytes, name: str) -> dict[str, Any]:
         hint = " It is empty." if not raw.strip() else ""
         raise MetadataValidationError(f"The document {name!r} is not valid JSON: {error}.{hint}") from error
     if not isinstance(document, dict):
-        raise MetadataValidationError(
-            f"The document {name!r} must be a JSON object, but it is {_json_kind(document)}."
-        )
+        raise MetadataValidationError(f"The document {name!r} must be a JSON object, but it is {_json_kind(document)}.")
     if raw.count(b"[") + raw.count(b"{") > MAX_DOCUMENT_DEPTH and _deeper_than(document, MAX_DOCUMENT_DEPTH):
         raise MetadataValidationError(
             f"The document {name!r} is nested too deeply: more than {MAX_DOCUMENT_DEPTH} levels."
@@ -91,7 +89,7 @@ def _deeper_than(document: dict[str, Any], limit: int) -> bool:
     return True
 
 
-def dump_document(document: Mapping[str, Any], *, indent: int | None | str = "config") -> bytes:
+def dump_document(document: Mapping[str, Any], *, indent: int | str | None = "config") -> bytes:
     """Write a metadata document.
 
     Parameters

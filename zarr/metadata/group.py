@@ -272,7 +272,11 @@ class ConsolidatedMetadata:
         """
         nodes: dict[str, NodeMetadata] = {}
         unreadable: dict[str, tuple[Any, Exception]] = {}
-        for name, document in documents.items():
+        for key, document in documents.items():
+            name = key.strip("/")
+            if not name:
+                # The group itself, which has its own document.
+                continue
             try:
                 nodes[name] = parse_member(document, f"{path}/{name}" if path else name)
             except (ValueError, TypeError, KeyError, OverflowError) as error:
@@ -356,9 +360,7 @@ def _with_copy(group: GroupMetadata, copy: ConsolidatedMetadata) -> GroupMetadat
     return dataclasses.replace(group, consolidated_metadata=copy)
 
 
-def _nest(
-    nodes: dict[str, NodeMetadata], unreadable: dict[str, tuple[Any, Exception]]
-) -> ConsolidatedMetadata:
+def _nest(nodes: dict[str, NodeMetadata], unreadable: dict[str, tuple[Any, Exception]]) -> ConsolidatedMetadata:
     """Put nodes into one another; the deepest groups are made first, because they cannot be changed afterwards."""
     members = nest_paths(nodes, {path: isinstance(node, GroupMetadata) for path, node in nodes.items()})
     copies: dict[str, ConsolidatedMetadata] = {}

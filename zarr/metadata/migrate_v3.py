@@ -188,9 +188,7 @@ def _write_steps(values: dict[str, Buffer]) -> Steps[None]:
         yield Put(key, value)
 
 
-async def remove_metadata(
-    store: Store, zarr_format: Literal[2, 3], force: bool = False, dry_run: bool = False
-) -> None:
+async def remove_metadata(store: Store, zarr_format: Literal[2, 3], force: bool = False, dry_run: bool = False) -> None:
     """Delete the documents of one format from a whole store.
 
     Parameters

@@ -170,10 +170,8 @@ def parse_data_type(data: Mapping[str, Any]) -> ZDType[Any, Any]:
     filters = data.get("filters")
     candidates = [*(filters if isinstance(filters, list | tuple) else ()), data.get("compressor")]
     name = require(data, "dtype")  # type: ignore[arg-type]
-    return get_data_type_from_json(
-        {"name": name, "object_codec_id": get_object_codec_id(candidates)},  # type: ignore[arg-type]
-        zarr_format=2,
-    )
+    spec: Any = {"name": name, "object_codec_id": get_object_codec_id(candidates)}
+    return get_data_type_from_json(spec, zarr_format=2)
 
 
 def parse_fill_value(data: Any, dtype: ZDType[Any, Any]) -> Any:
@@ -350,10 +348,11 @@ class ArrayV2Metadata(Metadata):
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the members of ``.zarray`` in the order in which they are written, and the attributes among them."""
+        spec: Any = self.dtype.to_json(zarr_format=2)
         document: dict[str, Any] = {
             "shape": self.shape,
             "chunks": self.chunks,
-            "dtype": self.dtype.to_json(zarr_format=2)["name"],
+            "dtype": spec["name"],
             "fill_value": self._fill_to_json(),
             "order": self.order,
             "filters": None if self.filters is None else [codec.get_config() for codec in self.filters],

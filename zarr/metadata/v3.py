@@ -195,9 +195,7 @@ class ArrayV3Metadata(Metadata):
         names = parse_dimension_names(dimension_names)
         fill = data_type.cast_scalar(fill_value)
         check_ranks(lengths, grid, names)
-        settled = settle_codecs(
-            parse_codecs(codecs), shape=lengths, dtype=data_type, fill_value=fill, chunk_grid=grid
-        )
+        settled = settle_codecs(parse_codecs(codecs), shape=lengths, dtype=data_type, fill_value=fill, chunk_grid=grid)
         # The class is frozen, so its fields are put in place behind its back, all at once.
         self.__dict__.update(
             shape=lengths,
@@ -209,9 +207,7 @@ class ArrayV3Metadata(Metadata):
             attributes=parse_attributes(attributes),
             dimension_names=names,
             storage_transformers=parse_storage_transformers(storage_transformers),
-            extra_fields=parse_extra_fields(
-                extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array"
-            ),
+            extra_fields=parse_extra_fields(extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array"),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -362,8 +358,8 @@ class ArrayV3Metadata(Metadata):
             return self.chunk_grid.chunk_shape
         kind = "rectilinear" if isinstance(self.chunk_grid, RectilinearChunkGridMetadata) else "irregular"
         raise NotImplementedError(
-            f"The `{attribute}` attribute is only defined for arrays using regular chunk grids. This array has a {kind} "
-            f"chunk grid. Use `{instead}` for general access."
+            f"The `{attribute}` attribute is only defined for arrays using regular chunk grids. This array has a "
+            f"{kind} chunk grid. Use `{instead}` for general access."
         )
 
     def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:

@@ -39,9 +39,7 @@ CHOSEN = [
 
 
 @pytest.mark.parametrize(("shape", "typesize", "max_bytes", "expected"), CHOSEN)
-def test_chosen_shapes(
-    shape: tuple[int, ...], typesize: int, max_bytes: int | None, expected: tuple[int, ...]
-) -> None:
+def test_chosen_shapes(shape: tuple[int, ...], typesize: int, max_bytes: int | None, expected: tuple[int, ...]) -> None:
     assert guess_chunks(shape, typesize, max_bytes=max_bytes).chunk_shape == expected
 
 
@@ -68,9 +66,7 @@ def test_contradicting_bounds_are_refused() -> None:
         ((), (), ()),
     ],
 )
-def test_shards_without_a_target(
-    shape: tuple[int, ...], chunks: tuple[int, ...], expected: tuple[int, ...]
-) -> None:
+def test_shards_without_a_target(shape: tuple[int, ...], chunks: tuple[int, ...], expected: tuple[int, ...]) -> None:
     assert guess_shard_shape(shape, chunks, 8) == expected
 
 
