@@ -2,9 +2,95 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
+from zarr._version import version as __version__
+from zarr.api.synchronous import (
+    array,
+    consolidate_metadata,
+    copy,
+    copy_all,
+    copy_store,
+    create,
+    create_array,
+    create_group,
+    create_hierarchy,
+    empty,
+    empty_like,
+    from_array,
+    full,
+    full_like,
+    group,
+    load,
+    ones,
+    ones_like,
+    open,
+    open_array,
+    open_consolidated,
+    open_group,
+    open_like,
+    save,
+    save_array,
+    save_group,
+    tree,
+    zeros,
+    zeros_like,
+)
+from zarr.arrays.asynchronous import AsyncArray
+from zarr.arrays.synchronous import Array
+from zarr.groups.asynchronous import AsyncGroup
+from zarr.groups.synchronous import Group
+from zarr.logs import debug_lines, set_format, set_log_level
+from zarr.settings import config
 
-try:
-    __version__ = version("zarr")
-except PackageNotFoundError:  # a source tree that was never installed
-    __version__ = "3.4.2+core.0.1.0"
+
+def print_debug_info() -> None:
+    """Print versions and settings that a bug report should name.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.print_debug_info()  # doctest: +ELLIPSIS
+    platform: ...
+    """
+    print("\n".join(debug_lines(__version__)))
+
+
+__all__ = [
+    "Array",
+    "AsyncArray",
+    "AsyncGroup",
+    "Group",
+    "__version__",
+    "array",
+    "config",
+    "consolidate_metadata",
+    "copy",
+    "copy_all",
+    "copy_store",
+    "create",
+    "create_array",
+    "create_group",
+    "create_hierarchy",
+    "empty",
+    "empty_like",
+    "from_array",
+    "full",
+    "full_like",
+    "group",
+    "load",
+    "ones",
+    "ones_like",
+    "open",
+    "open_array",
+    "open_consolidated",
+    "open_group",
+    "open_like",
+    "print_debug_info",
+    "save",
+    "save_array",
+    "save_group",
+    "set_format",
+    "set_log_level",
+    "tree",
+    "zeros",
+    "zeros_like",
+]

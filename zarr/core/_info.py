@@ -1,0 +1,13 @@
+"""What nodes say of themselves."""
+
+from __future__ import annotations
+
+from zarr.arrays.info import ArrayInfo, byte_info, human_readable_size
+from zarr.groups.info import GroupInfo
+
+__all__ = [
+    "ArrayInfo",
+    "GroupInfo",
+    "byte_info",
+    "human_readable_size",
+]

@@ -1,0 +1,13 @@
+"""What a codec is told of a chunk."""
+
+from __future__ import annotations
+
+from zarr.array_spec import ArrayConfig, ArrayConfigLike, ArrayConfigParams, ArraySpec, parse_array_config
+
+__all__ = [
+    "ArrayConfig",
+    "ArrayConfigLike",
+    "ArrayConfigParams",
+    "ArraySpec",
+    "parse_array_config",
+]

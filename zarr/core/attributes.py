@@ -1,0 +1,9 @@
+"""The mapping of attributes."""
+
+from __future__ import annotations
+
+from zarr.arrays.attributes import Attributes
+
+__all__ = [
+    "Attributes",
+]

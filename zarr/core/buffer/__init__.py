@@ -1,0 +1,28 @@
+"""Buffers."""
+
+from __future__ import annotations
+
+from zarr.buffer import core, cpu
+from zarr.buffer.core import (
+    ArrayLike,
+    Buffer,
+    BufferPrototype,
+    NDArrayLike,
+    NDArrayLikeOrScalar,
+    NDBuffer,
+    default_buffer_prototype,
+)
+from zarr.buffer.cpu import numpy_buffer_prototype
+
+__all__ = [
+    "ArrayLike",
+    "Buffer",
+    "BufferPrototype",
+    "NDArrayLike",
+    "NDArrayLikeOrScalar",
+    "NDBuffer",
+    "core",
+    "cpu",
+    "default_buffer_prototype",
+    "numpy_buffer_prototype",
+]

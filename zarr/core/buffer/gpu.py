@@ -1,0 +1,11 @@
+"""Buffers in the memory of a graphics card."""
+
+from __future__ import annotations
+
+from zarr.buffer.gpu import Buffer, NDBuffer, buffer_prototype
+
+__all__ = [
+    "Buffer",
+    "NDBuffer",
+    "buffer_prototype",
+]

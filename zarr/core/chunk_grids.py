@@ -1,0 +1,37 @@
+"""Chunk grids."""
+
+from __future__ import annotations
+
+from zarr.grids import (
+    ChunkGrid,
+    ChunkSpec,
+    DimensionGrid,
+    FixedDimension,
+    VaryingDimension,
+    guess_chunks,
+    resolve_outer_and_inner_chunks,
+)
+from zarr.grids.normalize import (
+    ChunkLayout,
+    full_span_chunk_size,
+    is_regular_1d,
+    is_regular_nd,
+    normalize_chunks_1d,
+    normalize_chunks_nd,
+)
+
+__all__ = [
+    "ChunkGrid",
+    "ChunkLayout",
+    "ChunkSpec",
+    "DimensionGrid",
+    "FixedDimension",
+    "VaryingDimension",
+    "full_span_chunk_size",
+    "guess_chunks",
+    "is_regular_1d",
+    "is_regular_nd",
+    "normalize_chunks_1d",
+    "normalize_chunks_nd",
+    "resolve_outer_and_inner_chunks",
+]

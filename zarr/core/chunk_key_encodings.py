@@ -1,0 +1,23 @@
+"""Chunk key encodings."""
+
+from __future__ import annotations
+
+from zarr.chunk_keys import (
+    ChunkKeyEncoding,
+    ChunkKeyEncodingLike,
+    ChunkKeyEncodingParams,
+    DefaultChunkKeyEncoding,
+    V2ChunkKeyEncoding,
+    parse_chunk_key_encoding,
+    parse_separator,
+)
+
+__all__ = [
+    "ChunkKeyEncoding",
+    "ChunkKeyEncodingLike",
+    "ChunkKeyEncodingParams",
+    "DefaultChunkKeyEncoding",
+    "V2ChunkKeyEncoding",
+    "parse_chunk_key_encoding",
+    "parse_separator",
+]

@@ -1,0 +1,15 @@
+"""The configuration."""
+
+from __future__ import annotations
+
+from zarr.settings import BadConfigError, Config, config
+from zarr.types import parse_order
+
+parse_indexing_order = parse_order
+
+__all__ = [
+    "BadConfigError",
+    "Config",
+    "config",
+    "parse_indexing_order",
+]

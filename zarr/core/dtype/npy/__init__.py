@@ -1,0 +1,1 @@
+"""Data types that numpy has, too: one module a family."""

@@ -1,0 +1,23 @@
+"""Bytes."""
+
+from __future__ import annotations
+
+from zarr.dtype.binary import NullTerminatedBytes, RawBytes, VariableLengthBytes
+from zarr.dtype.spec import (
+    NullTerminatedBytesJSON_V3,
+    NullterminatedBytesJSON_V2,
+    RawBytesJSON_V2,
+    RawBytesJSON_V3,
+    VariableLengthBytesJSON_V2,
+)
+
+__all__ = [
+    "NullTerminatedBytes",
+    "NullTerminatedBytesJSON_V3",
+    "NullterminatedBytesJSON_V2",
+    "RawBytes",
+    "RawBytesJSON_V2",
+    "RawBytesJSON_V3",
+    "VariableLengthBytes",
+    "VariableLengthBytesJSON_V2",
+]

@@ -1,0 +1,11 @@
+"""Complex numbers."""
+
+from __future__ import annotations
+
+from zarr.dtype.floats import BaseComplex, Complex64, Complex128
+
+__all__ = [
+    "BaseComplex",
+    "Complex128",
+    "Complex64",
+]

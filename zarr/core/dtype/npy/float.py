@@ -1,0 +1,12 @@
+"""Floating-point numbers."""
+
+from __future__ import annotations
+
+from zarr.dtype.floats import BaseFloat, Float16, Float32, Float64
+
+__all__ = [
+    "BaseFloat",
+    "Float16",
+    "Float32",
+    "Float64",
+]

@@ -1,0 +1,14 @@
+"""Records."""
+
+from __future__ import annotations
+
+from zarr.dtype.spec import StructJSON_V3, StructuredJSON_V2, StructuredJSON_V3
+from zarr.dtype.structured import Struct, Structured
+
+__all__ = [
+    "Struct",
+    "StructJSON_V3",
+    "Structured",
+    "StructuredJSON_V2",
+    "StructuredJSON_V3",
+]

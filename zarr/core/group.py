@@ -1,0 +1,30 @@
+"""Groups: the faces, and how hierarchies are made."""
+
+from __future__ import annotations
+
+from zarr.core.group_nodes import create_hierarchy, create_nodes, create_rooted_hierarchy, get_node
+from zarr.groups.asynchronous import AsyncGroup
+from zarr.groups.hierarchy import ImplicitGroupMarker
+from zarr.groups.synchronous import Group
+from zarr.metadata.common import parse_attributes
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata, parse_node_type, parse_zarr_format
+from zarr.storage import StoreLike, StorePath
+from zarr.storage.resolve import make_store_path
+
+__all__ = [
+    "AsyncGroup",
+    "ConsolidatedMetadata",
+    "Group",
+    "GroupMetadata",
+    "ImplicitGroupMarker",
+    "StoreLike",
+    "StorePath",
+    "create_hierarchy",
+    "create_nodes",
+    "create_rooted_hierarchy",
+    "get_node",
+    "make_store_path",
+    "parse_attributes",
+    "parse_node_type",
+    "parse_zarr_format",
+]

@@ -1,0 +1,397 @@
+"""Selections cut into chunks, under the names of zarr-python's ``zarr.core.indexing``.
+
+The work is done by the plans of ``zarr_core``; an indexer here is a plan that yields one projection for each chunk.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+import zarr_core
+from zarr.arrays.indexers import AsyncOIndex, AsyncVIndex, BlockIndex, OIndex, VIndex
+from zarr.arrays.selection import (
+    is_bool_array,
+    is_integer,
+    is_integer_array,
+    is_integer_list,
+    pop_fields,
+)
+from zarr.errors import BoundsCheckError
+from zarr.types import SelectorTuple
+
+Selector: TypeAlias = Any
+BasicSelection: TypeAlias = Any
+CoordinateSelection: TypeAlias = Any
+MaskSelection: TypeAlias = Any
+OrthogonalSelection: TypeAlias = Any
+Selection: TypeAlias = Any
+SelectionWithFields: TypeAlias = Any
+Fields: TypeAlias = str | list[str]
+
+
+class ChunkProjection(NamedTuple):
+    """How one chunk and the whole selection meet.
+
+    Parameters
+    ----------
+    chunk_coords : tuple of int
+        Which chunk.
+    chunk_selection : tuple
+        What of the chunk is selected.
+    out_selection : tuple
+        Where that lies in the result.
+    is_complete_chunk : bool
+        Whether all of the chunk that lies in the array is selected.
+    """
+
+    chunk_coords: tuple[int, ...]
+    chunk_selection: Any
+    out_selection: Any
+    is_complete_chunk: bool
+
+
+class Indexer:
+    """A selection of an array, chunk by chunk.
+
+    Parameters
+    ----------
+    selection
+        Of the kind that the class is for.
+    shape : tuple of int
+        Of the array.
+    chunk_grid : ChunkGrid, or the metadata of one
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of the result.
+    drop_axes : tuple of int
+        Always empty: the selections of integers drop their axes themselves.
+    """
+
+    drop_axes: tuple[int, ...] = ()
+
+    def __init__(self, selection: Any, shape: Sequence[int], chunk_grid: Any) -> None:
+        self.chunk_grid = chunk_grid
+        self.plan = self._plan(core_grid(chunk_grid, tuple(shape)), selection)
+        self.shape: tuple[int, ...] = tuple(self.plan.shape)
+
+    def _plan(self, grid: zarr_core.Grid, selection: Any) -> zarr_core.Plan:
+        return zarr_core.plan_basic(grid, selection)
+
+    def __iter__(self) -> Iterator[ChunkProjection]:
+        for i in range(self.plan.nslots):
+            slot = self.plan.slot(i)
+            yield ChunkProjection(slot.coords, slot.chunk_selection, slot.out_selection, slot.whole)
+
+    def __len__(self) -> int:
+        return int(self.plan.nslots)
+
+
+class BasicIndexer(Indexer):
+    """Integers and slices.
+
+    Examples
+    --------
+    >>> from zarr.core.chunk_grids import ChunkGrid
+    >>> indexer = BasicIndexer((slice(2, 5),), (10,), ChunkGrid.from_sizes((10,), (4,)))
+    >>> [projection.chunk_coords for projection in indexer]
+    [(0,), (1,)]
+    """
+
+
+class OrthogonalIndexer(Indexer):
+    """One selection an axis: integers, slices, arrays of integers or of booleans."""
+
+    def _plan(self, grid: zarr_core.Grid, selection: Any) -> zarr_core.Plan:
+        return zarr_core.plan_orthogonal(grid, selection)
+
+
+class CoordinateIndexer(Indexer):
+    """Points, by one array of coordinates an axis."""
+
+    def _plan(self, grid: zarr_core.Grid, selection: Any) -> zarr_core.Plan:
+        return zarr_core.plan_points(grid, tuple(np.asarray(item) for item in ensure_tuple(selection)))
+
+
+class MaskIndexer(Indexer):
+    """A mask of the shape of the array."""
+
+    def _plan(self, grid: zarr_core.Grid, selection: Any) -> zarr_core.Plan:
+        (mask,) = ensure_tuple(selection)
+        return zarr_core.plan_mask(grid, np.asarray(mask))
+
+
+class BlockIndexer(Indexer):
+    """Whole chunks, by their coordinates."""
+
+    def _plan(self, grid: zarr_core.Grid, selection: Any) -> zarr_core.Plan:
+        return zarr_core.plan_blocks(grid, selection)
+
+
+def core_grid(chunk_grid: Any, shape: tuple[int, ...]) -> zarr_core.Grid:
+    """The grid of the core for any of the grids above it.
+
+    Parameters
+    ----------
+    chunk_grid : ChunkGrid, RegularChunkGridMetadata, RectilinearChunkGridMetadata or zarr_core.Grid
+    shape : tuple of int
+
+    Returns
+    -------
+    zarr_core.Grid
+    """
+    if isinstance(chunk_grid, zarr_core.Grid):
+        return chunk_grid
+    return chunk_grid.to_core(shape)
+
+
+def get_indexer(selection: Any, shape: tuple[int, ...], chunk_grid: Any) -> Indexer:
+    """Choose the indexer for what stands between brackets.
+
+    Parameters
+    ----------
+    selection
+    shape : tuple of int
+    chunk_grid : ChunkGrid
+
+    Returns
+    -------
+    Indexer
+
+    Examples
+    --------
+    >>> from zarr.core.chunk_grids import ChunkGrid
+    >>> type(get_indexer(slice(3), (10,), ChunkGrid.from_sizes((10,), (4,)))).__name__
+    'BasicIndexer'
+    """
+    _, plain = pop_fields(selection)
+    if is_pure_fancy_indexing(plain, len(shape)):
+        items = ensure_tuple(plain)
+        if len(items) == 1 and is_bool_array(items[0]) and np.ndim(items[0]) == len(shape):
+            return MaskIndexer(items[0], shape, chunk_grid)
+        return CoordinateIndexer(items, shape, chunk_grid)
+    if is_pure_orthogonal_indexing(plain, len(shape)):
+        return OrthogonalIndexer(plain, shape, chunk_grid)
+    return BasicIndexer(plain, shape, chunk_grid)
+
+
+# --------------------------------------------------------------------------------------- small questions
+
+
+def ensure_tuple(v: Any) -> tuple[Any, ...]:
+    """A selection as a tuple."""
+    return v if isinstance(v, tuple) else (v,)
+
+
+def is_slice(s: Any) -> bool:
+    """Whether it is a slice."""
+    return isinstance(s, slice)
+
+
+def is_bool(x: Any) -> bool:
+    """Whether it is one boolean."""
+    return isinstance(x, bool | np.bool_)
+
+
+def is_bool_list(x: Any) -> bool:
+    """Whether it is a list of booleans, not empty."""
+    return isinstance(x, list) and len(x) > 0 and all(is_bool(item) for item in x)
+
+
+def is_int_or_bool_iterable(x: Any) -> bool:
+    """Whether it is an array or a list of integers or booleans."""
+    return is_integer_list(x) or is_integer_array(x) or is_bool_array(x) or is_bool_list(x)
+
+
+def is_total_slice(item: Any, shape: Sequence[int]) -> bool:
+    """Whether slices select everything of a shape."""
+    items = (item,) if isinstance(item, slice) else item
+    if items is Ellipsis:
+        return True
+    return len(items) == len(shape) and all(
+        isinstance(part, slice) and part.indices(length) == (0, length, 1)
+        for part, length in zip(items, shape, strict=True)
+    )
+
+
+def is_basic_selection(selection: Any) -> bool:
+    """Whether there are only integers, slices and an ellipsis."""
+    return all(is_integer(item) or isinstance(item, slice) or item is Ellipsis for item in ensure_tuple(selection))
+
+
+def is_pure_fancy_indexing(selection: Any, ndim: int) -> bool:
+    """Whether a selection names points: an array of indices for every axis, or a mask of all axes."""
+    if is_bool_array(selection) and np.ndim(selection) == ndim:
+        return True
+    if ndim == 1 and (is_integer_list(selection) or is_integer_array(selection) or is_bool_list(selection)):
+        return True
+    items = ensure_tuple(selection)
+    if len(items) != ndim or any(isinstance(item, slice) or item is Ellipsis for item in items):
+        return False
+    return any(not is_integer(item) for item in items) and all(
+        is_integer(item) or is_integer_list(item) or is_integer_array(item) for item in items
+    )
+
+
+def is_pure_orthogonal_indexing(selection: Any, ndim: int) -> bool:
+    """Whether one axis has an array of indices and the others have integers or slices."""
+    if not selection:
+        return False
+    items = ensure_tuple(selection)
+    arrays = sum(is_int_or_bool_iterable(item) for item in items)
+    others = all(is_int_or_bool_iterable(item) or is_integer(item) or isinstance(item, slice) for item in items)
+    return len(items) == ndim and arrays == 1 and others
+
+
+def replace_ellipsis(selection: Any, shape: Sequence[int]) -> tuple[Any, ...]:
+    """Write slices for an ellipsis and for the axes that are not named.
+
+    Raises
+    ------
+    IndexError
+        If there is more than one ellipsis, or there are too many indices.
+    """
+    items = ensure_tuple(selection)
+    dots = [index for index, item in enumerate(items) if item is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    missing = len(shape) - (len(items) - len(dots))
+    if missing < 0:
+        raise IndexError(f"too many indices for array; expected {len(shape)}, got {len(items) - len(dots)}")
+    at = dots[0] if dots else len(items)
+    return (*items[:at], *[slice(None)] * missing, *items[at + len(dots) :])
+
+
+def normalize_integer_selection(dim_sel: int, dim_len: int) -> int:
+    """Count a negative index from the end.
+
+    Raises
+    ------
+    BoundsCheckError
+        If the index lies outside.
+    """
+    index = operator.index(dim_sel)
+    if not -dim_len <= index < dim_len:
+        raise BoundsCheckError(f"index {index} is out of bounds for dimension with length {dim_len}")
+    return index % dim_len if dim_len else index
+
+
+def slice_to_range(s: slice, length: int) -> range:
+    """The indices that a slice selects of a length."""
+    return range(*s.indices(length))
+
+
+def boundscheck_indices(x: Any, dim_len: int) -> None:
+    """Refuse indices that lie outside.
+
+    Raises
+    ------
+    BoundsCheckError
+    """
+    if np.any(x < 0) or np.any(x >= dim_len):
+        raise BoundsCheckError(f"index out of bounds for dimension with length {dim_len}")
+
+
+def wraparound_indices(x: Any, dim_len: int) -> Any:
+    """Count negative indices from the end."""
+    return np.where(x < 0, x + dim_len, x)
+
+
+def make_slice_selection(selection: Any) -> list[slice]:
+    """Write slices for integers and for single indices in lists.
+
+    Raises
+    ------
+    ValueError
+        If something is neither.
+    """
+    slices = []
+    for item in ensure_tuple(selection):
+        if isinstance(item, slice):
+            slices.append(item)
+        elif is_integer(item):
+            slices.append(slice(int(item), int(item) + 1, 1))
+        elif isinstance(item, list | np.ndarray) and len(item) == 1:
+            slices.append(slice(int(item[0]), int(item[0]) + 1, 1))
+        else:
+            raise ValueError(f"no slice can be made of {item!r}")
+    return slices
+
+
+def ix_(selection: Any, shape: Sequence[int]) -> Any:
+    """The index arrays that numpy needs for one selection an axis."""
+    full = []
+    for item, length in zip(replace_ellipsis(selection, shape), shape, strict=True):
+        if isinstance(item, slice):
+            full.append(np.arange(*item.indices(length)))
+        elif is_integer(item):
+            full.append(np.array([int(item)]))
+        else:
+            indices = np.asarray(item)
+            full.append(np.nonzero(indices)[0] if indices.dtype == bool else indices)
+    return np.ix_(*full)
+
+
+def oindex(a: Any, selection: Any) -> Any:
+    """Select of a numpy array by one selection an axis."""
+    items = replace_ellipsis(selection, a.shape)
+    drop = tuple(axis for axis, item in enumerate(items) if is_integer(item))
+    found = a[ix_(items, a.shape)]
+    return found.squeeze(axis=drop) if drop else found
+
+
+def oindex_set(a: Any, selection: Any, value: Any) -> None:
+    """Assign to a numpy array by one selection an axis."""
+    items = replace_ellipsis(selection, a.shape)
+    drop = tuple(axis for axis, item in enumerate(items) if is_integer(item))
+    if not np.isscalar(value) and drop:
+        value = np.expand_dims(np.asarray(value), drop)
+    a[ix_(items, a.shape)] = value
+
+
+def morton_order_coords(chunk_shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """The coordinates of all chunks of a grid, along the Z-curve."""
+    return tuple(tuple(int(i) for i in row) for row in zarr_core.morton_order(tuple(chunk_shape)))
+
+
+def lexicographic_order_coords(chunk_shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """The coordinates of all chunks of a grid, the last axis fastest."""
+    return tuple(np.ndindex(*chunk_shape))
+
+
+def colexicographic_order_coords(chunk_shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """The coordinates of all chunks of a grid, the first axis fastest."""
+    return tuple(coords[::-1] for coords in np.ndindex(*tuple(chunk_shape)[::-1]))
+
+
+__all__ = [
+    "AsyncOIndex",
+    "AsyncVIndex",
+    "BasicIndexer",
+    "BasicSelection",
+    "BlockIndex",
+    "BlockIndexer",
+    "ChunkProjection",
+    "CoordinateIndexer",
+    "CoordinateSelection",
+    "Fields",
+    "Indexer",
+    "MaskIndexer",
+    "MaskSelection",
+    "OIndex",
+    "OrthogonalIndexer",
+    "OrthogonalSelection",
+    "Selection",
+    "SelectionWithFields",
+    "Selector",
+    "SelectorTuple",
+    "VIndex",
+    "get_indexer",
+    "is_integer",
+    "pop_fields",
+]

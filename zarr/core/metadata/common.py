@@ -1,0 +1,9 @@
+"""What both formats share."""
+
+from __future__ import annotations
+
+from zarr.metadata.common import parse_attributes
+
+__all__ = [
+    "parse_attributes",
+]

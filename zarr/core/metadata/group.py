@@ -1,0 +1,10 @@
+"""Documents of groups."""
+
+from __future__ import annotations
+
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
+
+__all__ = [
+    "ConsolidatedMetadata",
+    "GroupMetadata",
+]

@@ -1,0 +1,34 @@
+"""Tests that authors of stores and codecs inherit, hypothesis strategies, and state machines; also a pytest plugin.
+
+May import: everything. Needs pytest; ``strategies`` and ``stateful`` need hypothesis.
+Read first: ``store.py``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr.errors import ZarrUserWarning
+from zarr.testing.utils import assert_bytes_equal
+
+if TYPE_CHECKING:
+    import pytest
+
+    from zarr.testing.store import StoreTests
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell pytest of the marker that tests with a graphics card bear."""
+    config.addinivalue_line("markers", "gpu: mark a test as requiring CuPy and GPU")
+
+
+def __getattr__(name: str) -> Any:
+    # The plugin is loaded in every run of pytest; the tests themselves only where they are asked for.
+    if name == "StoreTests":
+        import importlib
+
+        return importlib.import_module("zarr.testing.store").StoreTests
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = ["StoreTests", "ZarrUserWarning", "assert_bytes_equal", "pytest_configure"]

@@ -1,0 +1,517 @@
+"""What every store must do, as tests that the author of a store inherits.
+
+Derive from :class:`StoreTests`, name the classes of the store and of its buffers, say how a store is made and how its
+values are reached behind its back, and every rule of the contract is tested::
+
+    class TestMyStore(StoreTests[MyStore, cpu.Buffer]):
+        store_cls = MyStore
+        buffer_cls = cpu.Buffer
+        ...
+"""
+
+from __future__ import annotations
+
+import pickle
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import pytest
+
+from zarr.abc.buffer import Buffer
+from zarr.abc.store import (
+    ByteRequest,
+    OffsetByteRequest,
+    RangeByteRequest,
+    Store,
+    SuffixByteRequest,
+    SupportsDeleteSync,
+    SupportsGetSync,
+    SupportsSetSync,
+)
+from zarr.buffer.core import default_buffer_prototype
+from zarr.runners.crossing import sync
+from zarr.storage.wrapper import WrapperStore
+from zarr.testing.latency import LatencyStore
+from zarr.testing.utils import assert_bytes_equal
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+try:
+    import pytest_asyncio
+
+    async_fixture: Any = pytest_asyncio.fixture
+except ImportError:  # pragma: no cover - another plugin runs the coroutines
+    async_fixture = pytest.fixture
+
+__all__ = ["StoreTests"]
+_RE_EXPORTED = (LatencyStore, WrapperStore, sync)
+
+S = TypeVar("S", bound=Store)
+B = TypeVar("B", bound=Buffer)
+
+asynchronous = pytest.mark.asyncio
+
+FOUR = b"\x01\x02\x03\x04"
+KEYS = ["c/0", "foo/c/0.0", "foo/0/0"]
+RANGES: list[ByteRequest | None] = [
+    None,
+    RangeByteRequest(1, 4),
+    OffsetByteRequest(1),
+    SuffixByteRequest(1),
+    RangeByteRequest(10, 20),
+]
+
+
+async def collected(names: AsyncIterator[str]) -> list[str]:
+    """All that an asynchronous iterator gives, sorted."""
+    return sorted([name async for name in names])
+
+
+def part_of(data: bytes, byte_range: ByteRequest | None) -> bytes:
+    """What a byte range means, in terms of slices."""
+    if byte_range is None:
+        return data
+    if isinstance(byte_range, RangeByteRequest):
+        return data[byte_range.start : byte_range.end]
+    if isinstance(byte_range, OffsetByteRequest):
+        return data[byte_range.offset :]
+    return data[max(0, len(data) - byte_range.suffix) :]
+
+
+class StoreTests(Generic[S, B]):
+    """The contract of stores."""
+
+    store_cls: type[S]
+    buffer_cls: type[B]
+
+    # ---------------------------------------------------------------------- what the author must say
+
+    @abstractmethod
+    async def set(self, store: S, key: str, value: Buffer) -> None:
+        """Put a value into the store without its ``set``."""
+
+    @abstractmethod
+    async def get(self, store: S, key: str) -> Buffer:
+        """Take a value out of the store without its ``get``."""
+
+    @abstractmethod
+    @pytest.fixture
+    def store_kwargs(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The arguments with which a store is made."""
+        raise TypeError(f"{type(self).__name__} must define the fixture 'store_kwargs'")
+
+    @abstractmethod
+    def test_store_repr(self, store: S) -> None:
+        """The ``repr`` and ``str`` of the store."""
+
+    @abstractmethod
+    def test_store_supports_writes(self, store: S) -> None:
+        """Whether the store can be written to."""
+
+    @abstractmethod
+    def test_store_supports_listing(self, store: S) -> None:
+        """Whether the store can be listed."""
+
+    def test_store_supports_partial_writes(self, store: S) -> None:
+        """No store writes part of a value."""
+        assert not store.supports_partial_writes
+
+    # ------------------------------------------------------------------------------------- fixtures
+
+    @pytest.fixture
+    def open_kwargs(self, store_kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments with which a store is opened."""
+        return store_kwargs
+
+    @async_fixture
+    async def store(self, open_kwargs: dict[str, Any]) -> Store:
+        """A store that is open."""
+        return await self.store_cls.open(**open_kwargs)
+
+    @async_fixture
+    async def store_not_open(self, store_kwargs: dict[str, Any]) -> Store:
+        """A store that is made, and not open yet."""
+        return self.store_cls(**store_kwargs)
+
+    def _buffer(self, data: bytes) -> Buffer:
+        return self.buffer_cls.from_bytes(data)
+
+    @staticmethod
+    def _require_get_sync(store: Any) -> SupportsGetSync:
+        if not isinstance(store, SupportsGetSync):
+            pytest.skip("the store has no get_sync")
+        return store
+
+    @staticmethod
+    def _require_set_sync(store: Any) -> SupportsSetSync:
+        if not isinstance(store, SupportsSetSync):
+            pytest.skip("the store has no set_sync")
+        return store
+
+    @staticmethod
+    def _require_delete_sync(store: Any) -> SupportsDeleteSync:
+        if not isinstance(store, SupportsDeleteSync):
+            pytest.skip("the store has no delete_sync")
+        return store
+
+    # -------------------------------------------------------------------------------- the store itself
+
+    def test_store_type(self, store: S) -> None:
+        """It is a store, of the class that was named."""
+        assert isinstance(store, Store)
+        assert isinstance(store, self.store_cls)
+
+    def test_store_eq(self, store: S, store_kwargs: dict[str, Any]) -> None:
+        """It equals itself and another one over the same place."""
+        assert store == store  # noqa: PLR0124
+        assert store == self.store_cls(**store_kwargs)
+
+    @asynchronous
+    async def test_serializable_store(self, store: S) -> None:
+        """A pickled store comes back as an equal one, with the same values."""
+        again = pickle.loads(pickle.dumps(store))
+        assert again == store
+        assert again.read_only == store.read_only
+        await self.set(store, "foo/c/0", self._buffer(FOUR))
+        found = await store.get("foo/c/0", default_buffer_prototype())
+        assert_bytes_equal(found, FOUR)
+
+    def test_store_read_only(self, store: S) -> None:
+        """It can be written to, and says so once and for all."""
+        assert not store.read_only
+        with pytest.raises(AttributeError):
+            store.read_only = False  # type: ignore[misc]
+
+    @asynchronous
+    @pytest.mark.parametrize("read_only", [True, False])
+    async def test_store_open_read_only(self, open_kwargs: dict[str, Any], read_only: bool) -> None:
+        """It is opened as it was asked."""
+        open_kwargs["read_only"] = read_only
+        store = await self.store_cls.open(**open_kwargs)
+        assert store._is_open
+        assert store.read_only == read_only
+
+    @asynchronous
+    async def test_store_context_manager(self, open_kwargs: dict[str, Any]) -> None:
+        """It is closed at the end of a ``with`` block."""
+        with await self.store_cls.open(**open_kwargs) as store:
+            assert store._is_open
+            with pytest.raises(ValueError, match="store is already open"):
+                await store._open()
+        assert not store._is_open
+
+    @asynchronous
+    async def test_read_only_store_raises(self, open_kwargs: dict[str, Any]) -> None:
+        """A read-only store refuses to be changed."""
+        store = await self.store_cls.open(**{**open_kwargs, "read_only": True})
+        assert store.read_only
+        with pytest.raises(ValueError, match="read-only"):
+            await store.set("foo", self._buffer(FOUR))
+        with pytest.raises(ValueError, match="read-only"):
+            await store.delete("foo")
+
+    @asynchronous
+    async def test_with_read_only_store(self, open_kwargs: dict[str, Any]) -> None:
+        """A read-only view can be made, which refuses to be changed while the store itself does not."""
+        store = await self.store_cls.open(**{**open_kwargs, "read_only": True})
+        try:
+            writer = store.with_read_only(read_only=False)
+        except NotImplementedError:
+            with pytest.raises(NotImplementedError):
+                store.with_read_only(read_only=True)
+            return
+        assert store.read_only
+        assert not writer.read_only
+        assert writer._is_open or await writer._ensure_open() is None
+        await writer.set("foo", self._buffer(FOUR))
+        await writer.delete("foo")
+        reader = writer.with_read_only(read_only=True)
+        with pytest.raises(ValueError, match="read-only"):
+            await reader.set("foo", self._buffer(FOUR))
+        with pytest.raises(ValueError, match="read-only"):
+            await reader.delete("foo")
+
+    # ----------------------------------------------------------------------------------------- reading
+
+    @asynchronous
+    @pytest.mark.parametrize("key", KEYS)
+    @pytest.mark.parametrize(
+        ("data", "byte_range"),
+        [(FOUR, None), (FOUR, RANGES[1]), (FOUR, RANGES[2]), (FOUR, RANGES[3]), (b"", None)],
+    )
+    async def test_get(self, store: S, key: str, data: bytes, byte_range: ByteRequest) -> None:
+        """A value, or a range of it, is read as it was stored."""
+        await self.set(store, key, self._buffer(data))
+        found = await store.get(key, prototype=default_buffer_prototype(), byte_range=byte_range)
+        assert_bytes_equal(found, part_of(data, byte_range))
+
+    @asynchronous
+    async def test_get_not_open(self, store_not_open: S) -> None:
+        """A store opens itself at the first read."""
+        assert not store_not_open._is_open
+        await self.set(store_not_open, "c/0", self._buffer(FOUR))
+        assert_bytes_equal(await store_not_open.get("c/0", prototype=default_buffer_prototype()), FOUR)
+        assert store_not_open._is_open
+
+    @asynchronous
+    async def test_get_raises(self, store: S) -> None:
+        """What is no byte request is refused."""
+        await self.set(store, "c/0", self._buffer(FOUR))
+        with pytest.raises((ValueError, TypeError), match=r"Unexpected byte_range, got.*"):
+            await store.get("c/0", prototype=default_buffer_prototype(), byte_range=(0, 2))  # type: ignore[arg-type]
+
+    @asynchronous
+    async def test_get_many(self, store: S) -> None:
+        """Many values are read, whatever order they come in."""
+        values = {f"c/{i}": bytes([i]) for i in range(8)}
+        for key, data in values.items():
+            await self.set(store, key, self._buffer(data))
+        asked = [(key, default_buffer_prototype(), None) for key in values]
+        found = {key: value async for key, value in store._get_many(asked)}
+        assert {key: value.to_bytes() for key, value in found.items() if value is not None} == values
+
+    @asynchronous
+    @pytest.mark.parametrize(
+        "key_ranges",
+        [
+            [],
+            [("zarr.json", RangeByteRequest(0, 2))],
+            [("c/0", RangeByteRequest(0, 2)), ("zarr.json", None)],
+            [("c/0/0", RangeByteRequest(0, 2)), ("c/0/1", SuffixByteRequest(2)), ("c/0/2", OffsetByteRequest(2))],
+        ],
+    )
+    async def test_get_partial_values(self, store: S, key_ranges: list[tuple[str, ByteRequest]]) -> None:
+        """Many ranges are read in the order in which they are asked for."""
+        for key, _ in key_ranges:
+            await self.set(store, key, self._buffer(key.encode()))
+        found = await store.get_partial_values(prototype=default_buffer_prototype(), key_ranges=key_ranges)
+        assert len(found) == len(key_ranges)
+        for value, (key, byte_range) in zip(found, key_ranges, strict=True):
+            assert_bytes_equal(value, part_of(key.encode(), byte_range))
+
+    @asynchronous
+    @pytest.mark.parametrize("key", KEYS)
+    @pytest.mark.parametrize("data", [FOUR, b""])
+    async def test_getsize(self, store: S, key: str, data: bytes) -> None:
+        """The size of a value is the number of its bytes."""
+        await self.set(store, key, self._buffer(data))
+        assert await store.getsize(key) == len(data)
+
+    @asynchronous
+    async def test_getsize_prefix(self, store: S) -> None:
+        """The size of a prefix is the sum over its values, and only over its own."""
+        for key in ("prefix/c/0", "prefix/c/1", "prefixed/c/0"):
+            await self.set(store, key, self._buffer(FOUR))
+        assert await store.getsize_prefix("prefix") == 2 * len(FOUR)
+
+    @asynchronous
+    async def test_getsize_raises(self, store: S) -> None:
+        """A key that is not there has no size."""
+        with pytest.raises(FileNotFoundError):
+            await store.getsize("not-a-real-key")
+
+    @asynchronous
+    async def test_exists(self, store: S) -> None:
+        """A key is there when it has a value; a prefix is no key."""
+        assert not await store.exists("foo")
+        await store.set("foo/zarr.json", self._buffer(FOUR))
+        assert await store.exists("foo/zarr.json")
+
+    # ----------------------------------------------------------------------------------------- writing
+
+    @asynchronous
+    @pytest.mark.parametrize("key", ["zarr.json", *KEYS])
+    @pytest.mark.parametrize("data", [FOUR, b""])
+    async def test_set(self, store: S, key: str, data: bytes) -> None:
+        """A value is stored as it is given."""
+        assert not store.read_only
+        await store.set(key, self._buffer(data))
+        assert_bytes_equal(await self.get(store, key), data)
+
+    @asynchronous
+    async def test_set_not_open(self, store_not_open: S) -> None:
+        """A store opens itself at the first write."""
+        assert not store_not_open._is_open
+        await store_not_open.set("c/0", self._buffer(FOUR))
+        assert_bytes_equal(await self.get(store_not_open, "c/0"), FOUR)
+
+    @asynchronous
+    async def test_set_many(self, store: S) -> None:
+        """Many values are stored."""
+        values = {f"c/{i}": bytes([i]) for i in range(8)}
+        await store._set_many([(key, self._buffer(data)) for key, data in values.items()])
+        for key, data in values.items():
+            assert_bytes_equal(await self.get(store, key), data)
+
+    @asynchronous
+    async def test_set_if_not_exists(self, store: S) -> None:
+        """A value that is there stays."""
+        await self.set(store, "k", self._buffer(FOUR))
+        await store.set_if_not_exists("k", self._buffer(b"0000"))
+        assert_bytes_equal(await store.get("k", default_buffer_prototype()), FOUR)
+        await store.set_if_not_exists("k2", self._buffer(b"2"))
+        assert_bytes_equal(await store.get("k2", default_buffer_prototype()), b"2")
+
+    @asynchronous
+    async def test_delete(self, store: S) -> None:
+        """A key that is removed is gone."""
+        if not store.supports_deletes:
+            pytest.skip("the store does not delete")
+        await store.set("foo/zarr.json", self._buffer(FOUR))
+        assert await store.exists("foo/zarr.json")
+        await store.delete("foo/zarr.json")
+        assert not await store.exists("foo/zarr.json")
+
+    @asynchronous
+    async def test_delete_dir(self, store: S) -> None:
+        """All keys below a prefix are removed, and none beside it."""
+        if not store.supports_deletes:
+            pytest.skip("the store does not delete")
+        await store.set("zarr.json", self._buffer(b"root"))
+        await store.set("foo-bar/zarr.json", self._buffer(b"root"))
+        await store.set("foo/zarr.json", self._buffer(b"bar"))
+        await store.set("foo/c/0", self._buffer(b"chunk"))
+        await store.delete_dir("foo")
+        assert await store.exists("zarr.json")
+        assert await store.exists("foo-bar/zarr.json")
+        assert not await store.exists("foo/zarr.json")
+        assert not await store.exists("foo/c/0")
+
+    @asynchronous
+    async def test_delete_nonexistent_key_does_not_raise(self, store: S) -> None:
+        """There is no harm in removing what is not there."""
+        if not store.supports_deletes:
+            pytest.skip("the store does not delete")
+        await store.delete("nonexistent_key")
+
+    @asynchronous
+    async def test_is_empty(self, store: S) -> None:
+        """A prefix is empty when nothing is below it."""
+        assert await store.is_empty("")
+        await self.set(store, "foo/bar", self._buffer(FOUR))
+        assert not await store.is_empty("")
+        assert await store.is_empty("fo")
+        assert not await store.is_empty("foo/")
+        assert not await store.is_empty("foo")
+        assert await store.is_empty("spam/")
+
+    @asynchronous
+    async def test_clear(self, store: S) -> None:
+        """After a clear there is nothing."""
+        if not store.supports_deletes:
+            pytest.skip("the store does not delete")
+        await self.set(store, "key", self._buffer(FOUR))
+        await store.clear()
+        assert await store.is_empty("")
+
+    # ----------------------------------------------------------------------------------------- listing
+
+    @asynchronous
+    async def test_list(self, store: S) -> None:
+        """All keys are listed."""
+        assert await collected(store.list()) == []
+        expected = []
+        for i in range(3):
+            for key in (f"foo/zarr{i}.json", f"foo/c/{i}"):
+                await self.set(store, key, self._buffer(FOUR))
+                expected.append(key)
+        assert await collected(store.list()) == sorted(expected)
+
+    @asynchronous
+    async def test_list_prefix(self, store: S) -> None:
+        """The keys below a prefix are listed, with the prefix, and no others."""
+        keys = ["zarr.json", "a/zarr.json", "a/c/0", "a-b/zarr.json", "b/c/d/0"]
+        for key in keys:
+            await self.set(store, key, self._buffer(FOUR))
+        for prefix in ("", "a/", "a/c/", "b/", "none/"):
+            expected = sorted(key for key in keys if key.startswith(prefix))
+            assert await collected(store.list_prefix(prefix)) == expected
+
+    @asynchronous
+    async def test_list_empty_path(self, store: S) -> None:
+        """The empty prefix stands for everything."""
+        keys = ["foo/bar/zarr.json", "foo/bar/c/1", "foo/baz/c/0"]
+        for key in keys:
+            await self.set(store, key, self._buffer(b""))
+        assert await collected(store.list_prefix("")) == sorted(keys)
+        assert await collected(store.list_dir("")) == ["foo"]
+
+    @asynchronous
+    async def test_list_dir(self, store: S) -> None:
+        """The names directly below a prefix are listed, each once."""
+        assert await collected(store.list_dir("")) == []
+        for key in ("foo/zarr.json", "foo/c/1", "foo/c/2", "group-0/zarr.json"):
+            await self.set(store, key, self._buffer(b"x"))
+        assert await collected(store.list_dir("foo")) == ["c", "zarr.json"]
+        assert await collected(store.list_dir("foo/")) == ["c", "zarr.json"]
+        assert await collected(store.list_dir("foo/c")) == ["1", "2"]
+        assert await collected(store.list_dir("")) == ["foo", "group-0"]
+
+    # -------------------------------------------------------------------------------- synchronous twins
+
+    def test_get_sync(self, store: S) -> None:
+        """The synchronous read gives the same."""
+        reader, writer = self._require_get_sync(store), self._require_set_sync(store)
+        writer.set_sync("sync_get", self._buffer(FOUR))
+        assert_bytes_equal(reader.get_sync("sync_get"), FOUR)
+
+    def test_get_sync_missing(self, store: S) -> None:
+        """The synchronous read gives None for a key that is not there."""
+        assert self._require_get_sync(store).get_sync("nonexistent") is None
+
+    def test_set_sync(self, store: S) -> None:
+        """The synchronous write stores the value."""
+        reader, writer = self._require_get_sync(store), self._require_set_sync(store)
+        writer.set_sync("sync_set", self._buffer(b"old"))
+        writer.set_sync("sync_set", self._buffer(FOUR))
+        assert_bytes_equal(reader.get_sync("sync_set"), FOUR)
+
+    def test_delete_sync(self, store: S) -> None:
+        """The synchronous removal removes."""
+        reader, writer = self._require_get_sync(store), self._require_set_sync(store)
+        writer.set_sync("sync_del", self._buffer(FOUR))
+        self._require_delete_sync(store).delete_sync("sync_del")
+        assert reader.get_sync("sync_del") is None
+
+    def test_delete_sync_missing(self, store: S) -> None:
+        """There is no harm in removing what is not there."""
+        self._require_delete_sync(store).delete_sync("nonexistent_sync")
+
+    @asynchronous
+    @pytest.mark.parametrize("direction", ["set_async_get_sync", "set_sync_get_async"])
+    async def test_sync_async_set_get_parity(self, store: S, direction: str) -> None:
+        """What is written in one way is read in the other."""
+        reader, writer = self._require_get_sync(store), self._require_set_sync(store)
+        if direction == "set_async_get_sync":
+            await store.set("parity", self._buffer(FOUR))
+            assert_bytes_equal(reader.get_sync("parity"), FOUR)
+        else:
+            writer.set_sync("parity", self._buffer(FOUR))
+            assert_bytes_equal(await store.get("parity", default_buffer_prototype()), FOUR)
+
+    @asynchronous
+    async def test_delete_sync_visible_to_async_get(self, store: S) -> None:
+        """What is removed in one way is gone in the other."""
+        deleter = self._require_delete_sync(store)
+        await store.set("parity_del", self._buffer(FOUR))
+        deleter.delete_sync("parity_del")
+        assert await store.get("parity_del", default_buffer_prototype()) is None
+
+    @asynchronous
+    @pytest.mark.parametrize("byte_range", RANGES)
+    async def test_get_sync_byte_range_parity(self, store: S, byte_range: ByteRequest | None) -> None:
+        """Both ways give the same range, or fail alike."""
+        reader = self._require_get_sync(store)
+        await self.set(store, "ranged", self._buffer(b"\x01\x02\x03\x04\x05"))
+        answers: list[Any] = []
+        for asked in ("sync", "async"):
+            try:
+                if asked == "sync":
+                    found = reader.get_sync("ranged", prototype=default_buffer_prototype(), byte_range=byte_range)
+                else:
+                    found = await store.get("ranged", default_buffer_prototype(), byte_range=byte_range)
+                answers.append(None if found is None else found.to_bytes())
+            except Exception as error:
+                answers.append(type(error))
+        assert answers[0] == answers[1]
