@@ -1,0 +1,323 @@
+"""Chunks of format 2: numcodecs filters, then a numcodecs compressor, and a memory order.
+
+The compiled core does what it knows; the rest goes through the Python calls of numcodecs, one after the other, with the
+array in the memory order of the format: those codecs walk memory, not indexes.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import zarr_core
+from zarr.abc.codec import ArrayBytesCodec
+from zarr.codecs.bound import (
+    AnyArray,
+    BoundBase,
+    Bytes,
+    NativeForm,
+    NativeStage,
+    as_bytes,
+    element_count,
+    fixed_nbytes,
+    is_variable,
+    native_dtype,
+)
+from zarr.codecs.streams import CoreStream, native_stage, numcodec_decode, numcodec_encode
+from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.codecs.v2_sizes import filter_size
+from zarr.codecs.vlen_utf8 import pack_strings
+from zarr.errors import ChunkDecodeError, ChunkEncodeError, PickleCodecDisabledError
+from zarr.settings import pickle_allowed
+
+if TYPE_CHECKING:
+    from zarr.abc.codec import Codec
+    from zarr.abc.numcodec import Numcodec
+    from zarr.array_spec import ArraySpec
+    from zarr.dtype.base import ZDType
+    from zarr.types import MemoryOrder
+
+
+def codec_id(codec: Any) -> str:
+    """Return the id of a numcodecs object.
+
+    Examples
+    --------
+    >>> import numcodecs
+    >>> codec_id(numcodecs.Zlib())
+    'zlib'
+    """
+    return str(getattr(codec, "codec_id", None) or type(codec).__name__)
+
+
+@dataclass(frozen=True)
+class V2Codec(ArrayBytesMethods, ArrayBytesCodec):
+    """All codecs of a format 2 array as one array-to-bytes codec.
+
+    Parameters
+    ----------
+    filters
+        numcodecs objects, in the order of encoding.
+    compressor
+        A numcodecs object.
+
+    Notes
+    -----
+    The memory order is that of the chunk's description; ``StoredV2Codec`` has its own.
+    """
+
+    is_fixed_size = False
+    _in_thread = True
+
+    filters: tuple[Numcodec, ...] | None
+    compressor: Numcodec | None
+
+    def _order(self, spec: ArraySpec) -> MemoryOrder:
+        return spec.order
+
+    def bind(self, spec: ArraySpec) -> BoundV2:
+        """Make the codec ready for chunks of one description."""
+        return BoundV2(spec, tuple(self.filters or ()), self.compressor, self._order(spec))
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
+        """Raise, because the size depends on the data."""
+        raise NotImplementedError("The encoded size of a format 2 chunk is not known beforehand.")
+
+
+@dataclass(frozen=True)
+class StoredV2Codec(V2Codec):
+    """All codecs of a format 2 array, with the memory order that its document states."""
+
+    order: MemoryOrder = "C"
+
+    def _order(self, spec: ArraySpec) -> MemoryOrder:
+        return self.order
+
+
+def v2_chain_codecs(
+    filters: Iterable[Numcodec] | None,
+    compressor: Numcodec | None,
+    order: MemoryOrder = "C",
+    dtype: ZDType[Any, Any] | None = None,
+) -> tuple[Codec, ...]:
+    """Return the codecs of a format 2 array.
+
+    Parameters
+    ----------
+    filters, compressor
+        numcodecs objects.
+    order
+        The memory order of chunks.
+    dtype
+        The data type; not needed so far, since the description of a chunk carries it.
+
+    Examples
+    --------
+    >>> v2_chain_codecs(None, None)
+    (StoredV2Codec(filters=None, compressor=None, order='C'),)
+    """
+    return (StoredV2Codec(None if filters is None else tuple(filters), compressor, order),)
+
+
+class BoundV2(BoundBase):
+    """Filters and compressor, bound to one chunk shape."""
+
+    def __init__(
+        self, spec: ArraySpec, filters: tuple[Numcodec, ...], compressor: Numcodec | None, order: MemoryOrder
+    ) -> None:
+        codecs = filters if compressor is None else (*filters, compressor)
+        super().__init__("+".join(codec_id(codec) for codec in codecs) or "raw", spec)
+        self._shape, self._dtype, self._order = spec.shape, native_dtype(spec), order
+        self._count = element_count(spec.shape)
+        self._codecs = codecs
+        self._steps = _decoders(codecs, spec, self._dtype, self._count)
+
+    def encode(self, data: AnyArray) -> Bytes:
+        """Run filters and compressor."""
+        stored: Any = np.asarray(data, dtype=self._dtype, order=self._order)
+        for codec in self._codecs:
+            stored = _encode_one(codec, stored)
+        if isinstance(stored, np.ndarray):
+            if is_variable(stored.dtype):
+                raise ChunkEncodeError("an array of objects needs an object codec as its first filter", codec=self.name)
+            # The memory as it lies, which for order "F" is not the order of the indexes.
+            stored = stored.reshape(-1, order="A")
+        return as_bytes(stored)
+
+    def decode(self, data: Bytes) -> AnyArray:
+        """Undo compressor and filters."""
+        stored: Any = data
+        for step in reversed(self._steps):
+            stored = step.decode(stored)
+        return self._shaped(stored)
+
+    def extend(self, form: NativeForm) -> NativeForm | None:
+        """Return the native form, where every filter and the compressor have one."""
+        if is_variable(self._dtype) or self._dtype.itemsize == 0:
+            return None
+        extended: NativeForm | None = NativeForm(self._dtype.itemsize)
+        if self._order == "F" and len(self._shape) > 1:
+            extended = NativeForm(self._dtype.itemsize, order=tuple(reversed(range(len(self._shape)))))
+        itemsize = self._dtype.itemsize
+        for codec in self._codecs:
+            if extended is None:
+                return None
+            extended = extended.with_stage(_stage(codec, self._dtype, itemsize))
+            itemsize = itemsize if codec_id(codec) == "delta" else 1
+        return extended
+
+    def _shaped(self, decoded: Any) -> AnyArray:
+        """Return what the codecs gave as an array of the chunk's dtype and shape."""
+        array = decoded if isinstance(decoded, np.ndarray) else as_bytes(decoded)
+        if array.dtype != self._dtype:
+            array = self._retyped(array)
+        if array.size != self._count:
+            raise ChunkDecodeError(
+                f"codec {self.name!r} decoded {array.size} elements where {self._count} are needed for a chunk of "
+                f"shape {self._shape}; the stored data is truncated or damaged, or does not belong to this array",
+                codec=self.name,
+            )
+        return array.reshape(self._shape, order=self._order)
+
+    def _retyped(self, array: AnyArray) -> AnyArray:
+        if is_variable(array.dtype):
+            return array.astype(self._dtype)
+        if is_variable(self._dtype):
+            raise ChunkDecodeError("an array of objects cannot be read without an object codec", codec=self.name)
+        if self._dtype.itemsize == 0 and array.nbytes == 0:
+            return np.zeros(self._count, dtype=self._dtype)
+        flat = as_bytes(array.reshape(-1, order="A"))
+        if self._dtype.itemsize == 0 or flat.size % self._dtype.itemsize:
+            raise ChunkDecodeError(
+                f"codec {self.name!r} decoded {flat.size} bytes where {self._count * self._dtype.itemsize} are needed",
+                codec=self.name,
+            )
+        return flat.view(self._dtype)
+
+
+class _Step:
+    """One filter or compressor, for decoding."""
+
+    def __init__(self, codec: Any, nbytes: int | None) -> None:
+        self._codec, self._nbytes = codec, nbytes
+        self._name = codec_id(codec)
+
+    def decode(self, data: Any) -> Any:
+        """Decode through numcodecs."""
+        decoded = numcodec_decode(self._name, self._codec, data, self._nbytes)
+        size = getattr(decoded, "nbytes", None) if isinstance(decoded, np.ndarray) else len(decoded)
+        if self._nbytes is not None and size != self._nbytes:
+            raise ChunkDecodeError(
+                f"codec {self._name!r} decoded {size} bytes where {self._nbytes} are needed", codec=self._name
+            )
+        return decoded
+
+
+class _CoreStep(_Step):
+    """A step through the compiled core, which knows the bounds of its input and output."""
+
+    def __init__(self, codec: Any, nbytes: int | None, spec: ArraySpec, stage: NativeStage) -> None:
+        super().__init__(codec, nbytes)
+        self._stream = CoreStream(self._name, spec, stage)
+        self._stream.expect(nbytes)
+
+    def decode(self, data: Any) -> Any:
+        """Decode through the core."""
+        return self._stream.decode(as_bytes(data))
+
+
+class _StringStep(_Step):
+    """The object codec of strings, straight into the chunk's kind of array."""
+
+    def __init__(self, codec: Any, count: int, dtype: np.dtype[Any]) -> None:
+        super().__init__(codec, None)
+        self._count, self._dtype = count, dtype if dtype.kind in "OT" else np.dtype(object)
+
+    def decode(self, data: Any) -> AnyArray:
+        """Unpack the strings."""
+        out = np.empty(self._count, dtype=self._dtype)
+        return _unpack(self._name, lambda: zarr_core.unpack_utf8(as_bytes(data), self._count, out=out))
+
+
+class _ByteStringStep(_Step):
+    """The object codec of byte strings."""
+
+    def __init__(self, codec: Any, count: int) -> None:
+        super().__init__(codec, None)
+        self._count = count
+
+    def decode(self, data: Any) -> AnyArray:
+        """Unpack the byte strings."""
+        return _unpack(self._name, lambda: zarr_core.unpack_bytes(as_bytes(data), self._count))
+
+
+class _PickleStep(_Step):
+    """The object codec that runs whatever the stored data says, unless it is refused."""
+
+    def decode(self, data: Any) -> Any:
+        """Unpickle, where the user allowed it."""
+        if not pickle_allowed():
+            raise PickleCodecDisabledError(
+                "This array was written with the 'pickle' codec, and unpickling data can run any code. If you trust "
+                "where it comes from, allow it with zarr.config.set({'array.allow_unsafe_pickle_decode': True}) or the "
+                "environment variable ZARR_ARRAY__ALLOW_UNSAFE_PICKLE_DECODE=True."
+            )
+        # numcodecs has a switch of its own for the same decision; asking twice protects nobody.
+        return pickle.loads(as_bytes(data).tobytes())
+
+
+def _unpack(name: str, call: Any) -> AnyArray:
+    try:
+        elements: AnyArray = call()
+    except ValueError as error:
+        raise ChunkDecodeError(f"codec {name!r}: {error}", codec=name) from error
+    return elements
+
+
+def _decoders(codecs: tuple[Numcodec, ...], spec: ArraySpec, dtype: np.dtype[Any], count: int) -> list[_Step]:
+    """Return a decoding step for each codec; each learns how many bytes it must give, while that is known."""
+    steps: list[_Step] = []
+    nbytes = fixed_nbytes(spec)
+    for codec in codecs:
+        steps.append(_decoder(codec, nbytes, spec, dtype, count))
+        nbytes = None if nbytes is None else filter_size(codec.get_config(), nbytes)
+    return steps
+
+
+def _decoder(codec: Any, nbytes: int | None, spec: ArraySpec, dtype: np.dtype[Any], count: int) -> _Step:
+    name = codec_id(codec)
+    if name == "vlen-utf8":
+        return _StringStep(codec, count, dtype)
+    if name == "vlen-bytes":
+        return _ByteStringStep(codec, count)
+    if name == "pickle":
+        return _PickleStep(codec, None)
+    stage = native_stage(codec.get_config(), 1)
+    return _Step(codec, nbytes) if stage is None else _CoreStep(codec, nbytes, spec, stage)
+
+
+def _encode_one(codec: Any, data: Any) -> Any:
+    name = codec_id(codec)
+    if isinstance(data, np.ndarray) and is_variable(data.dtype):
+        flat = data.reshape(-1, order="A")
+        if name == "vlen-utf8":
+            return pack_strings(flat)
+        if name == "vlen-bytes":
+            return zarr_core.pack_bytes(flat.astype(object))
+        data = data.astype(object)
+    return numcodec_encode(name, codec, data)
+
+
+def _stage(codec: Any, dtype: np.dtype[Any], itemsize: int) -> NativeStage | None:
+    """Return the native stage of a filter or compressor whose input has an item size."""
+    config = codec.get_config()
+    if codec_id(codec) != "delta":
+        return native_stage(config, itemsize)
+    given = np.dtype(config["dtype"])
+    if itemsize != dtype.itemsize or given != dtype or np.dtype(config.get("astype") or given) != given:
+        return None
+    return "delta", {"dtype": given.str}

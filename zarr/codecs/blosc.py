@@ -1,0 +1,222 @@
+"""The ``blosc`` codec."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, cast
+
+import numcodecs
+from typing_extensions import NotRequired, TypedDict
+
+from zarr.abc.codec import BytesBytesCodec
+from zarr.abc.numcodec import Numcodec
+from zarr.codecs.bound import is_variable, native_dtype
+from zarr.codecs.configuration import configuration_of, parse_field_int
+from zarr.codecs.deprecated_enums import DeprecatedStrEnumMeta, one_of
+from zarr.codecs.streams import CoreStream, NumcodecStream, native_stage
+from zarr.codecs.sync_api import BytesBytesMethods
+from zarr.types import NamedRequiredConfig
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from zarr.array_spec import ArraySpec
+    from zarr.types import JSON
+
+BloscShuffleLiteral: TypeAlias = Literal["noshuffle", "shuffle", "bitshuffle"]
+BloscCnameLiteral: TypeAlias = Literal["lz4", "lz4hc", "blosclz", "snappy", "zlib", "zstd"]
+
+BLOSC_SHUFFLE: Final = ("noshuffle", "shuffle", "bitshuffle")
+BLOSC_CNAME: Final = ("lz4", "lz4hc", "blosclz", "snappy", "zlib", "zstd")
+
+
+class BloscConfigV2(TypedDict):
+    """The configuration of blosc in format 2."""
+
+    cname: BloscCnameLiteral
+    clevel: int
+    shuffle: int
+    blocksize: int
+    typesize: NotRequired[int]
+
+
+class BloscConfigV3(TypedDict):
+    """The configuration of blosc in format 3."""
+
+    cname: BloscCnameLiteral
+    clevel: int
+    shuffle: BloscShuffleLiteral
+    blocksize: int
+    typesize: int
+
+
+class BloscJSON_V3(NamedRequiredConfig[Literal["blosc"], BloscConfigV3]):
+    """The JSON of blosc in format 3."""
+
+
+class BloscShuffle(metaclass=DeprecatedStrEnumMeta):
+    """Deprecated names of the shuffles; pass the strings instead."""
+
+    _members: ClassVar[dict[str, str]] = {name: name for name in BLOSC_SHUFFLE}
+
+    @classmethod
+    def from_int(cls, num: int) -> BloscShuffleLiteral:
+        """Return the shuffle that a number stands for in blosc.
+
+        Raises
+        ------
+        ValueError
+            When it is not 0, 1 or 2.
+
+        Examples
+        --------
+        >>> BloscShuffle.from_int(2)
+        'bitshuffle'
+        """
+        if num not in (0, 1, 2):
+            raise ValueError(f"Value must be between 0 and 2. Got {num}.")
+        return BLOSC_SHUFFLE[num]
+
+
+class BloscCname(metaclass=DeprecatedStrEnumMeta):
+    """Deprecated names of the compressors in blosc; pass the strings instead."""
+
+    _members: ClassVar[dict[str, str]] = {name: name for name in BLOSC_CNAME}
+
+
+def parse_typesize(data: JSON) -> int:
+    """Return a type size of at least 1.
+
+    Examples
+    --------
+    >>> parse_typesize(4)
+    4
+    """
+    typesize = parse_field_int(data, "typesize")
+    if typesize <= 0:
+        raise ValueError(f"Value must be greater than 0. Got {typesize}, which is less or equal to 0.")
+    return typesize
+
+
+def parse_clevel(data: JSON) -> int:
+    """Return a compression level.
+
+    Examples
+    --------
+    >>> parse_clevel(5)
+    5
+    """
+    return parse_field_int(data, "clevel")
+
+
+def parse_blocksize(data: JSON) -> int:
+    """Return a block size.
+
+    Examples
+    --------
+    >>> parse_blocksize(0)
+    0
+    """
+    return parse_field_int(data, "blocksize")
+
+
+@dataclass(frozen=True)
+class BloscCodec(BytesBytesMethods, BytesBytesCodec):
+    """Compress with blosc: shuffle the bytes of items, then compress block by block.
+
+    Parameters
+    ----------
+    typesize
+        Bytes of one item; left out, the item size of the array.
+    cname
+        The compressor inside blosc.
+    clevel
+        From 0 to 9.
+    shuffle
+        What to rearrange; left out, bits for arrays of single bytes and bytes for all others.
+    blocksize
+        Bytes of one block; 0 leaves it to blosc.
+
+    Examples
+    --------
+    >>> BloscCodec(typesize=4, shuffle="shuffle", cname="lz4").to_dict()["configuration"]["cname"]
+    'lz4'
+    """
+
+    is_fixed_size = False
+
+    # Which parameters were left out and follow from the array.
+    _tunable_attrs: frozenset[Literal["typesize", "shuffle"]] = field(init=False, repr=False, compare=False)
+    typesize: int
+    cname: BloscCnameLiteral
+    clevel: int
+    shuffle: BloscShuffleLiteral
+    blocksize: int
+
+    def __init__(
+        self,
+        *,
+        typesize: int | None = None,
+        cname: BloscCname | BloscCnameLiteral = "zstd",
+        clevel: int = 5,
+        shuffle: BloscShuffle | BloscShuffleLiteral | None = None,
+        blocksize: int = 0,
+    ) -> None:
+        given = {"typesize": typesize, "shuffle": shuffle}
+        tunable = frozenset(name for name, value in given.items() if value is None)
+        put = object.__setattr__
+        put(self, "_tunable_attrs", tunable)
+        put(self, "typesize", 1 if typesize is None else parse_typesize(typesize))
+        put(self, "cname", one_of(cname, BLOSC_CNAME, "cname"))
+        put(self, "clevel", parse_clevel(clevel))
+        put(self, "shuffle", "bitshuffle" if shuffle is None else one_of(shuffle, BLOSC_SHUFFLE, "shuffle"))
+        put(self, "blocksize", parse_blocksize(blocksize))
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes."""
+        return cls(**configuration_of(data, "blosc"))
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        configuration: dict[str, JSON] = {
+            "typesize": self.typesize,
+            "cname": self.cname,
+            "clevel": self.clevel,
+            "shuffle": self.shuffle,
+            "blocksize": self.blocksize,
+        }
+        return {"name": "blosc", "configuration": configuration}
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Return a codec whose open parameters are those for the array's item size."""
+        if not self._tunable_attrs:
+            return self
+        dtype = native_dtype(array_spec)
+        itemsize = 1 if is_variable(dtype) else max(dtype.itemsize, 1)
+        codec = self
+        if "typesize" in self._tunable_attrs:
+            codec = replace(codec, typesize=itemsize)
+        if "shuffle" in self._tunable_attrs:
+            codec = replace(codec, shuffle="bitshuffle" if itemsize == 1 else "shuffle")
+        return codec
+
+    def _config(self) -> dict[str, Any]:
+        shuffle = BLOSC_SHUFFLE.index(self.shuffle)
+        return {
+            "id": "blosc", "cname": self.cname, "clevel": self.clevel, "shuffle": shuffle,
+            "blocksize": self.blocksize, "typesize": self.typesize,
+        }  # fmt: skip
+
+    def bind(self, spec: ArraySpec) -> CoreStream | NumcodecStream:
+        """Make the codec ready for chunks of one description."""
+        stage = native_stage(self._config(), self.typesize)
+        if stage is not None:
+            return CoreStream("blosc", spec, stage)
+        config = self._config()
+        del config["id"]
+        return NumcodecStream("blosc", spec, cast("Numcodec", numcodecs.Blosc(**config)))
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
+        """Raise, because the size depends on the data."""
+        raise NotImplementedError("The size of blosc data depends on the data.")

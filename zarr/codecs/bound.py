@@ -1,0 +1,232 @@
+"""What a codec becomes when the array is known: plain functions of numpy arrays, and the native form of a chain.
+
+A bound codec knows nothing of buffers, stores or event loops. Bytes are one-dimensional arrays of ``uint8``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from zarr.errors import ChunkDecodeError
+
+if TYPE_CHECKING:
+    from zarr.array_spec import ArraySpec
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+NativeStage: TypeAlias = tuple[str, dict[str, Any]]
+
+# Where the decoded size cannot be known (variable-length elements), a chunk may decode to this many bytes whatever its
+# stored size, and to MAX_EXPANSION times its stored size beyond that. It is far above any sound chunk and keeps a few
+# damaged or hostile bytes from asking for all memory.
+MAX_UNKNOWN_NBYTES = 1 << 31
+MAX_EXPANSION = 1024
+
+
+def decoded_limit(stored_nbytes: int) -> int:
+    """Return how many bytes a payload of unknown decoded size may become.
+
+    Examples
+    --------
+    >>> decoded_limit(10) == MAX_UNKNOWN_NBYTES
+    True
+    """
+    return max(MAX_UNKNOWN_NBYTES, MAX_EXPANSION * stored_nbytes)
+
+
+def as_bytes(data: Any) -> Bytes:
+    """Return bytes, or the memory of a contiguous array, as a one-dimensional ``uint8`` array, without a copy.
+
+    Examples
+    --------
+    >>> as_bytes(b"ab").tolist()
+    [97, 98]
+    """
+    if not isinstance(data, np.ndarray):
+        return np.frombuffer(data, dtype=np.uint8)
+    if data.nbytes == 0:
+        return np.empty(0, dtype=np.uint8)
+    if not data.flags.c_contiguous:
+        data = np.ascontiguousarray(data)
+    return data.reshape(-1).view(np.uint8)
+
+
+def native_dtype(spec: ArraySpec) -> np.dtype[Any]:
+    """Return the numpy dtype of the elements of a chunk."""
+    dtype: np.dtype[Any] = spec.dtype.to_native_dtype()
+    return dtype
+
+
+def element_count(shape: tuple[int, ...]) -> int:
+    """Return the number of elements of a shape, as an unbounded int.
+
+    Examples
+    --------
+    >>> element_count((2, 3)), element_count(())
+    (6, 1)
+    """
+    count = 1
+    for length in shape:
+        count *= length
+    return count
+
+
+def replace_spec(spec: ArraySpec, **changes: Any) -> ArraySpec:
+    """Return a description with some of its fields changed."""
+    fields = {"shape": spec.shape, "dtype": spec.dtype, "fill_value": spec.fill_value}
+    return type(spec)(**{**fields, "config": spec.config, "prototype": spec.prototype, **changes})
+
+
+def is_variable(dtype: np.dtype[Any]) -> bool:
+    """Return whether elements of a dtype lie elsewhere, so that their bytes are not the chunk's bytes.
+
+    Examples
+    --------
+    >>> is_variable(np.dtype(object)), is_variable(np.dtype("i4"))
+    (True, False)
+    """
+    return dtype.hasobject or dtype.kind == "T"
+
+
+def fixed_nbytes(spec: ArraySpec) -> int | None:
+    """Return the number of bytes of a chunk's elements, or None where that depends on the elements."""
+    dtype = native_dtype(spec)
+    return None if is_variable(dtype) else element_count(spec.shape) * dtype.itemsize
+
+
+@dataclass(frozen=True)
+class NativeForm:
+    """A chain of codecs as the compiled core knows it: a permutation of axes, a byte order, stages on bytes.
+
+    Attributes
+    ----------
+    itemsize
+        Bytes of one stored element.
+    swap_width
+        Width of the groups whose bytes are stored in reverse; 0 for none.
+    order
+        The permutation of axes in the manner of the transpose codec, or None.
+    stages
+        Names and parameters of the stages, in the order of encoding.
+    """
+
+    itemsize: int
+    swap_width: int = 0
+    order: tuple[int, ...] | None = None
+    stages: tuple[NativeStage, ...] = ()
+
+    def with_stage(self, stage: NativeStage | None) -> NativeForm | None:
+        """Return the form with one stage more, or None if that stage has no native form.
+
+        Examples
+        --------
+        >>> NativeForm(4).with_stage(("zstd", {"level": 3})).stages
+        (('zstd', {'level': 3}),)
+        """
+        return None if stage is None else replace(self, stages=(*self.stages, stage))
+
+    def with_order(self, order: tuple[int, ...]) -> NativeForm | None:
+        """Return the form with one transposition more; None when bytes were already changed.
+
+        Examples
+        --------
+        >>> NativeForm(4, order=(1, 2, 0)).with_order((1, 2, 0)).order
+        (2, 0, 1)
+        """
+        if self.stages:
+            return None
+        return replace(self, order=order if self.order is None else tuple(self.order[axis] for axis in order))
+
+
+class BoundBase:
+    """What bound codecs share.
+
+    Attributes
+    ----------
+    name
+        The codec's name, for messages.
+    native
+        The stage of the compiled core that does the same, or None.
+    out_spec
+        The description of the chunk after encoding.
+    """
+
+    name: str = "codec"
+    native: NativeStage | None = None
+    asynchronous: bool = False
+
+    def __init__(self, name: str, out_spec: ArraySpec, native: NativeStage | None = None) -> None:
+        self.name = name
+        self.out_spec = out_spec
+        self.native = native
+
+    def decode(self, data: AnyArray) -> AnyArray:
+        """Decode one chunk."""
+        raise TypeError(f"{type(self).__name__} cannot decode")
+
+    def encode(self, data: AnyArray) -> AnyArray:
+        """Encode one chunk."""
+        raise TypeError(f"{type(self).__name__} cannot encode")
+
+    def encoded_size(self, nbytes: int) -> int | None:
+        """Return how many bytes ``nbytes`` bytes become, or None if that depends on the bytes."""
+        return None
+
+    def expect(self, nbytes: int | None) -> None:
+        """Learn how many bytes decoding must give; None when that cannot be known."""
+
+    def extend(self, form: NativeForm) -> NativeForm | None:
+        """Return the native form of the chain up to and with this codec, or None."""
+        return form.with_stage(self.native)
+
+
+class FunctionCodec(BoundBase):
+    """A bound array-to-array codec made of two functions."""
+
+    def __init__(
+        self,
+        name: str,
+        out_spec: ArraySpec,
+        decode: Callable[[AnyArray], AnyArray],
+        encode: Callable[[AnyArray], AnyArray],
+    ) -> None:
+        super().__init__(name, out_spec)
+        self._decode = decode
+        self._encode = encode
+
+    def decode(self, data: AnyArray) -> AnyArray:
+        """Decode one chunk."""
+        return self._decode(data)
+
+    def encode(self, data: AnyArray) -> AnyArray:
+        """Encode one chunk."""
+        return self._encode(data)
+
+    def encoded_size(self, nbytes: int) -> int | None:
+        """Return the size of the encoded array."""
+        return fixed_nbytes(self.out_spec)
+
+
+def check_size(name: str, data: Bytes, expected: int, what: str = "chunk") -> None:
+    """Refuse bytes that are not as many as they must be.
+
+    Raises
+    ------
+    ChunkDecodeError
+        With the codec's name and both sizes.
+
+    Examples
+    --------
+    >>> check_size("bytes", np.zeros(4, dtype="u1"), 4)
+    """
+    if data.size != expected:
+        raise ChunkDecodeError(
+            f"codec {name!r}: the {what} has {data.size} bytes where {expected} are needed; "
+            "the stored data is truncated or damaged, or does not belong to this array",
+            codec=name,
+        )

@@ -1,0 +1,188 @@
+"""The ``bytes`` codec: the elements of a chunk one after the other, in a given byte order."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
+
+import numpy as np
+
+from zarr.abc.codec import ArrayBytesCodec
+from zarr.codecs.bound import (
+    AnyArray,
+    BoundBase,
+    Bytes,
+    NativeForm,
+    as_bytes,
+    check_size,
+    element_count,
+    is_variable,
+    native_dtype,
+)
+from zarr.codecs.configuration import configuration_of
+from zarr.codecs.deprecated_enums import DeprecatedStrEnumMeta, one_of
+from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.errors import ChunkEncodeError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from zarr.array_spec import ArraySpec
+    from zarr.types import JSON
+
+EndianLiteral: TypeAlias = Literal["little", "big"]
+ENDIAN: Final = ("little", "big")
+
+
+class Endian(metaclass=DeprecatedStrEnumMeta):
+    """Deprecated names of the byte orders; pass the strings instead."""
+
+    _members: ClassVar[dict[str, str]] = {"little": "little", "big": "big"}
+
+
+def has_byte_order(dtype: np.dtype[Any]) -> bool:
+    """Return whether the bytes of an element can be stored in more than one order.
+
+    Examples
+    --------
+    >>> has_byte_order(np.dtype("i4")), has_byte_order(np.dtype("S4")), has_byte_order(np.dtype("u1,i2"))
+    (True, False, True)
+    """
+    if dtype.subdtype is not None:
+        return has_byte_order(dtype.subdtype[0])
+    if dtype.fields is not None:
+        return any(has_byte_order(entry[0]) for entry in dtype.fields.values())
+    return not is_variable(dtype) and dtype.byteorder != "|"
+
+
+def swap_width(dtype: np.dtype[Any], stored: np.dtype[Any]) -> int | None:
+    """Return the width of the groups to reverse between two dtypes that differ in byte order only.
+
+    Returns
+    -------
+    0 when there is nothing to reverse; None when one width does not do, as with fields.
+
+    Examples
+    --------
+    >>> swap_width(np.dtype("<c16"), np.dtype(">c16"))
+    8
+    """
+    if dtype == stored:
+        return 0
+    width = {"c": dtype.itemsize // 2, "U": 4}.get(dtype.kind, dtype.itemsize if dtype.kind in "iufmM" else 0)
+    return width if width in (2, 4, 8) else None
+
+
+class BoundBytes(BoundBase):
+    """Elements to bytes and back.
+
+    Encoding a chunk that is contiguous and has the stored byte order returns a view of its memory: who keeps the
+    bytes must copy them. Decoding likewise returns a view of the stored bytes where no bytes change places.
+    """
+
+    def __init__(self, spec: ArraySpec, endian: EndianLiteral | None) -> None:
+        super().__init__("bytes", spec)
+        self._shape = spec.shape
+        self._dtype = native_dtype(spec)
+        order = {"little": "<", "big": ">", None: "="}[endian]
+        self._stored = self._dtype if endian is None else self._dtype.newbyteorder(order)  # type: ignore[arg-type]
+        self._nbytes = element_count(spec.shape) * self._dtype.itemsize
+        self._swaps = self._stored != self._dtype
+
+    def decode(self, data: Bytes) -> AnyArray:
+        """Return the bytes as an array."""
+        check_size("bytes", data, self._nbytes)
+        if self._nbytes == 0:
+            return np.zeros(self._shape, dtype=self._dtype)
+        array: AnyArray = data.view(self._stored).reshape(self._shape)
+        return array.astype(self._dtype) if self._swaps else array
+
+    def encode(self, data: AnyArray) -> Bytes:
+        """Return an array as bytes."""
+        if is_variable(data.dtype):
+            raise ChunkEncodeError(
+                f"codec 'bytes' cannot store elements of {data.dtype}, which have no fixed size; "
+                "variable-length elements need a codec such as 'vlen-utf8' or 'vlen-bytes'",
+                codec="bytes",
+            )
+        return as_bytes(np.asarray(data, dtype=self._stored))
+
+    def encoded_size(self, nbytes: int) -> int:
+        """Return the same size."""
+        return nbytes
+
+    def extend(self, form: NativeForm) -> NativeForm | None:
+        """Return the native form with this byte order."""
+        width = swap_width(self._dtype, self._stored)
+        if width is None or is_variable(self._dtype) or self._dtype.itemsize == 0 or (width and form.stages):
+            return None
+        return replace(form, itemsize=self._dtype.itemsize, swap_width=width)
+
+
+@dataclass(frozen=True)
+class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
+    """Store the elements one after the other.
+
+    Parameters
+    ----------
+    endian
+        The byte order; None for elements that have none.
+
+    Examples
+    --------
+    >>> BytesCodec(endian="big").to_dict()
+    {'name': 'bytes', 'configuration': {'endian': 'big'}}
+    """
+
+    is_fixed_size = True
+
+    endian: EndianLiteral | None
+
+    def __init__(self, *, endian: Endian | EndianLiteral | None = "little") -> None:
+        object.__setattr__(self, "endian", None if endian is None else one_of(endian, ENDIAN, "endian"))
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes; ``endian`` is a former name of the codec."""
+        configuration = configuration_of(data, "bytes", required=False)
+        configuration.setdefault("endian", None)
+        return cls(**configuration)
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        if self.endian is None:
+            return {"name": "bytes"}
+        return {"name": "bytes", "configuration": {"endian": self.endian}}
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Return a codec without byte order for elements that have none.
+
+        Raises
+        ------
+        ValueError
+            When the elements have a byte order and the codec has none.
+        """
+        dtype = native_dtype(array_spec)
+        if not has_byte_order(dtype):
+            return self if self.endian is None else replace(self, endian=None)
+        if self.endian is not None:
+            return self
+        if dtype.fields is None:
+            raise ValueError("The `endian` configuration needs to be specified for multi-byte data types.")
+        warnings.warn(
+            "The 'bytes' codec of this structured array says no 'endian'. Little-endian is assumed, as in old files.",
+            category=UserWarning,
+            stacklevel=2,
+        )
+        return replace(self, endian="little")
+
+    def bind(self, spec: ArraySpec) -> BoundBytes:
+        """Make the codec ready for chunks of one description."""
+        return BoundBytes(spec, self.endian)
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+        """Return the same size."""
+        return input_byte_length

@@ -1,0 +1,240 @@
+"""The ``cast_value`` codec: elements in another data type, by value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+from typing_extensions import TypedDict
+
+from zarr.abc.codec import ArrayArrayCodec
+from zarr.codecs.bound import FunctionCodec, native_dtype, replace_spec
+from zarr.codecs.casting import OutOfRangeMode, RoundingMode, cast_values
+from zarr.codecs.configuration import configuration_of
+from zarr.codecs.sync_api import ArrayArrayMethods
+from zarr.dtype import get_data_type_from_json
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from zarr.array_spec import ArraySpec
+    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.grids import ChunkGridMetadata
+    from zarr.types import JSON
+
+MapEntry: TypeAlias = str | float | int
+
+CAST_VALUE_INT_DTYPES: Final = frozenset(
+    ("int2", "int4", "int8", "int16", "int32", "int64", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64")
+)
+CAST_VALUE_FLOAT_DTYPES: Final = frozenset(
+    (
+        "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz",
+        "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "bfloat16", "float16", "float32",
+        "float64",
+    )
+)  # fmt: skip
+PERMITTED_DATA_TYPE_NAMES: Final = CAST_VALUE_INT_DTYPES | CAST_VALUE_FLOAT_DTYPES
+# What the arithmetic of ``casting`` covers; numpy has no other numbers of one value each.
+_CODES: Final = frozenset("bhilqBHILQefd")
+
+
+class ScalarMap(TypedDict, total=False):
+    """Values that are mapped to given values, per direction."""
+
+    encode: Mapping[MapEntry, MapEntry]
+    decode: Mapping[MapEntry, MapEntry]
+
+
+class ScalarMapJSON(TypedDict, total=False):
+    """The same in JSON, as lists of pairs."""
+
+    encode: Iterable[tuple[MapEntry, MapEntry]]
+    decode: Iterable[tuple[MapEntry, MapEntry]]
+
+
+def parse_scalar_map(obj: ScalarMapJSON | ScalarMap) -> ScalarMap:
+    """Return a scalar map, from lists of pairs or from mappings.
+
+    Examples
+    --------
+    >>> parse_scalar_map({"encode": [["NaN", 0]]})
+    {'encode': {'NaN': 0}}
+    """
+    result: ScalarMap = {}
+    if "encode" in obj:
+        result["encode"] = dict(obj["encode"])
+    if "decode" in obj:
+        result["decode"] = dict(obj["decode"])
+    return result
+
+
+@dataclass(frozen=True)
+class CastValue(ArrayArrayMethods, ArrayArrayCodec):
+    """Store elements in another data type, by value.
+
+    Parameters
+    ----------
+    data_type
+        The data type to store: integers or floating-point numbers.
+    rounding
+        What to do with values between two representable ones.
+    out_of_range
+        ``"clamp"`` or, for integers, ``"wrap"`` values beyond the range; None raises.
+    scalar_map
+        Values that become given values instead, per direction, as pairs or a mapping.
+
+    Examples
+    --------
+    >>> CastValue(data_type="int8", out_of_range="clamp").to_dict()["configuration"]
+    {'data_type': 'int8', 'out_of_range': 'clamp'}
+    """
+
+    is_fixed_size = True
+
+    dtype: ZDType[TBaseDType, TBaseScalar]
+    rounding: RoundingMode
+    out_of_range: OutOfRangeMode | None
+    scalar_map: ScalarMap | None
+
+    def __init__(
+        self,
+        *,
+        data_type: str | ZDType[TBaseDType, TBaseScalar],
+        rounding: RoundingMode = "nearest-even",
+        out_of_range: OutOfRangeMode | None = None,
+        scalar_map: ScalarMapJSON | ScalarMap | None = None,
+    ) -> None:
+        dtype = _parse_target(data_type)
+        if rounding not in _ROUNDINGS:
+            raise ValueError(f"rounding must be one of {list(_ROUNDINGS)}. Got {rounding!r}.")
+        if out_of_range not in (None, "clamp", "wrap"):
+            raise ValueError(f"out_of_range must be 'clamp', 'wrap' or None. Got {out_of_range!r}.")
+        put = object.__setattr__
+        put(self, "dtype", dtype)
+        put(self, "rounding", rounding)
+        put(self, "out_of_range", out_of_range)
+        put(self, "scalar_map", None if scalar_map is None else parse_scalar_map(scalar_map))
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.rounding, self.out_of_range, repr(self.scalar_map)))
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes."""
+        return cls(**configuration_of(data, "cast_value"))
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        configuration: dict[str, Any] = {"data_type": self.dtype.to_json(zarr_format=3)}
+        if self.rounding != "nearest-even":
+            configuration["rounding"] = self.rounding
+        if self.out_of_range is not None:
+            configuration["out_of_range"] = self.out_of_range
+        if self.scalar_map is not None:
+            maps: dict[str, Any] = dict(self.scalar_map)
+            configuration["scalar_map"] = {direction: list(pairs.items()) for direction, pairs in maps.items()}
+        return {"name": "cast_value", "configuration": configuration}
+
+    def validate(
+        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
+    ) -> None:
+        """Raise if the codec does not suit the array.
+
+        Raises
+        ------
+        ValueError
+            When the array holds no plain numbers, the range is to wrap into floating-point numbers, or a mapped value
+            does not exist in its data type.
+        """
+        _check_numeric(dtype, f"Got source dtype {dtype.to_native_dtype()}.")
+        if self.out_of_range == "wrap" and self.dtype.to_native_dtype().kind == "f":
+            raise ValueError(
+                "out_of_range='wrap' is only valid for integer target types. "
+                f"Got target dtype {self.dtype.to_native_dtype()}."
+            )
+        self._scalar_map("encode", dtype, self.dtype)
+        self._scalar_map("decode", self.dtype, dtype)
+
+    def _scalar_map(
+        self, direction: str, source: ZDType[Any, Any], target: ZDType[Any, Any]
+    ) -> dict[np.generic, np.generic]:
+        """Return one direction of the map as scalars of the two data types."""
+        entries: Mapping[Any, Any] = (self.scalar_map or {}).get(direction, {})  # type: ignore[assignment]
+        scalars = {}
+        for key, value in entries.items():
+            scalar = _scalar(source, key, f"scalar_map {direction} key")
+            scalars[scalar] = _scalar(target, value, f"scalar_map {direction} value")
+        return scalars
+
+    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
+        """Return the description in the other data type, with the fill value cast like the elements.
+
+        Raises
+        ------
+        ValueError
+            When the fill value cannot be cast.
+        """
+        target = self.dtype.to_native_dtype()
+        fill = chunk_spec.fill_value
+        if fill is not None:
+            array = np.asarray(fill, dtype=native_dtype(chunk_spec)).reshape(1)
+            mapping = self._scalar_map("encode", chunk_spec.dtype, self.dtype)
+            fill = cast_values(array, target, self.rounding, self.out_of_range, mapping)[0]
+        return replace_spec(chunk_spec, dtype=self.dtype, fill_value=fill)
+
+    def bind(self, spec: ArraySpec) -> FunctionCodec:
+        """Make the codec ready for chunks of one description."""
+        source, target = native_dtype(spec), self.dtype.to_native_dtype()
+        _check_numeric(spec.dtype, f"Got source dtype {source}.")
+        encoding = self._scalar_map("encode", spec.dtype, self.dtype)
+        decoding = self._scalar_map("decode", self.dtype, spec.dtype)
+        return FunctionCodec(
+            "cast_value",
+            self.resolve_metadata(spec),
+            lambda data: cast_values(data, source, self.rounding, self.out_of_range, decoding),
+            lambda data: cast_values(data, target, self.rounding, self.out_of_range, encoding),
+        )
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+        """Return the size in the other data type."""
+        source = native_dtype(chunk_spec).itemsize
+        return input_byte_length // source * self.dtype.to_native_dtype().itemsize
+
+
+_ROUNDINGS: Final = ("nearest-even", "towards-zero", "towards-positive", "towards-negative", "nearest-away")
+
+
+def _parse_target(data: Any) -> ZDType[Any, Any]:
+    dtype: ZDType[Any, Any] = (
+        get_data_type_from_json(data, zarr_format=3) if isinstance(data, (str, Mapping)) else data
+    )
+    try:
+        _check_numeric(dtype, "")
+    except ValueError as error:
+        name = dtype.to_json(zarr_format=3)
+        raise ValueError(
+            f"Invalid target data type {name!r}. cast_value codec only supports integer and floating-point data types. "
+            f"Got {dtype}."
+        ) from error
+    return dtype
+
+
+def _check_numeric(dtype: ZDType[Any, Any], got: str) -> None:
+    if dtype.to_native_dtype().char not in _CODES:
+        raise ValueError(f"The cast_value codec only supports integer and floating-point data types. {got}")
+
+
+def _scalar(dtype: ZDType[Any, Any], value: Any, label: str) -> np.generic:
+    """Return a mapped value as a scalar of a data type."""
+    native = dtype.to_native_dtype().newbyteorder("=")
+    try:
+        scalar = native.type(dtype.from_json_scalar("Infinity" if value == "+Infinity" else value, zarr_format=3))
+        exact = native.kind == "f" or isinstance(value, str) or int(scalar) == value
+    except (TypeError, ValueError, OverflowError):
+        exact = False
+    if not exact:
+        raise ValueError(f"{label} {value!r} is not representable in dtype {native}.")
+    return scalar  # type: ignore[no-any-return]

@@ -1,0 +1,321 @@
+"""The codecs of an array, bound to one chunk shape: bytes in, elements out, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import zarr_core
+from zarr.codecs.bound import AnyArray, NativeForm, as_bytes, fixed_nbytes, native_dtype, replace_spec
+from zarr.codecs.shard_level import ShardLevel
+from zarr.codecs.stages import Stage, make_stage, sort_codecs
+from zarr.codecs.sync_api import wrap_bytes
+from zarr.errors import ChunkDecodeError, ChunkEncodeError
+
+if TYPE_CHECKING:
+    from zarr.abc.codec import Codec
+    from zarr.array_spec import ArraySpec
+    from zarr.buffer import Buffer
+
+# Chains for further chunk shapes that are kept; rectilinear grids have few distinct shapes, damaged ones may have many.
+_MAX_SHAPES = 256
+
+
+def evolve_codecs(codecs: Iterable[Codec], spec: ArraySpec) -> tuple[Codec, ...]:
+    """Return codecs with the parameters that follow from an array filled in.
+
+    Parameters
+    ----------
+    codecs
+        In the order of encoding.
+    spec
+        The description of a chunk.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When the codecs stand in an impossible order or do not suit the array.
+    """
+    arrays, serializer, bytes_ = sort_codecs(codecs)
+    evolved: list[Codec] = []
+    for codec in (*arrays, serializer, *bytes_):
+        codec = codec.evolve_from_array_spec(spec)
+        evolved.append(codec)
+        spec = codec.resolve_metadata(spec)
+    return tuple(evolved)
+
+
+class CodecChain:
+    """Codecs bound to chunks of one shape.
+
+    Attributes
+    ----------
+    codecs
+        The codecs, evolved for the array, in the order of encoding.
+    spec
+        The description of one chunk.
+    asynchronous
+        Whether a codec has coroutines only; then ``decode_async`` and ``encode_async`` must be used.
+    program
+        The same chain in the compiled core, or None.
+    shard
+        The shard level, when the chain is a sharding codec and nothing else.
+    """
+
+    __slots__ = (
+        "__weakref__", "_dtype", "_form", "_inverse", "_nbytes", "_shapes", "_stages", "_stored", "_stored_shape",
+        "asynchronous", "codecs", "program", "shard", "spec",
+    )  # fmt: skip
+
+    def __init__(self, codecs: tuple[Codec, ...], spec: ArraySpec) -> None:
+        self.codecs = codecs
+        self.spec = spec
+        self._dtype = native_dtype(spec)
+        self._nbytes = fixed_nbytes(spec)
+        self._stages = _bind(codecs, spec)
+        self._shapes: dict[tuple[int, ...], CodecChain] = {}
+        self.asynchronous = any(stage.asynchronous for stage in self._stages)
+        self.shard: ShardLevel | None = None
+        if len(codecs) == 1:
+            self.shard = getattr(getattr(self._stages[0], "bound", None), "level", None)
+        self._prepare(_native_form(self._stages, self._dtype))
+
+    @classmethod
+    def build(cls, codecs: Iterable[Codec], spec: ArraySpec) -> CodecChain:
+        """Return the chain of some codecs for chunks of one description.
+
+        Parameters
+        ----------
+        codecs
+            In the order of encoding.
+        spec
+            The description of one chunk, in the shape that codecs see.
+
+        Raises
+        ------
+        TypeError, ValueError
+            When the codecs stand in an impossible order or do not suit the array.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from zarr.array_spec import ArraySpec, parse_array_config
+        >>> from zarr.buffer import default_buffer_prototype
+        >>> from zarr.codecs import BytesCodec, ZstdCodec
+        >>> from zarr.dtype import Int16
+        >>> spec = ArraySpec((2,), Int16(), 0, parse_array_config(None), default_buffer_prototype())
+        >>> chain = CodecChain.build([BytesCodec(), ZstdCodec()], spec)
+        >>> chain.decode(chain.encode(np.array([1, 2], dtype="i2"))).tolist()
+        [1, 2]
+        """
+        return cls(evolve_codecs(codecs, spec), spec)
+
+    def for_shape(self, shape: tuple[int, ...]) -> CodecChain:
+        """Return the chain for chunks of another shape."""
+        if shape == self.spec.shape:
+            return self
+        chain = self._shapes.get(shape)
+        if chain is None:
+            if len(self._shapes) >= _MAX_SHAPES:
+                self._shapes.clear()
+            chain = self._shapes[shape] = CodecChain(self.codecs, replace_spec(self.spec, shape=shape))
+        return chain
+
+    def encoded_size(self) -> int | None:
+        """Return the number of stored bytes of a chunk, or None if it depends on the elements."""
+        sizes = _sizes(self._stages, self._nbytes)
+        return sizes[-1]
+
+    def decode(self, raw: Buffer) -> AnyArray:
+        """Return the elements of a stored chunk.
+
+        Parameters
+        ----------
+        raw
+            The stored bytes.
+
+        Returns
+        -------
+        An array of the chunk's shape and dtype. It may be a read-only view of the stored bytes.
+
+        Raises
+        ------
+        ChunkDecodeError
+            When the bytes are damaged or too many or too few; codecs of other libraries raise what they like. The
+            notes of the exception name the codec.
+        """
+        data: AnyArray = raw.as_numpy_array()
+        form = self._form
+        if form is None:
+            return self._decode_stages(data)
+        if form.stages:
+            try:
+                data = self.program.decode(data, self._nbytes)  # type: ignore[union-attr]
+            except ValueError:
+                # Codec by codec the error has a name; and if that way succeeds, the data was sound.
+                return self._decode_stages(data)
+        elif data.size != self._nbytes:
+            return self._decode_stages(data)
+        array: AnyArray = data.view(self._stored).reshape(self._stored_shape)
+        if self._inverse is not None:
+            array = array.transpose(self._inverse)
+        return array.astype(self._dtype) if form.swap_width else array
+
+    def encode(self, chunk: AnyArray) -> Buffer:
+        """Return the bytes to store for a chunk.
+
+        Parameters
+        ----------
+        chunk
+            An array of the chunk's shape.
+
+        Returns
+        -------
+        The bytes. Without compression they may be the memory of ``chunk`` itself: who keeps them must copy them.
+
+        Raises
+        ------
+        ChunkEncodeError
+            When a codec refuses the elements, or says that the chunk need not be stored.
+        """
+        form = self._form
+        if form is None or not form.stages:
+            return self._wrap(self._encode_stages(chunk))
+        stored = as_bytes(np.asarray(chunk if form.order is None else chunk.transpose(form.order), dtype=self._stored))
+        try:
+            return self._wrap(as_bytes(self.program.encode(stored)))  # type: ignore[union-attr]
+        except ValueError:
+            return self._wrap(self._encode_stages(chunk))
+
+    async def decode_async(self, raw: Buffer) -> AnyArray:
+        """Return the elements of a stored chunk; for chains with coroutines."""
+        if not self.asynchronous:
+            return self.decode(raw)
+        data: AnyArray = raw.as_numpy_array()
+        for stage in reversed(self._stages):
+            before = data
+            try:
+                data = await stage.decode_async(data)
+            except Exception as error:
+                _note(error, "decoding", stage, before)
+                raise
+        return self._checked(data)
+
+    async def encode_async(self, chunk: AnyArray) -> Buffer:
+        """Return the bytes to store for a chunk; for chains with coroutines."""
+        return self._wrap(await self.encode_stages_async(chunk))
+
+    async def encode_stages_async(self, chunk: AnyArray) -> AnyArray | None:
+        """Return the encoded bytes, or None when a codec says that the chunk need not be stored."""
+        data: AnyArray | None = chunk
+        for stage in self._stages:
+            before = data
+            try:
+                data = await stage.encode_async(data)  # type: ignore[arg-type]
+            except Exception as error:
+                _note(error, "encoding", stage, before)
+                raise
+            if data is None:
+                return None
+        return data
+
+    def _prepare(self, form: NativeForm | None) -> None:
+        """Keep what the short way through the core needs, where there is one."""
+        self._form, self.program, self._inverse = form, None, None
+        self._stored, self._stored_shape = self._dtype, self.spec.shape
+        if form is None:
+            return
+        try:
+            self.program = zarr_core.Program(form.itemsize, form.swap_width, form.order, list(form.stages))
+        except ValueError:
+            # A codec whose C functions were not found here: chunks go codec by codec.
+            self._form = None
+            return
+        if form.swap_width:
+            self._stored = self._dtype.newbyteorder()
+        if form.order is not None:
+            self._stored_shape = tuple(self.spec.shape[axis] for axis in form.order)
+            self._inverse = tuple(int(axis) for axis in np.argsort(form.order))
+
+    def _decode_stages(self, data: AnyArray) -> AnyArray:
+        for stage in reversed(self._stages):
+            before = data
+            try:
+                data = stage.decode(data)
+            except Exception as error:
+                _note(error, "decoding", stage, before)
+                raise
+        return self._checked(data)
+
+    def _encode_stages(self, chunk: AnyArray) -> AnyArray | None:
+        data: AnyArray | None = chunk
+        for stage in self._stages:
+            before = data
+            try:
+                data = stage.encode(data)  # type: ignore[arg-type]
+            except Exception as error:
+                _note(error, "encoding", stage, before)
+                raise
+            if data is None:
+                return None
+        return data
+
+    def _checked(self, array: AnyArray) -> AnyArray:
+        """Refuse an array of another shape; give one of a related dtype the right one."""
+        if array.shape != self.spec.shape:
+            name = self._stages[0].name
+            raise ChunkDecodeError(
+                f"codec {name!r} decoded a chunk to shape {array.shape} where {self.spec.shape} is needed", codec=name
+            )
+        return array if array.dtype == self._dtype else array.astype(self._dtype)
+
+    def _wrap(self, data: AnyArray | None) -> Buffer:
+        if data is None:
+            raise ChunkEncodeError("a codec returned nothing for a chunk that has to be stored")
+        return wrap_bytes(data, self.spec)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CodecChain, (self.codecs, self.spec)
+
+    def __repr__(self) -> str:
+        return f"CodecChain({', '.join(stage.name for stage in self._stages)}; shape={self.spec.shape})"
+
+
+def _bind(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[Stage, ...]:
+    """Bind codecs one after the other, and tell each what size its decoded bytes must have."""
+    first, stages = spec, []
+    for codec in codecs:
+        stage = make_stage(codec, spec)
+        stages.append(stage)
+        spec = stage.out_spec
+    for stage, size in zip(stages, _sizes(tuple(stages), fixed_nbytes(first)), strict=False):
+        stage.expect(size)
+    return tuple(stages)
+
+
+def _sizes(stages: tuple[Stage, ...], nbytes: int | None) -> list[int | None]:
+    """Return the number of bytes before the first stage and after each, None from where it depends on the data."""
+    sizes = [nbytes]
+    for stage in stages:
+        nbytes = None if nbytes is None else stage.encoded_size(nbytes)
+        sizes.append(nbytes)
+    return sizes
+
+
+def _native_form(stages: tuple[Stage, ...], dtype: np.dtype[Any]) -> NativeForm | None:
+    form: NativeForm | None = NativeForm(max(dtype.itemsize, 1))
+    for stage in stages:
+        if form is None:
+            return None
+        form = stage.extend(form)
+    return form
+
+
+def _note(error: BaseException, doing: str, stage: Stage, data: Any) -> None:
+    nbytes = getattr(data, "nbytes", None)
+    error.add_note(f"while {doing} with codec {stage.name!r}: {nbytes} bytes in, chunk of shape {stage.spec.shape}")
+
+
+__all__ = ["CodecChain", "ShardLevel", "evolve_codecs"]

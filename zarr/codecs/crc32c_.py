@@ -1,0 +1,49 @@
+"""The ``crc32c`` codec: a checksum behind the bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zarr.abc.codec import BytesBytesCodec
+from zarr.codecs.configuration import configuration_of
+from zarr.codecs.streams import CHECKSUM_NBYTES, CoreStream
+from zarr.codecs.sync_api import BytesBytesMethods
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from zarr.array_spec import ArraySpec
+    from zarr.types import JSON
+
+
+@dataclass(frozen=True)
+class Crc32cCodec(BytesBytesMethods, BytesBytesCodec):
+    """Append the CRC32C checksum of the bytes, and check it when reading.
+
+    Examples
+    --------
+    >>> Crc32cCodec().to_dict()
+    {'name': 'crc32c'}
+    """
+
+    is_fixed_size = True
+    _in_thread = False
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes."""
+        configuration_of(data, "crc32c", required=False)
+        return cls()
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        return {"name": "crc32c"}
+
+    def bind(self, spec: ArraySpec) -> CoreStream:
+        """Make the codec ready for chunks of one description."""
+        return CoreStream("crc32c", spec, ("crc32c", {"location": "end"}))
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+        """Return the number of bytes with the checksum."""
+        return input_byte_length + CHECKSUM_NBYTES

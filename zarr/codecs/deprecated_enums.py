@@ -1,0 +1,42 @@
+"""Names that were enumerations once: ``BloscCname.zstd`` still works, gives the string, and warns."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+
+class DeprecatedStrEnumMeta(type):
+    """Metaclass of classes whose attributes are strings that one should write out instead."""
+
+    _members: ClassVar[dict[str, str]]
+
+    def __getattr__(cls, name: str) -> str:
+        members: dict[str, str] = type.__getattribute__(cls, "__dict__").get("_members", {})
+        if name not in members:
+            raise AttributeError(name)
+        warnings.warn(
+            f"{cls.__name__}.{name} is deprecated; pass the string {members[name]!r} instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return members[name]
+
+
+def one_of(value: Any, allowed: tuple[str, ...], field: str) -> str:
+    """Return a string that must be one of a few; an enumeration member stands for its value.
+
+    Raises
+    ------
+    ValueError
+        When it is none of them.
+
+    Examples
+    --------
+    >>> one_of("little", ("little", "big"), "endian")
+    'little'
+    """
+    value = getattr(value, "value", value)
+    if isinstance(value, str) and value in allowed:
+        return value
+    raise ValueError(f"{field} must be one of {list(allowed)}. Got {value!r}.")

@@ -1,0 +1,174 @@
+"""The 21 codecs. Their parameters are those of the numcodecs classes of the same name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr.codecs.bound import element_count, native_dtype, replace_spec
+from zarr.codecs.numcodecs._base import (
+    NumcodecDelta,
+    _NumcodecsArrayArrayCodec,
+    _NumcodecsArrayBytesCodec,
+    _NumcodecsBytesBytesCodec,
+    _NumcodecsChecksumCodec,
+)
+from zarr.dtype import UInt8, get_data_type_from_native_dtype
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from zarr.array_spec import ArraySpec
+    from zarr.codecs.bound import BoundBase
+    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.grids import ChunkGridMetadata
+
+
+def _retyped(spec: ArraySpec, dtype: Any) -> ArraySpec:
+    """Return a description with another data type, given in the manner of numcodecs."""
+    return replace_spec(spec, dtype=get_data_type_from_native_dtype(np.dtype(dtype)))
+
+
+class Blosc(_NumcodecsBytesBytesCodec, codec_name="blosc"):
+    """Compress with blosc."""
+
+
+class LZ4(_NumcodecsBytesBytesCodec, codec_name="lz4"):
+    """Compress with LZ4."""
+
+
+class Zstd(_NumcodecsBytesBytesCodec, codec_name="zstd"):
+    """Compress with Zstandard."""
+
+
+class Zlib(_NumcodecsBytesBytesCodec, codec_name="zlib"):
+    """Compress with zlib."""
+
+
+class GZip(_NumcodecsBytesBytesCodec, codec_name="gzip"):
+    """Compress with gzip."""
+
+
+class BZ2(_NumcodecsBytesBytesCodec, codec_name="bz2"):
+    """Compress with bzip2."""
+
+
+class LZMA(_NumcodecsBytesBytesCodec, codec_name="lzma"):
+    """Compress with LZMA."""
+
+
+class Shuffle(_NumcodecsBytesBytesCodec, codec_name="shuffle"):
+    """Put the first bytes of all elements together, then the second bytes, and so on."""
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Return the codec with the element size of the array, if none was given."""
+        itemsize = native_dtype(array_spec).itemsize
+        if self.codec_config.get("elementsize") or not itemsize:
+            return self
+        return type(self)(**{**self.codec_config, "elementsize": itemsize})
+
+
+class Delta(_NumcodecsArrayArrayCodec, codec_name="delta"):
+    """Store differences of neighbours."""
+
+    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
+        """Return the description with the data type of the differences."""
+        astype = self.codec_config.get("astype")
+        return _retyped(chunk_spec, astype) if astype else chunk_spec
+
+    def bind(self, spec: ArraySpec) -> BoundBase:
+        """Make the codec ready for chunks of one description."""
+        return NumcodecDelta(self.codec_name, spec, self.resolve_metadata(spec), self._codec, self.codec_config)
+
+
+class BitRound(_NumcodecsArrayArrayCodec, codec_name="bitround"):
+    """Keep only some bits of the mantissa."""
+
+
+class FixedScaleOffset(_NumcodecsArrayArrayCodec, codec_name="fixedscaleoffset"):
+    """Store ``(x - offset) * scale``, rounded."""
+
+    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
+        """Return the description with the data type of what is stored."""
+        astype = self.codec_config.get("astype")
+        return _retyped(chunk_spec, astype) if astype else chunk_spec
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Return the codec with the data type of the array, if none was given."""
+        if self.codec_config.get("dtype"):
+            return self
+        return type(self)(**{**self.codec_config, "dtype": str(native_dtype(array_spec))})
+
+
+class Quantize(_NumcodecsArrayArrayCodec, codec_name="quantize"):
+    """Keep only some decimal digits."""
+
+    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
+        """Return the description with the data type of what is stored."""
+        astype = self.codec_config.get("astype")
+        return _retyped(chunk_spec, astype) if astype else chunk_spec
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Return the codec with the data type of the array, if none was given."""
+        if self.codec_config.get("dtype"):
+            return self
+        return type(self)(**{**self.codec_config, "dtype": str(native_dtype(array_spec))})
+
+
+class PackBits(_NumcodecsArrayArrayCodec, codec_name="packbits"):
+    """Store eight booleans in a byte, behind a byte that says how many bits of the last one are unused."""
+
+    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
+        """Return the description of the packed bytes."""
+        nbytes = 1 + -(-element_count(chunk_spec.shape) // 8)
+        return replace_spec(chunk_spec, shape=(nbytes,), dtype=UInt8(), fill_value=np.uint8(0))
+
+    def validate(
+        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
+    ) -> None:
+        """Raise ValueError if the array does not hold booleans."""
+        if dtype.to_native_dtype() != np.dtype("bool"):
+            raise ValueError(f"Packbits filter requires bool dtype. Got {dtype}.")
+
+
+class AsType(_NumcodecsArrayArrayCodec, codec_name="astype"):
+    """Store elements in another data type."""
+
+    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
+        """Return the description with the data type of what is stored."""
+        return _retyped(chunk_spec, self.codec_config["encode_dtype"])
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Return the codec with the data type of the array, if none was given."""
+        if self.codec_config.get("decode_dtype"):
+            return self
+        return type(self)(**{**self.codec_config, "decode_dtype": str(native_dtype(array_spec))})
+
+
+class CRC32(_NumcodecsChecksumCodec, codec_name="crc32"):
+    """Store a CRC-32 checksum with the bytes."""
+
+
+class CRC32C(_NumcodecsChecksumCodec, codec_name="crc32c"):
+    """Store a CRC-32C checksum with the bytes."""
+
+
+class Adler32(_NumcodecsChecksumCodec, codec_name="adler32"):
+    """Store an Adler-32 checksum with the bytes."""
+
+
+class Fletcher32(_NumcodecsChecksumCodec, codec_name="fletcher32"):
+    """Store a Fletcher-32 checksum with the bytes."""
+
+
+class JenkinsLookup3(_NumcodecsChecksumCodec, codec_name="jenkins_lookup3"):
+    """Store a Jenkins lookup3 checksum with the bytes."""
+
+
+class PCodec(_NumcodecsArrayBytesCodec, codec_name="pcodec"):
+    """Compress numbers with pcodec; needs the ``pcodec`` package."""
+
+
+class ZFPY(_NumcodecsArrayBytesCodec, codec_name="zfpy"):
+    """Compress floating-point numbers with zfp; needs the ``zfpy`` package."""

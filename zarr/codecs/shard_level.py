@@ -1,0 +1,192 @@
+"""The shard level of an array: how inner chunks and their index lie in one stored object."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+import zarr_core
+from zarr.codecs.bound import AnyArray, as_bytes
+from zarr.errors import ChunkDecodeError
+
+if TYPE_CHECKING:
+    from zarr.buffer import Buffer
+    from zarr.codecs.chain import CodecChain
+
+IndexLocation: TypeAlias = Literal["start", "end"]
+SubchunkWriteOrder: TypeAlias = Literal["morton", "unordered", "lexicographic", "colexicographic"]
+ShardIndex: TypeAlias = npt.NDArray[np.uint64]
+T = TypeVar("T")
+
+# What the index says, as offset and as length, of an inner chunk that is not stored.
+EMPTY = 2**64 - 1
+
+
+class ShardLevel:
+    """What one needs to know to find, read and write the inner chunks of a shard.
+
+    Attributes
+    ----------
+    chunk_shape
+        The shape of an inner chunk.
+    chunks_per_shard
+        The number of inner chunks along each axis of a shard of the shape that this level was made for.
+    grid
+        The inner chunks of such a shard, for planning selections in it.
+    chain
+        The codecs of an inner chunk.
+    index_location
+        Whether the index lies at the start or at the end of the shard.
+    index_format
+        The index in the compiled core; None when its codecs are others than little-endian bytes and a checksum.
+    write_order
+        The order in which inner chunks are laid down.
+    """
+
+    def __init__(
+        self,
+        shard_shape: tuple[int, ...],
+        chain: CodecChain,
+        index_chain: CodecChain,
+        *,
+        index_location: IndexLocation,
+        index_format: zarr_core.IndexFormat | None,
+        write_order: SubchunkWriteOrder,
+    ) -> None:
+        self.chain = chain
+        self.chunk_shape = chain.spec.shape
+        pairs = list(zip(shard_shape, self.chunk_shape, strict=True))
+        self.grid = zarr_core.Grid([zarr_core.RegularAxis(length, chunk) for length, chunk in pairs])
+        self.chunks_per_shard = tuple(length // chunk for length, chunk in pairs)
+        self.nchunks = math.prod(self.chunks_per_shard)
+        self.index_location = index_location
+        self.index_format = index_format
+        self.write_order = write_order
+        self._index_chain = index_chain
+
+    def index_nbytes(self, nchunks: int | None = None) -> int:
+        """Return the number of bytes of the index of so many inner chunks.
+
+        Parameters
+        ----------
+        nchunks
+            How many inner chunks; by default those of ``chunks_per_shard``.
+        """
+        nchunks = self.nchunks if nchunks is None else nchunks
+        if self.index_format is not None:
+            return int(self.index_format.nbytes(nchunks))
+        size = self._chain_for(nchunks).encoded_size()
+        assert size is not None, "index codecs have a fixed size; ShardingCodec checks that"
+        return size
+
+    def parse_index(self, raw: Buffer | AnyArray | bytes, nchunks: int | None = None) -> ShardIndex:
+        """Return an index as rows of offset and length, in C order of the inner chunks.
+
+        Parameters
+        ----------
+        raw
+            The bytes of the index.
+        nchunks
+            How many inner chunks; by default those of ``chunks_per_shard``.
+
+        Raises
+        ------
+        ChunkDecodeError
+            When there are too many or too few bytes, or the checksum is wrong.
+        """
+        nchunks = self.nchunks if nchunks is None else nchunks
+        data = _numpy_bytes(raw)
+        try:
+            if self.index_format is not None:
+                parsed: ShardIndex = zarr_core.parse_index(data, nchunks, self.index_format)
+                return parsed
+            chain = self._chain_for(nchunks)
+            buffer = chain.spec.prototype.buffer.from_array_like(data)
+            return chain.decode(buffer).reshape(nchunks, 2).astype(np.uint64)
+        except ValueError as error:
+            raise ChunkDecodeError(f"the shard index is damaged: {error}", codec="sharding_indexed") from error
+
+    def build_index(self, pairs: npt.NDArray[Any]) -> bytes:
+        """Return the bytes of an index of rows of offset and length."""
+        rows = np.ascontiguousarray(pairs, dtype=np.uint64).reshape(-1, 2)
+        if self.index_format is not None:
+            return bytes(zarr_core.build_index(rows, self.index_format))
+        chain = self._chain_for(len(rows))
+        return chain.encode(rows.reshape(chain.spec.shape)).to_bytes()
+
+    def order_of_writing(self, counts: tuple[int, ...] | None = None) -> list[int]:
+        """Return the places, in C order, of the inner chunks in the order in which they are laid down."""
+        counts = self.chunks_per_shard if counts is None else counts
+        places = np.arange(math.prod(counts)).reshape(counts)
+        if self.write_order == "morton" and counts:
+            coords = zarr_core.morton_order(counts)
+            return [int(place) for place in places[tuple(coords.T)]]
+        order: Literal["C", "F"] = "F" if self.write_order == "colexicographic" else "C"
+        return [int(place) for place in places.ravel(order=order)]
+
+    def split(self, data: AnyArray) -> list[AnyArray | None]:
+        """Return the stored bytes of every inner chunk of a whole shard, None for those that are not stored.
+
+        Raises
+        ------
+        ChunkDecodeError
+            When the shard is too short or its index points outside.
+        """
+        size = self.index_nbytes()
+        if data.size < size:
+            raise ChunkDecodeError(
+                f"a shard of {data.size} bytes is too short for its index of {size} bytes", codec="sharding_indexed"
+            )
+        index = self.parse_index(data[:size] if self.index_location == "start" else data[data.size - size :])
+        return [self._stored_part(data, row, place) for place, row in enumerate(index.tolist())]
+
+    def join(self, payloads: Sequence[AnyArray | None]) -> AnyArray:
+        """Return a whole shard of the stored bytes of its inner chunks, in C order; None for those without."""
+        index = np.full((len(payloads), 2), EMPTY, dtype=np.uint64)
+        offset = self.index_nbytes() if self.index_location == "start" else 0
+        parts: list[AnyArray] = []
+        for place in self.order_of_writing():
+            payload = payloads[place]
+            if payload is not None:
+                index[place] = offset, payload.size
+                offset += payload.size
+                parts.append(payload)
+        parts.insert(0 if self.index_location == "start" else len(parts), as_bytes(self.build_index(index)))
+        return np.concatenate(parts)
+
+    def slices(self, place: int) -> tuple[slice, ...]:
+        """Return where an inner chunk, by its place in C order, lies in the shard."""
+        coords = np.unravel_index(place, self.chunks_per_shard) if self.chunks_per_shard else ()
+        return tuple(
+            slice(int(at) * length, (int(at) + 1) * length)
+            for at, length in zip(coords, self.chunk_shape, strict=True)
+        )
+
+    def _stored_part(self, data: AnyArray, row: list[int], place: int) -> AnyArray | None:
+        offset, length = row
+        if offset == EMPTY and length == EMPTY:
+            return None
+        if offset + length > data.size:
+            raise ChunkDecodeError(
+                f"the shard index is damaged: inner chunk {place} is said to lie at {offset}, {length} bytes long, "
+                f"in a shard of {data.size} bytes",
+                codec="sharding_indexed",
+            )
+        return data[offset : offset + length]
+
+    def _chain_for(self, nchunks: int) -> CodecChain:
+        if nchunks == self.nchunks:
+            return self._index_chain
+        if len(self._index_chain.codecs) and type(self._index_chain.codecs[0]).__name__ == "TransposeCodec":
+            raise ChunkDecodeError(f"this shard index is transposed; it has {self.nchunks} entries, not {nchunks}")
+        return self._index_chain.for_shape((nchunks, *(1,) * (len(self.chunks_per_shard) - 1), 2))
+
+
+def _numpy_bytes(raw: Buffer | AnyArray | bytes) -> AnyArray:
+    if isinstance(raw, (bytes, np.ndarray)):
+        return as_bytes(raw)
+    return raw.as_numpy_array()

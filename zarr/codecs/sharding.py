@@ -1,0 +1,311 @@
+"""The ``sharding_indexed`` codec: many inner chunks and an index of where they lie, in one stored object.
+
+Arrays read and write shards through their ``ShardLevel``. Here is the public description, and the bound codec that
+takes a shard as a whole: for shards in shards, and for chains that have other codecs around the shard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+import zarr_core
+from zarr.abc.codec import (
+    ArrayBytesCodec,
+    ArrayBytesCodecPartialDecodeMixin,
+    ArrayBytesCodecPartialEncodeMixin,
+    Codec,
+)
+from zarr.array_spec import ArrayConfig, ArraySpec
+from zarr.buffer import numpy_buffer_prototype
+from zarr.codecs.bound import AnyArray, BoundBase, NativeForm, native_dtype, replace_spec
+from zarr.codecs.bytes import BytesCodec
+from zarr.codecs.chain import CodecChain, evolve_codecs
+from zarr.codecs.configuration import configuration_of
+from zarr.codecs.crc32c_ import Crc32cCodec
+from zarr.codecs.deprecated_enums import DeprecatedStrEnumMeta, one_of
+from zarr.codecs.parsing import parse_codecs
+from zarr.codecs.partial_shards import decode_part, encode_part
+from zarr.codecs.shard_level import IndexLocation, ShardLevel, SubchunkWriteOrder
+from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.dtype import UInt64
+from zarr.types import parse_shapelike
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from zarr.abc.store import ByteGetter, ByteSetter
+    from zarr.buffer import NDBuffer
+    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.grids import ChunkGridMetadata
+    from zarr.types import JSON, SelectorTuple, ShapeLike
+
+INDEX_LOCATION: Final = ("start", "end")
+SUBCHUNK_WRITE_ORDER: Final = ("morton", "unordered", "lexicographic", "colexicographic")
+
+
+class ShardingCodecIndexLocation(metaclass=DeprecatedStrEnumMeta):
+    """Deprecated names of the places of the index; pass the strings instead."""
+
+    _members: ClassVar[dict[str, str]] = {"start": "start", "end": "end"}
+
+
+class BoundSharding(BoundBase):
+    """A shard as one chunk: all inner chunks at once."""
+
+    def __init__(self, spec: ArraySpec, level: ShardLevel) -> None:
+        super().__init__("sharding_indexed", spec)
+        self.level = level
+        self.asynchronous = level.chain.asynchronous
+        self._spec = spec
+        self._dtype = native_dtype(spec)
+        fill = spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
+        self._fill = np.empty((), dtype=self._dtype)
+        self._fill[()] = fill
+
+    def decode(self, data: AnyArray) -> AnyArray:
+        """Return the elements of a shard."""
+        decode = self.level.chain.decode
+        return self._place([None if raw is None else decode(raw) for raw in self._stored(data)])
+
+    async def decode_async(self, data: AnyArray) -> AnyArray:
+        """Return the elements of a shard, where an inner codec has coroutines only."""
+        decode = self.level.chain.decode_async
+        return self._place([None if raw is None else await decode(raw) for raw in self._stored(data)])
+
+    def encode(self, data: AnyArray) -> AnyArray:
+        """Return a shard; inner chunks that hold the fill value only are left out unless the array keeps them."""
+        encode = self.level.chain.encode
+        return self._join([None if part is None else encode(part) for part in self._parts(data)])
+
+    async def encode_async(self, data: AnyArray) -> AnyArray:
+        """Return a shard, where an inner codec has coroutines only."""
+        encode = self.level.chain.encode_async
+        return self._join([None if part is None else await encode(part) for part in self._parts(data)])
+
+    def extend(self, form: NativeForm) -> NativeForm | None:
+        """There is no native form."""
+        return None
+
+    def _stored(self, data: AnyArray) -> list[Any]:
+        wrap = self._spec.prototype.buffer.from_array_like
+        return [None if part is None else wrap(part) for part in self.level.split(data)]
+
+    def _place(self, chunks: list[AnyArray | None]) -> AnyArray:
+        shard = np.empty(self._spec.shape, dtype=self._dtype)
+        for place, chunk in enumerate(chunks):
+            shard[self.level.slices(place)] = self._fill if chunk is None else chunk
+        return shard
+
+    def _parts(self, data: AnyArray) -> list[AnyArray | None]:
+        parts = [data[self.level.slices(place)] for place in range(self.level.nchunks)]
+        if self._spec.config.write_empty_chunks:
+            return list(parts)
+        return [None if zarr_core.is_filled(part, self._fill) else part for part in parts]
+
+    def _join(self, payloads: list[Any]) -> AnyArray:
+        return self.level.join([None if payload is None else payload.as_numpy_array() for payload in payloads])
+
+
+@dataclass(frozen=True)
+class ShardingCodec(
+    ArrayBytesMethods, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodecPartialEncodeMixin
+):
+    """Store many inner chunks, and an index of them, as one object.
+
+    Parameters
+    ----------
+    chunk_shape
+        The shape of the inner chunks; it must divide the shape of the shard.
+    codecs
+        The codecs of an inner chunk.
+    index_codecs
+        The codecs of the index; their output must have a fixed size.
+    index_location
+        Where the index lies.
+    subchunk_write_order
+        The order in which inner chunks are laid down in new shards; it is not stored.
+
+    Examples
+    --------
+    >>> ShardingCodec(chunk_shape=(2, 2)).to_dict()["configuration"]["index_location"]
+    'end'
+    """
+
+    is_fixed_size = False
+    _in_thread = True
+
+    chunk_shape: tuple[int, ...]
+    codecs: tuple[Codec, ...]
+    index_codecs: tuple[Codec, ...]
+    index_location: IndexLocation = "end"
+    subchunk_write_order: SubchunkWriteOrder = "morton"
+
+    def __init__(
+        self,
+        *,
+        chunk_shape: ShapeLike,
+        codecs: Iterable[Codec | dict[str, JSON]] = (BytesCodec(endian="little"),),
+        index_codecs: Iterable[Codec | dict[str, JSON]] = (BytesCodec(endian="little"), Crc32cCodec()),
+        index_location: ShardingCodecIndexLocation | IndexLocation = "end",
+        subchunk_write_order: SubchunkWriteOrder = "morton",
+    ) -> None:
+        if subchunk_write_order not in SUBCHUNK_WRITE_ORDER:
+            raise ValueError(
+                f"Unrecognized subchunk write order: {subchunk_write_order}. "
+                f"Only {SUBCHUNK_WRITE_ORDER} are allowed."
+            )
+        put = object.__setattr__
+        put(self, "chunk_shape", _parse_inner_shape(chunk_shape))
+        put(self, "codecs", parse_codecs(codecs))
+        put(self, "index_codecs", _parse_index_codecs(index_codecs))
+        put(self, "index_location", one_of(index_location, INDEX_LOCATION, "index_location"))
+        put(self, "subchunk_write_order", subchunk_write_order)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes."""
+        return cls(**configuration_of(data, "sharding_indexed"))
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        configuration: dict[str, JSON] = {
+            "chunk_shape": self.chunk_shape,
+            "codecs": tuple(codec.to_dict() for codec in self.codecs),
+            "index_codecs": tuple(codec.to_dict() for codec in self.index_codecs),
+            "index_location": self.index_location,
+        }
+        return {"name": "sharding_indexed", "configuration": configuration}
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Return the codec with its inner codecs evolved for inner chunks."""
+        codecs = evolve_codecs(self.codecs, self._inner_spec(array_spec))
+        return self if codecs == self.codecs else replace(self, codecs=codecs)
+
+    def validate(
+        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
+    ) -> None:
+        """Raise if the inner chunks do not divide the chunks of a grid.
+
+        Raises
+        ------
+        ValueError
+            When the numbers of dimensions differ, or a chunk length is no multiple of the inner one.
+        TypeError
+            When the grid has neither a chunk shape nor lists of them.
+        """
+        if len(self.chunk_shape) != len(shape):
+            raise ValueError(
+                "The shard's `chunk_shape` and array's `shape` need to have the same number of dimensions."
+            )
+        for axis, lengths in enumerate(_edge_lengths(chunk_grid)):
+            for length in lengths:
+                _check_divides(length, self.chunk_shape[axis], axis)
+
+    def bind(self, spec: ArraySpec) -> BoundSharding:
+        """Make the codec ready for shards of one description."""
+        return BoundSharding(spec, self.level_for(spec))
+
+    def level_for(self, spec: ArraySpec) -> ShardLevel:
+        """Return the shard level for shards of one description.
+
+        Raises
+        ------
+        ValueError
+            When the inner chunks do not divide the shard.
+        """
+        if len(spec.shape) != len(self.chunk_shape):
+            raise ValueError(f"inner chunks of shape {self.chunk_shape} cannot divide a shard of shape {spec.shape}")
+        for axis, (length, inner) in enumerate(zip(spec.shape, self.chunk_shape, strict=True)):
+            _check_divides(length, inner, axis)
+        counts = tuple(length // inner for length, inner in zip(spec.shape, self.chunk_shape, strict=True))
+        return ShardLevel(
+            spec.shape,
+            CodecChain.build(self.codecs, self._inner_spec(spec)),
+            CodecChain.build(self.index_codecs, _index_spec(counts)),
+            index_location=self.index_location,
+            index_format=_index_format(self.index_codecs, self.index_location),
+            write_order=self.subchunk_write_order,
+        )
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+        """Return the size of a full shard of inner chunks that keep their size."""
+        counts = (length // inner for length, inner in zip(chunk_spec.shape, self.chunk_shape, strict=True))
+        size = CodecChain.build(self.index_codecs, _index_spec(tuple(counts))).encoded_size()
+        assert size is not None, "index codecs have a fixed size; the constructor checks that"
+        return input_byte_length + size
+
+    def _inner_spec(self, spec: ArraySpec) -> ArraySpec:
+        return replace_spec(spec, shape=self.chunk_shape)
+
+    async def _decode_partial_single(
+        self, byte_getter: ByteGetter, selection: SelectorTuple, chunk_spec: ArraySpec
+    ) -> NDBuffer | None:
+        return await decode_part(self.bind(chunk_spec), byte_getter, selection, chunk_spec)
+
+    async def _encode_partial_single(
+        self, byte_setter: ByteSetter, chunk_array: NDBuffer, selection: SelectorTuple, chunk_spec: ArraySpec
+    ) -> None:
+        await encode_part(self.bind(chunk_spec), byte_setter, chunk_array, selection, chunk_spec)
+
+
+def _parse_inner_shape(data: ShapeLike) -> tuple[int, ...]:
+    shape = parse_shapelike(data)
+    for axis, length in enumerate(shape):
+        if length < 1:
+            raise ValueError(f"Dimension {axis}: chunk edge length must be >= 1, got {length}")
+    return shape
+
+
+def _parse_index_codecs(data: Iterable[Codec | dict[str, JSON]]) -> tuple[Codec, ...]:
+    codecs = parse_codecs(data)
+    variable = [codec for codec in codecs if not codec.is_fixed_size]
+    if variable:
+        raise ValueError(
+            "Sharding `index_codecs` must produce a fixed-size encoding, but these codecs do not: "
+            f"{variable}. Compression codecs cannot be used for the shard index."
+        )
+    return codecs
+
+
+def _check_divides(length: int, inner: int, axis: int) -> None:
+    if length % inner:
+        raise ValueError(
+            f"Chunk edge length {length} in dimension {axis} is not divisible by the shard's inner chunk size {inner}."
+        )
+
+
+def _edge_lengths(chunk_grid: Any) -> list[set[int]]:
+    """Return the distinct chunk lengths of a grid along each axis."""
+    if hasattr(chunk_grid, "chunk_shape"):
+        return [{length} for length in chunk_grid.chunk_shape]
+    if hasattr(chunk_grid, "chunk_shapes"):
+        return [_lengths_of(axis) for axis in chunk_grid.chunk_shapes]
+    raise TypeError(f"Sharding is only compatible with regular and rectilinear chunk grids, got {type(chunk_grid)}")
+
+
+def _lengths_of(axis: Any) -> set[int]:
+    """Return the lengths on one axis: a length, or lengths and pairs of length and count."""
+    if isinstance(axis, int):
+        return {axis}
+    return {entry if isinstance(entry, int) else entry[0] for entry in axis}
+
+
+def _index_spec(counts: tuple[int, ...]) -> ArraySpec:
+    return ArraySpec(
+        shape=(*counts, 2),
+        dtype=UInt64(endianness="little"),
+        fill_value=np.uint64(2**64 - 1),
+        config=ArrayConfig(order="C", write_empty_chunks=True),
+        prototype=numpy_buffer_prototype(),
+    )
+
+
+def _index_format(codecs: tuple[Codec, ...], location: IndexLocation) -> zarr_core.IndexFormat | None:
+    plain = (BytesCodec(endian="little"),)
+    if codecs not in (plain, (*plain, Crc32cCodec())):
+        return None
+    return zarr_core.IndexFormat(location, len(codecs) == 2)

@@ -1,0 +1,250 @@
+"""One codec of a chain behind one pair of plain functions, whatever it offers itself: bound, plain or coroutines."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, SupportsSyncCodec
+from zarr.codecs.bound import AnyArray, NativeForm
+from zarr.codecs.sync_api import wrap_array, wrap_bytes
+from zarr.errors import ChunkDecodeError
+
+if TYPE_CHECKING:
+    from zarr.abc.codec import BoundCodec, Codec
+    from zarr.array_spec import ArraySpec
+
+SortedCodecs = tuple[tuple[ArrayArrayCodec, ...], ArrayBytesCodec, tuple[BytesBytesCodec, ...]]
+
+
+def sort_codecs(codecs: Iterable[Codec]) -> SortedCodecs:
+    """Return the codecs by kind, in the order given, which must be the order of kinds.
+
+    Raises
+    ------
+    TypeError
+        When a codec stands before one that must precede it, or is no codec at all.
+    ValueError
+        When there is not exactly one array-to-bytes codec.
+
+    Examples
+    --------
+    >>> from zarr.codecs import BytesCodec, ZstdCodec
+    >>> sort_codecs([BytesCodec(), ZstdCodec()])[0]
+    ()
+    """
+    arrays: list[ArrayArrayCodec] = []
+    serializer: ArrayBytesCodec | None = None
+    bytes_: list[BytesBytesCodec] = []
+    previous: Codec | None = None
+    for codec in codecs:
+        if isinstance(codec, ArrayArrayCodec):
+            if serializer is not None:
+                raise TypeError(_misplaced("ArrayArrayCodec", codec, "another ArrayArrayCodec", previous))
+            arrays.append(codec)
+        elif isinstance(codec, ArrayBytesCodec):
+            if bytes_:
+                raise TypeError(_misplaced("ArrayBytes codec", codec, "an ArrayArrayCodec", previous))
+            if serializer is not None:
+                raise ValueError(
+                    f"Got two instances of ArrayBytesCodec: {serializer} and {codec}. "
+                    "Only one array-to-bytes codec is allowed."
+                )
+            serializer = codec
+        elif isinstance(codec, BytesBytesCodec):
+            if serializer is None and arrays:
+                raise TypeError(_misplaced("BytesBytesCodec", codec, "an ArrayBytesCodec", previous))
+            bytes_.append(codec)
+        else:
+            raise TypeError(f"Expected a codec, got {codec!r}.")
+        previous = codec
+    if serializer is None:
+        raise ValueError("Required ArrayBytesCodec was not found.")
+    return tuple(arrays), serializer, tuple(bytes_)
+
+
+def _misplaced(kind: str, codec: object, wanted: str, previous: object) -> str:
+    return f"Invalid codec order. {kind} {codec} must be preceded by {wanted}. Got {type(previous)} instead."
+
+
+def codec_name(codec: Any) -> str:
+    """Return the name of a codec for messages.
+
+    Examples
+    --------
+    >>> from zarr.codecs import Crc32cCodec
+    >>> codec_name(Crc32cCodec())
+    'crc32c'
+    """
+    try:
+        name = codec.to_dict().get("name")
+    except Exception:
+        # A codec of another library may have no JSON form; its class names it well enough.
+        name = None
+    return name if isinstance(name, str) else type(codec).__name__
+
+
+class Stage:
+    """A codec of a chain.
+
+    Attributes
+    ----------
+    name
+        Its name, for messages.
+    spec, out_spec
+        The descriptions of chunks before and after encoding.
+    asynchronous
+        Whether it has coroutines only.
+    """
+
+    asynchronous: bool = False
+
+    def __init__(self, name: str, spec: ArraySpec, out_spec: ArraySpec) -> None:
+        self.name = name
+        self.spec = spec
+        self.out_spec = out_spec
+
+    def decode(self, data: AnyArray) -> AnyArray:
+        """Decode one chunk."""
+        raise RuntimeError(f"codec {self.name!r} of this array has coroutines only; use the asynchronous functions")
+
+    def encode(self, data: AnyArray) -> AnyArray | None:
+        """Encode one chunk."""
+        raise RuntimeError(f"codec {self.name!r} of this array has coroutines only; use the asynchronous functions")
+
+    async def decode_async(self, data: AnyArray) -> AnyArray:
+        """Decode one chunk."""
+        return self.decode(data)
+
+    async def encode_async(self, data: AnyArray) -> AnyArray | None:
+        """Encode one chunk."""
+        return self.encode(data)
+
+    def encoded_size(self, nbytes: int) -> int | None:
+        """Return the encoded size of ``nbytes`` bytes, or None if it depends on the bytes."""
+        return None
+
+    def expect(self, nbytes: int | None) -> None:
+        """Learn how many bytes decoding must give."""
+
+    def extend(self, form: NativeForm) -> NativeForm | None:
+        """Return the native form of the chain up to and with this codec, or None."""
+        return None
+
+
+class BoundStage(Stage):
+    """A codec that can be bound."""
+
+    def __init__(self, name: str, spec: ArraySpec, bound: BoundCodec) -> None:
+        super().__init__(name, spec, bound.out_spec)
+        self.bound = bound
+        self.decode = bound.decode  # type: ignore[method-assign]
+        self.encode = bound.encode  # type: ignore[method-assign]
+        self.encoded_size = bound.encoded_size  # type: ignore[method-assign]
+        self.asynchronous = bool(getattr(bound, "asynchronous", False))
+
+    async def decode_async(self, data: AnyArray) -> AnyArray:
+        """Decode one chunk."""
+        if self.asynchronous:
+            decoded: AnyArray = await self.bound.decode_async(data)  # type: ignore[attr-defined]
+            return decoded
+        return self.decode(data)
+
+    async def encode_async(self, data: AnyArray) -> AnyArray | None:
+        """Encode one chunk."""
+        if self.asynchronous:
+            encoded: AnyArray | None = await self.bound.encode_async(data)  # type: ignore[attr-defined]
+            return encoded
+        return self.encode(data)
+
+    def expect(self, nbytes: int | None) -> None:
+        """Learn how many bytes decoding must give."""
+        expect = getattr(self.bound, "expect", None)
+        if expect is not None:
+            expect(nbytes)
+
+    def extend(self, form: NativeForm) -> NativeForm | None:
+        """Return the native form of the chain up to and with this codec, or None."""
+        extend: Callable[[NativeForm], NativeForm | None] | None = getattr(self.bound, "extend", None)
+        if extend is not None:
+            return extend(form)
+        return form.with_stage(self.bound.native)
+
+
+class BufferStage(Stage):
+    """A codec with functions on buffers; those are wrapped and unwrapped here."""
+
+    def __init__(self, name: str, spec: ArraySpec, codec: Codec) -> None:
+        super().__init__(name, spec, codec.resolve_metadata(spec))
+        self._codec: Any = codec
+        self._takes_bytes = isinstance(codec, BytesBytesCodec)
+        self._gives_arrays = isinstance(codec, ArrayArrayCodec)
+
+    def _wrap_stored(self, data: AnyArray) -> Any:
+        return wrap_array(data, self.spec) if self._gives_arrays else wrap_bytes(data, self.spec)
+
+    def _wrap_plain(self, data: AnyArray) -> Any:
+        return wrap_bytes(data, self.spec) if self._takes_bytes else wrap_array(data, self.spec)
+
+    def _unwrap(self, buffer: Any) -> AnyArray:
+        if buffer is None:
+            raise ChunkDecodeError(f"codec {self.name!r} returned nothing for a stored chunk", codec=self.name)
+        array: AnyArray = buffer.as_numpy_array()
+        return array
+
+    def decode(self, data: AnyArray) -> AnyArray:
+        """Decode one chunk."""
+        return self._unwrap(self._codec._decode_sync(self._wrap_stored(data), self.spec))
+
+    def encode(self, data: AnyArray) -> AnyArray | None:
+        """Encode one chunk; None says that it need not be stored."""
+        encoded = self._codec._encode_sync(self._wrap_plain(data), self.spec)
+        return None if encoded is None else self._unwrap(encoded)
+
+    def encoded_size(self, nbytes: int) -> int | None:
+        """Return the encoded size, where the codec says that it is fixed."""
+        if not self._codec.is_fixed_size:
+            return None
+        try:
+            return int(self._codec.compute_encoded_size(nbytes, self.spec))
+        except NotImplementedError:
+            return None
+
+
+class CoroutineStage(BufferStage):
+    """A codec with coroutines on buffers only."""
+
+    asynchronous = True
+    decode = Stage.decode
+    encode = Stage.encode
+
+    async def _run(self, call: Callable[[Any, ArraySpec], Awaitable[Any]], buffer: Any) -> Any:
+        return await call(buffer, self.spec)
+
+    async def decode_async(self, data: AnyArray) -> AnyArray:
+        """Decode one chunk."""
+        return self._unwrap(await self._run(self._codec._decode_single, self._wrap_stored(data)))
+
+    async def encode_async(self, data: AnyArray) -> AnyArray | None:
+        """Encode one chunk; None says that it need not be stored."""
+        encoded = await self._run(self._codec._encode_single, self._wrap_plain(data))
+        return None if encoded is None else self._unwrap(encoded)
+
+
+def make_stage(codec: Codec, spec: ArraySpec) -> Stage:
+    """Return a codec as a stage: bound if it can be, else by its plain functions, else by its coroutines.
+
+    Parameters
+    ----------
+    codec
+        The codec, evolved for the array.
+    spec
+        The description of the chunk before encoding.
+    """
+    name = codec_name(codec)
+    bound = codec.bind(spec)
+    if bound is not None:
+        return BoundStage(name, spec, bound)
+    if isinstance(codec, SupportsSyncCodec):
+        return BufferStage(name, spec, codec)
+    return CoroutineStage(name, spec, codec)

@@ -1,0 +1,270 @@
+"""Bound bytes-to-bytes codecs: through the compiled core where it knows the codec, else through numcodecs, bounded."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+import zarr_core
+from zarr.codecs.bound import BoundBase, Bytes, NativeStage, as_bytes, check_size, decoded_limit
+from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
+
+if TYPE_CHECKING:
+    from zarr.abc.numcodec import Numcodec
+    from zarr.array_spec import ArraySpec
+
+BLOSC_COMPRESSORS = ("blosclz", "lz4", "lz4hc", "zlib", "zstd")
+CHECKSUM_NBYTES = 4
+# How many bytes these codecs add; the others change the size in ways that depend on the data.
+_FIXED_OVERHEAD = {"crc32c": 4, "shuffle": 0, "crc32": 4, "adler32": 4, "fletcher32": 4, "jenkins_lookup3": 4}
+
+
+class _Decompressor(Protocol):
+    eof: bool
+
+    def decompress(self, data: bytes, max_length: int = ...) -> bytes: ...
+
+
+def native_stage(config: dict[str, Any], itemsize: int) -> NativeStage | None:
+    """Return the stage of the compiled core for a numcodecs configuration, or None if there is none.
+
+    Parameters
+    ----------
+    config
+        What ``codec.get_config()`` gives: the parameters beside the ``id``.
+    itemsize
+        The item size of the array that the codec gets, which blosc takes its type size from.
+
+    Examples
+    --------
+    >>> native_stage({"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": -1, "blocksize": 0}, 4)[1]["shuffle"]
+    1
+    """
+    build = _STAGES.get(config.get("id", ""))
+    return None if build is None else build(config, itemsize)
+
+
+def _zstd_stage(config: dict[str, Any], itemsize: int) -> NativeStage:
+    level = max(-131072, min(22, config.get("level", 0)))
+    return "zstd", {"level": level, "checksum": bool(config.get("checksum", False))}
+
+
+def _deflate_stage(config: dict[str, Any], itemsize: int) -> NativeStage | None:
+    level = config.get("level", 1)
+    return (config["id"], {"level": level}) if -1 <= level <= 9 else None
+
+
+def _lz4_stage(config: dict[str, Any], itemsize: int) -> NativeStage:
+    return "lz4", {"acceleration": config.get("acceleration", 1)}
+
+
+def _blosc_stage(config: dict[str, Any], itemsize: int) -> NativeStage | None:
+    typesize = config.get("typesize") or itemsize
+    if not 1 <= typesize <= 255:
+        typesize = 1
+    shuffle = config.get("shuffle", 1)
+    if shuffle == -1:
+        shuffle = 2 if itemsize == 1 else 1
+    cname, clevel, blocksize = config.get("cname", "lz4"), config.get("clevel", 5), config.get("blocksize", 0)
+    if cname not in BLOSC_COMPRESSORS or not 0 <= clevel <= 9 or shuffle not in (0, 1, 2) or blocksize < 0:
+        return None
+    return "blosc", {
+        "cname": cname, "clevel": clevel, "shuffle": shuffle, "typesize": typesize, "blocksize": blocksize,
+    }  # fmt: skip
+
+
+def _crc32c_stage(config: dict[str, Any], itemsize: int) -> NativeStage:
+    return "crc32c", {"location": config.get("location") or "end"}
+
+
+def _shuffle_stage(config: dict[str, Any], itemsize: int) -> NativeStage | None:
+    elementsize = config.get("elementsize", 4)
+    return ("shuffle", {"elementsize": elementsize}) if elementsize >= 1 else None
+
+
+_STAGES: dict[str, Callable[[dict[str, Any], int], NativeStage | None]] = {
+    "zstd": _zstd_stage,
+    "gzip": _deflate_stage,
+    "zlib": _deflate_stage,
+    "lz4": _lz4_stage,
+    "blosc": _blosc_stage,
+    "crc32c": _crc32c_stage,
+    "shuffle": _shuffle_stage,
+}
+
+
+class CoreStream(BoundBase):
+    """A bytes-to-bytes codec of the compiled core.
+
+    Parameters
+    ----------
+    name
+        The codec's name in the metadata, for messages.
+    spec
+        The description of the chunk.
+    stage
+        Its name and parameters in the core.
+    """
+
+    def __init__(self, name: str, spec: ArraySpec, stage: NativeStage) -> None:
+        super().__init__(name, spec, stage)
+        self._stage_name, self._params = stage
+        self._nbytes: int | None = None
+
+    def expect(self, nbytes: int | None) -> None:
+        """Learn how many bytes decoding must give."""
+        self._nbytes = nbytes
+
+    def decode(self, data: Bytes) -> Bytes:
+        """Decode, to exactly the expected size where that is known."""
+        limit = decoded_limit(data.size)
+        try:
+            decoded = zarr_core.decode(self._stage_name, data, self._nbytes, max_nbytes=limit, **self._params)
+        except ValueError as error:
+            kind = ChunkChecksumError if self._stage_name == "crc32c" else ChunkDecodeError
+            raise kind(f"codec {self.name!r}: {error}", codec=self.name) from error
+        return as_bytes(decoded)
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Encode."""
+        try:
+            return as_bytes(zarr_core.encode(self._stage_name, data, **self._params))
+        except ValueError as error:
+            raise ChunkEncodeError(f"codec {self.name!r}: {error}", codec=self.name) from error
+
+    def encoded_size(self, nbytes: int) -> int | None:
+        """Return the encoded size where it depends on the size only."""
+        overhead = _FIXED_OVERHEAD.get(self._stage_name)
+        return None if overhead is None else nbytes + overhead
+
+
+class NumcodecStream(BoundBase):
+    """A bytes-to-bytes codec of numcodecs, called through its Python methods."""
+
+    def __init__(self, name: str, spec: ArraySpec, codec: Numcodec) -> None:
+        super().__init__(name, spec)
+        self._codec = codec
+        self._nbytes: int | None = None
+
+    def expect(self, nbytes: int | None) -> None:
+        """Learn how many bytes decoding must give."""
+        self._nbytes = nbytes
+
+    def decode(self, data: Bytes) -> Bytes:
+        """Decode, and refuse a result of another size than expected."""
+        decoded = as_bytes(numcodec_decode(self.name, self._codec, data, self._nbytes))
+        if self._nbytes is not None:
+            check_size(self.name, decoded, self._nbytes, "decoded chunk")
+        return decoded
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Encode."""
+        return as_bytes(numcodec_encode(self.name, self._codec, data))
+
+    def encoded_size(self, nbytes: int) -> int | None:
+        """Return the encoded size where it depends on the size only."""
+        overhead = _FIXED_OVERHEAD.get(getattr(self._codec, "codec_id", ""))
+        return None if overhead is None else nbytes + overhead
+
+
+def bytes_codec(name: str, spec: ArraySpec, codec: Numcodec, itemsize: int) -> CoreStream | NumcodecStream:
+    """Return a bound bytes-to-bytes codec: of the core where it has that codec, else of numcodecs.
+
+    Parameters
+    ----------
+    name
+        The codec's name in the metadata.
+    spec
+        The description of the chunk.
+    codec
+        The numcodecs object.
+    itemsize
+        The item size of what the codec gets.
+    """
+    stage = native_stage(codec.get_config(), itemsize)
+    return NumcodecStream(name, spec, codec) if stage is None else CoreStream(name, spec, stage)
+
+
+def numcodec_decode(name: str, codec: Numcodec, data: Any, nbytes: int | None) -> Any:
+    """Decode with a numcodecs object; whatever it raises becomes a ``ChunkDecodeError``.
+
+    Parameters
+    ----------
+    name
+        The codec's name, for messages.
+    codec
+        The numcodecs object.
+    data
+        What to decode.
+    nbytes
+        The expected size, or None. Decoders that can stop do so when they exceed it.
+
+    Raises
+    ------
+    ChunkDecodeError
+        When the data is damaged.
+    """
+    size = getattr(data, "nbytes", None)
+    try:
+        opener = _BOUNDED.get(getattr(codec, "codec_id", ""))
+        if opener is None:
+            return codec.decode(data)
+        return _decode_bounded(name, opener(codec), as_bytes(data), nbytes)
+    except (MemoryError, ChunkDecodeError):
+        raise
+    except Exception as error:
+        checksum = getattr(codec, "codec_id", "") in _FIXED_OVERHEAD
+        kind = ChunkChecksumError if checksum else ChunkDecodeError
+        raise kind(f"codec {name!r} cannot decode {size} bytes: {type(error).__name__}: {error}", codec=name) from error
+
+
+def numcodec_encode(name: str, codec: Numcodec, data: Any) -> Any:
+    """Encode with a numcodecs object; a ValueError or RuntimeError of its names the codec.
+
+    Raises
+    ------
+    ChunkEncodeError
+        When the codec refuses the data.
+    """
+    try:
+        return codec.encode(data)
+    except (ValueError, RuntimeError) as error:
+        raise ChunkEncodeError(f"codec {name!r} cannot encode this chunk: {error}", codec=name) from error
+
+
+def _bz2_decompressor(codec: Any) -> Callable[[], _Decompressor]:
+    return bz2.BZ2Decompressor
+
+
+def _lzma_decompressor(codec: Any) -> Callable[[], _Decompressor]:
+    def create() -> _Decompressor:
+        # numcodecs stores filter chains only with raw streams; xz and alone streams describe themselves.
+        raw = codec.format == lzma.FORMAT_RAW
+        return lzma.LZMADecompressor(format=codec.format, filters=codec.filters if raw else None)
+
+    return create
+
+
+_BOUNDED: dict[str, Callable[[Any], Callable[[], _Decompressor]]] = {
+    "bz2": _bz2_decompressor,
+    "lzma": _lzma_decompressor,
+}
+
+
+def _decode_bounded(name: str, create: Callable[[], Any], data: Bytes, nbytes: int | None) -> bytes:
+    """Decompress streams that follow each other, and stop when the result becomes too large."""
+    limit = decoded_limit(data.size) if nbytes is None else nbytes
+    rest, parts, total = data.tobytes(), [], 0
+    while rest:
+        stream = create()
+        part = stream.decompress(rest, max_length=limit - total + 1)
+        total += len(part)
+        parts.append(part)
+        if total > limit:
+            raise ChunkDecodeError(f"codec {name!r}: {data.size} bytes decode to more than {limit} bytes", codec=name)
+        if not stream.eof:
+            raise ChunkDecodeError(f"codec {name!r}: the {data.size} stored bytes end too early", codec=name)
+        rest = stream.unused_data
+    return b"".join(parts)

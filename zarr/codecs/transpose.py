@@ -1,0 +1,169 @@
+"""The ``transpose`` codec: the axes of a chunk in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from zarr.abc.codec import ArrayArrayCodec
+from zarr.codecs.bound import AnyArray, BoundBase, NativeForm, replace_spec
+from zarr.codecs.configuration import configuration_of
+from zarr.codecs.sync_api import ArrayArrayMethods
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from zarr.array_spec import ArraySpec
+    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.grids import ChunkGridMetadata
+    from zarr.types import JSON
+
+
+def parse_transpose_order(data: JSON | Iterable[int]) -> tuple[int, ...]:
+    """Return an order of axes as a tuple of ints.
+
+    Raises
+    ------
+    TypeError
+        When it is no iterable of ints.
+
+    Examples
+    --------
+    >>> parse_transpose_order([1, 0])
+    (1, 0)
+    """
+    if not isinstance(data, Iterable):
+        raise TypeError(f"Expected an iterable. Got {data} instead.")
+    order = tuple(data)
+    if not all(isinstance(axis, (int, np.integer)) and not isinstance(axis, bool) for axis in order):
+        raise TypeError(f"Expected an iterable of integers. Got {data} instead.")
+    return tuple(int(axis) for axis in order)  # type: ignore[arg-type]
+
+
+def check_order(order: tuple[int, ...], ndim: int) -> None:
+    """Refuse an order that is no permutation of the axes.
+
+    Raises
+    ------
+    ValueError
+        With the order.
+
+    Examples
+    --------
+    >>> check_order((1, 0), 2)
+    """
+    if len(order) != ndim:
+        raise ValueError(
+            f"The `order` tuple must have as many entries as there are dimensions in the array. Got {order}."
+        )
+    if len(order) != len(set(order)):
+        raise ValueError(f"There must not be duplicates in the `order` tuple. Got {order}.")
+    if not all(0 <= axis < ndim for axis in order):
+        raise ValueError(
+            "All entries in the `order` tuple must be between 0 and the number of dimensions in the array. "
+            f"Got {order}."
+        )
+
+
+class BoundTranspose(BoundBase):
+    """Views of a chunk with its axes in another order; nothing is copied."""
+
+    def __init__(self, out_spec: ArraySpec, order: tuple[int, ...]) -> None:
+        super().__init__("transpose", out_spec)
+        self._order = order
+        self._inverse = tuple(int(axis) for axis in np.argsort(order))
+
+    def decode(self, data: AnyArray) -> AnyArray:
+        """Put the axes back."""
+        return data.transpose(self._inverse)
+
+    def encode(self, data: AnyArray) -> AnyArray:
+        """Put the axes in order."""
+        return data.transpose(self._order)
+
+    def encoded_size(self, nbytes: int) -> int:
+        """Return the same size."""
+        return nbytes
+
+    def extend(self, form: NativeForm) -> NativeForm | None:
+        """Return the native form with this order on top."""
+        return form.with_order(self._order)
+
+
+@dataclass(frozen=True)
+class TransposeCodec(ArrayArrayMethods, ArrayArrayCodec):
+    """Put the axes of a chunk in another order before it is stored.
+
+    Parameters
+    ----------
+    order
+        For each stored axis the axis of the array that it is.
+
+    Examples
+    --------
+    >>> TransposeCodec(order=(1, 0)).to_dict()
+    {'name': 'transpose', 'configuration': {'order': (1, 0)}}
+    """
+
+    is_fixed_size = True
+
+    # "C" and "F" come from early files only; they mean the given and the reversed order of however many axes there are.
+    order: tuple[int, ...] | Literal["C", "F"]
+
+    def __init__(self, *, order: Iterable[int]) -> None:
+        object.__setattr__(self, "order", parse_transpose_order(order))
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes; the order may be the former "C" or "F"."""
+        configuration = configuration_of(data, "transpose")
+        if configuration.get("order") not in ("C", "F"):
+            return cls(**configuration)
+        codec = cls(order=())
+        object.__setattr__(codec, "order", configuration["order"])
+        return codec
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        return {"name": "transpose", "configuration": {"order": self.order}}
+
+    def _order_for(self, ndim: int) -> tuple[int, ...]:
+        if self.order == "C":
+            return tuple(range(ndim))
+        if self.order == "F":
+            return tuple(reversed(range(ndim)))
+        check_order(self.order, ndim)
+        return self.order
+
+    def validate(
+        self, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
+    ) -> None:
+        """Raise ValueError if the order is no permutation of the array's axes."""
+        self._order_for(len(shape))
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Return the codec for arrays of that many dimensions.
+
+        Raises
+        ------
+        ValueError
+            When the order is no permutation of the axes.
+        """
+        order = self._order_for(array_spec.ndim)
+        return self if order == self.order else replace(self, order=order)
+
+    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
+        """Return the description with the axes in order."""
+        order = self._order_for(chunk_spec.ndim)
+        return replace_spec(chunk_spec, shape=tuple(chunk_spec.shape[axis] for axis in order))
+
+    def bind(self, spec: ArraySpec) -> BoundTranspose:
+        """Make the codec ready for chunks of one description."""
+        return BoundTranspose(self.resolve_metadata(spec), self._order_for(spec.ndim))
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+        """Return the same size."""
+        return input_byte_length

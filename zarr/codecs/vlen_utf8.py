@@ -1,0 +1,156 @@
+"""The ``vlen-utf8`` and ``vlen-bytes`` codecs: a count, then for each element its length and its bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import zarr_core
+from zarr.abc.codec import ArrayBytesCodec
+from zarr.codecs.bound import AnyArray, BoundBase, Bytes, NativeForm, as_bytes, element_count, native_dtype
+from zarr.codecs.configuration import configuration_of
+from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.errors import ChunkDecodeError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from zarr.array_spec import ArraySpec
+    from zarr.types import JSON
+
+
+def pack_strings(elements: AnyArray) -> bytes:
+    """Return the bytes of a one-dimensional array of strings; None counts as the empty string.
+
+    Raises
+    ------
+    TypeError
+        When an element is no string.
+
+    Examples
+    --------
+    >>> pack_strings(np.array(["a", None], dtype=object)).hex()
+    '02000000010000006100000000'
+    """
+    if elements.dtype.kind == "O" and any(element is None for element in elements):
+        elements = np.array(["" if element is None else element for element in elements], dtype=object)
+    packed: bytes = zarr_core.pack_utf8(np.ascontiguousarray(elements))
+    return packed
+
+
+class BoundVLen(BoundBase):
+    """Variable-length elements to bytes and back."""
+
+    def __init__(self, name: str, spec: ArraySpec) -> None:
+        super().__init__(name, spec)
+        self._shape = spec.shape
+        self._count = element_count(spec.shape)
+        self._dtype = native_dtype(spec)
+
+    def decode(self, data: Bytes) -> AnyArray:
+        """Return the elements."""
+        try:
+            elements = self._unpack(data)
+        except ValueError as error:
+            raise ChunkDecodeError(
+                f"codec {self.name!r}: {data.size} bytes do not hold {self._count} elements: {error}", codec=self.name
+            ) from error
+        return elements.reshape(self._shape)
+
+    def encode(self, data: AnyArray) -> Bytes:
+        """Return the bytes of the elements."""
+        # A view of an array whose elements lie elsewhere must be made contiguous before the core walks it.
+        return as_bytes(self._pack(np.ascontiguousarray(data).reshape(-1)))
+
+    def extend(self, form: NativeForm) -> NativeForm | None:
+        """There is no native form."""
+        return None
+
+    def _unpack(self, data: Bytes) -> AnyArray:
+        raise TypeError("a subclass unpacks")
+
+    def _pack(self, elements: AnyArray) -> bytes:
+        raise TypeError("a subclass packs")
+
+
+class BoundVLenUTF8(BoundVLen):
+    """Strings, in object arrays or numpy's variable-length strings."""
+
+    def _unpack(self, data: Bytes) -> AnyArray:
+        kind = self._dtype.kind
+        elements = np.empty(self._count, dtype=self._dtype if kind in "OT" else object)
+        zarr_core.unpack_utf8(data, self._count, out=elements)
+        return elements if kind in "OT" else elements.astype(self._dtype)
+
+    def _pack(self, elements: AnyArray) -> bytes:
+        return pack_strings(elements)
+
+
+class BoundVLenBytes(BoundVLen):
+    """Byte strings, in object arrays."""
+
+    def _unpack(self, data: Bytes) -> AnyArray:
+        elements: AnyArray = zarr_core.unpack_bytes(data, self._count)
+        return elements
+
+    def _pack(self, elements: AnyArray) -> bytes:
+        packed: bytes = zarr_core.pack_bytes(elements.astype(object))
+        return packed
+
+
+@dataclass(frozen=True)
+class VLenUTF8Codec(ArrayBytesMethods, ArrayBytesCodec):
+    """Store strings of any length as UTF-8.
+
+    Examples
+    --------
+    >>> VLenUTF8Codec().to_dict()
+    {'name': 'vlen-utf8', 'configuration': {}}
+    """
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes."""
+        return cls(**configuration_of(data, "vlen-utf8", required=False))
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        return {"name": "vlen-utf8", "configuration": {}}
+
+    def bind(self, spec: ArraySpec) -> BoundVLen:
+        """Make the codec ready for chunks of one description."""
+        return BoundVLenUTF8("vlen-utf8", spec)
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
+        """Raise, because the size depends on the data."""
+        raise NotImplementedError("The size of variable-length data depends on the data.")
+
+
+@dataclass(frozen=True)
+class VLenBytesCodec(ArrayBytesMethods, ArrayBytesCodec):
+    """Store byte strings of any length.
+
+    Examples
+    --------
+    >>> VLenBytesCodec().to_dict()
+    {'name': 'vlen-bytes', 'configuration': {}}
+    """
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes."""
+        return cls(**configuration_of(data, "vlen-bytes", required=False))
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        return {"name": "vlen-bytes", "configuration": {}}
+
+    def bind(self, spec: ArraySpec) -> BoundVLen:
+        """Make the codec ready for chunks of one description."""
+        return BoundVLenBytes("vlen-bytes", spec)
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
+        """Raise, because the size depends on the data."""
+        raise NotImplementedError("The size of variable-length data depends on the data.")
