@@ -16,6 +16,7 @@ cdef struct AxisC:
 
 cdef class Axis:
     cdef AxisC c
+    cdef int64_t check(self, object i) except -1
 
 
 cdef class RegularAxis(Axis):

@@ -55,8 +55,8 @@ cdef class Plan:
     cdef readonly Py_ssize_t nslots
     cdef int kind
     cdef int out_ndim
-    cdef int64_t* out_shape
-    cdef tuple shape_tuple
+    cdef int64_t* out_shape         # out_ndim
+    cdef readonly tuple shape
     cdef AxisSelection* axes        # PLAN_PRODUCT
     cdef Py_ssize_t npoints         # PLAN_POINTS and PLAN_MASK: selected elements
     cdef int64_t* slot_coords       # nslots * ndim
@@ -66,17 +66,48 @@ cdef class Plan:
     cdef int64_t* outs              # PLAN_POINTS: output place of each point; NULL: its own place
     cdef uint8_t* mask              # PLAN_MASK: 0 or 1, C order
     cdef int64_t* ranks             # PLAN_MASK: output place at the start of each (row, chunk along the last axis)
-    cdef bint all_whole_flag
+    cdef readonly bint all_whole
+    cdef Py_ssize_t check(self, object i) except -1
 
 
 cdef class Slot:
     cdef readonly Plan plan
     cdef readonly Py_ssize_t index
+    cdef Plan owner(self)
 
 
 cdef Plan new_plan(Grid grid, int kind)
+cdef int set_shape(Plan plan, int ndim, const int64_t* shape) except -1
 cdef void axis_piece(const AxisC* axis, const AxisSelection* s, int64_t j, Piece* piece) noexcept nogil
 cdef void slot_pieces(Plan plan, Py_ssize_t i, Piece* pieces) noexcept nogil
 cdef void slot_coordinates(Plan plan, Py_ssize_t i, int64_t* coords) noexcept nogil
 cdef bint slot_whole(Plan plan, Py_ssize_t i) noexcept nogil
 cdef void plan_slot_view(Plan plan, Py_ssize_t i, SlotView* v) noexcept nogil
+# Multiplies count by n; -1 where the product passes 2**63 - 1.
+cdef int multiply(int64_t* count, int64_t n) noexcept nogil
+
+
+# Inner-chunk slots of a plan grouped by the shard that holds them.
+cdef struct ShardAxis:
+    int64_t every           # inner chunks per shard, 0 where it varies
+    int64_t nstarts         # shards described where it varies
+    int64_t* starts         # nstarts + 1 first inner chunks, else NULL
+    int64_t ngroups         # product plans: shards touched along the axis
+    int64_t* bounds         # product plans: touched chunks bounds[g] .. bounds[g + 1] lie in one shard
+
+
+cdef class ShardGroups:
+    cdef readonly Plan plan
+    cdef readonly Py_ssize_t ngroups
+    cdef readonly int ndim
+    cdef ShardAxis* axes
+    cdef int64_t* order         # points and masks: slots grouped by shard, else NULL
+    cdef int64_t* order_starts  # points and masks: ngroups + 1
+    cdef Py_ssize_t check(self, object g) except -1
+
+
+cdef Py_ssize_t group_size(ShardGroups groups, Py_ssize_t g) noexcept nogil
+cdef void group_coords(ShardGroups groups, Py_ssize_t g, int64_t* coords) noexcept nogil
+cdef void group_chunks_per_shard(ShardGroups groups, Py_ssize_t g, int64_t* counts) noexcept nogil
+# Writes group_size() slot indexes and their C-order inner-chunk indexes within the shard; either may be NULL.
+cdef void group_slots(ShardGroups groups, Py_ssize_t g, int64_t* slots, int64_t* inner) noexcept nogil

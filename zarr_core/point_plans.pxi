@@ -1,0 +1,317 @@
+# Plans of points and masks. Part of planners.pyx.
+
+
+def plan_points(Grid grid not None, coords):
+    """Plan single elements.
+
+    Parameters
+    ----------
+    grid
+        The chunk grid of the array.
+    coords
+        One integer array per dimension, broadcast together; negative indices count from the end.
+
+    Returns
+    -------
+    Plan
+        Its shape is the broadcast shape.
+
+    Raises
+    ------
+    IndexError
+        For an index out of bounds, a wrong number of arrays, arrays that do not broadcast, or other dtypes.
+
+    Examples
+    --------
+    >>> from zarr_core import Grid, RegularAxis, plan_points
+    >>> plan_points(Grid([RegularAxis(10, 4), RegularAxis(6, 6)]), ([7, 0], [-1, 2])).nslots
+    2
+    """
+    cdef list arrays = [integer_array(as_array(item, d), d) for d, item in enumerate(coords)]
+    cdef int64_t c_shape[MAX_RANK]
+    cdef int64_t n = 1
+    cdef Plan plan
+    cdef tuple shape
+    cdef int d
+    if len(arrays) != grid.ndim:
+        raise IndexError(
+            f"points need one coordinate array per dimension: got {len(arrays)} for {grid.ndim} dimensions"
+        )
+    shape = broadcast_together(arrays)
+    for d in range(<int> len(shape)):
+        c_shape[d] = shape[d]
+        n *= c_shape[d]
+    plan = new_plan(grid, PLAN_POINTS)
+    set_shape(plan, <int> len(shape), c_shape)
+    plan.npoints = n
+    plan.points = reserve(n * grid.ndim)
+    for d in range(grid.ndim):
+        take_coordinates(plan, d, arrays[d])
+    group_points(plan)
+    return plan
+
+
+cdef tuple broadcast_together(list arrays):
+    """The broadcast shape; the arrays are replaced by their broadcast, contiguous forms."""
+    cdef int d
+    cdef tuple shape = np.shape(arrays[0]) if arrays else ()
+    for d in range(1, <int> len(arrays)):
+        if np.shape(arrays[d]) != shape:
+            break
+    else:
+        return shape
+    try:
+        arrays[:] = [np.ascontiguousarray(array) for array in np.broadcast_arrays(*arrays)]
+    except ValueError as error:
+        shapes = ", ".join([str(np.shape(array)) for array in arrays])
+        raise IndexError(f"coordinate arrays of shapes {shapes} do not broadcast together") from error
+    return np.shape(arrays[0])
+
+
+cdef int64_t* reserve(Py_ssize_t n) except NULL:
+    cdef int64_t* memory = <int64_t*> malloc((n + 1) * sizeof(int64_t))
+    if memory == NULL:
+        raise MemoryError(f"no memory for a selection of {n} numbers")
+    return memory
+
+
+cdef int take_coordinates(Plan plan, int d, cnp.ndarray array) except -1:
+    cdef const int64_t* data = <const int64_t*> cnp.PyArray_DATA(array)
+    cdef int64_t length = plan.grid.c[d].length
+    cdef Py_ssize_t i
+    for i in range(plan.npoints):
+        plan.points[i * plan.ndim + d] = data[i]
+    i = wrap_positions(plan.points + d, plan.ndim, plan.npoints, length)
+    if i >= 0:
+        raise IndexError(f"index {data[i]} is out of bounds for dimension {d} with length {length}")
+    return 0
+
+
+cdef int group_points(Plan plan) except -1:
+    """Bring the points of each chunk together, chunks in C order, points of a chunk in the order given."""
+    cdef Py_ssize_t n = plan.npoints, i, slot = 0
+    cdef int ndim = plan.ndim, d, status = 1
+    cdef int64_t* rows
+    cdef const int64_t* row
+    plan.slot_coords = rows = reserve(n * ndim)
+    plan.slot_starts = reserve(n)
+    for d in range(ndim):
+        for i in range(n):
+            rows[i * ndim + d] = axis_find(&plan.grid.c[d], plan.points[i * ndim + d])
+    if n > 1 and ndim:
+        plan.outs = reserve(n)
+        status = order_rows(rows, n, ndim, plan.outs)
+        if status < 0 or (status == 0 and reorder_points(plan) < 0):
+            raise MemoryError(f"no memory for a selection of {n} points")
+    if status == 1:
+        free(plan.outs)
+        plan.outs = NULL
+    rows = plan.slot_coords
+    for i in range(n):
+        row = rows + i * ndim
+        if i == 0 or not same_row(row, rows + (slot - 1) * ndim, ndim):
+            for d in range(ndim):
+                rows[slot * ndim + d] = row[d]
+            plan.slot_starts[slot] = i
+            slot += 1
+    plan.slot_starts[slot] = n
+    plan.nslots = slot
+    plan.slot_wholes = <uint8_t*> calloc(slot + 1, 1)
+    if plan.slot_wholes == NULL:
+        raise MemoryError(f"no memory for a selection of {n} points")
+    plan.all_whole = True
+    for i in range(slot):
+        plan.slot_wholes[i] = points_whole(plan, i)
+        plan.all_whole = plan.all_whole and plan.slot_wholes[i]
+    return 0
+
+
+cdef int reorder_points(Plan plan) noexcept nogil:
+    cdef Py_ssize_t n = plan.npoints, i
+    cdef int ndim = plan.ndim
+    cdef size_t width = ndim * sizeof(int64_t)
+    cdef int64_t* points = <int64_t*> malloc(n * width)
+    cdef int64_t* rows = <int64_t*> malloc((n * ndim + 1) * sizeof(int64_t))
+    if points == NULL or rows == NULL:
+        free(points)
+        free(rows)
+        return -1
+    for i in range(n):
+        memcpy(points + i * ndim, plan.points + plan.outs[i] * ndim, width)
+        memcpy(rows + i * ndim, plan.slot_coords + plan.outs[i] * ndim, width)
+    free(plan.points)
+    free(plan.slot_coords)
+    plan.points = points
+    plan.slot_coords = rows
+    return 0
+
+
+cdef inline bint same_row(const int64_t* a, const int64_t* b, int n) noexcept nogil:
+    cdef int d
+    for d in range(n):
+        if a[d] != b[d]:
+            return False
+    return True
+
+
+cdef bint points_whole(Plan plan, Py_ssize_t i) noexcept nogil:
+    """Whether a slot's points are all elements of its chunk in C order."""
+    cdef const int64_t* coords = plan.slot_coords + i * plan.ndim
+    cdef Py_ssize_t begin = plan.slot_starts[i], end = plan.slot_starts[i + 1], k
+    cdef int64_t size = 1, linear, valid
+    cdef int d
+    for d in range(plan.ndim):
+        valid = axis_valid_length(&plan.grid.c[d], coords[d])
+        if valid > (end - begin) // size:
+            return False
+        size *= valid
+    if size != end - begin:
+        return False
+    for k in range(begin, end):
+        linear = 0
+        for d in range(plan.ndim):
+            linear = linear * axis_valid_length(&plan.grid.c[d], coords[d])
+            linear += plan.points[k * plan.ndim + d] - axis_offset(&plan.grid.c[d], coords[d])
+        if linear != k - begin:
+            return False
+    return True
+
+
+def plan_mask(Grid grid not None, mask):
+    """Plan the elements where a boolean array of the grid's shape is True, in C order.
+
+    Parameters
+    ----------
+    grid
+        The chunk grid of the array.
+    mask
+        A boolean array of the grid's shape. It is copied.
+
+    Returns
+    -------
+    Plan
+        Its shape is the number of True elements.
+
+    Raises
+    ------
+    IndexError
+        For another dtype or another shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zarr_core import Grid, RegularAxis, plan_mask
+    >>> plan_mask(Grid([RegularAxis(4, 2)]), np.array([True, False, False, True])).shape
+    (2,)
+    """
+    cdef cnp.ndarray array = np.asarray(mask)
+    cdef int64_t npoints
+    cdef int64_t* counts
+    cdef int64_t nchunks
+    cdef Plan plan
+    if cnp.PyArray_TYPE(array) != cnp.NPY_BOOL:
+        raise IndexError(f"a mask must be boolean, got dtype {array.dtype}")
+    if np.shape(array) != grid.shape:
+        raise IndexError(f"mask shape {np.shape(array)} does not match array shape {grid.shape}")
+    array = np.ascontiguousarray(array)
+    plan = new_plan(grid, PLAN_MASK)
+    nchunks = grid.nchunks
+    reserve_mask(plan, array)
+    counts = <int64_t*> calloc(nchunks + 1, sizeof(int64_t))
+    if counts == NULL:
+        raise MemoryError(f"no memory for a mask over {nchunks} chunks")
+    with nogil:
+        npoints = count_mask(plan, counts)
+    try:
+        plan.npoints = npoints
+        set_shape(plan, 1, &npoints)
+        mask_slots(plan, counts, nchunks)
+    finally:
+        free(counts)
+    return plan
+
+
+cdef int reserve_mask(Plan plan, cnp.ndarray array) except -1:
+    """A copy of the mask, for the mask must not change under the ranks; any true byte becomes 1."""
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(array), i, rows
+    cdef const uint8_t* data = <const uint8_t*> cnp.PyArray_DATA(array)
+    cdef int last = plan.ndim - 1
+    rows = size // plan.grid.c[last].length if size and plan.ndim else 1
+    plan.ranks = reserve(rows * (plan.grid.c[last].nchunks if plan.ndim else 1) + 1)
+    plan.mask = <uint8_t*> malloc(size + 1)
+    if plan.mask == NULL:
+        raise MemoryError(f"no memory for a mask of {size} elements")
+    for i in range(size):
+        plan.mask[i] = data[i] != 0
+    return 0
+
+
+cdef int64_t count_mask(Plan plan, int64_t* counts) noexcept nogil:
+    """One pass over the mask: ranks of each row's chunk runs, True elements of each chunk, and of all."""
+    cdef int64_t position[MAX_RANK]
+    cdef int64_t size = 1, rows, row, k, j, begin, end, chunk_row, total = 0, entry = 0, n
+    cdef const AxisC* last
+    cdef const uint8_t* data = plan.mask
+    cdef int d
+    for d in range(plan.ndim):
+        position[d] = 0
+        size *= plan.grid.c[d].length
+    plan.ranks[0] = 0
+    if plan.ndim == 0:
+        counts[0] = plan.ranks[1] = data[0]
+        return data[0]
+    if size == 0:
+        return 0
+    last = &plan.grid.c[plan.ndim - 1]
+    rows = size // last.length
+    for row in range(rows):
+        chunk_row = 0
+        for d in range(plan.ndim - 1):
+            chunk_row = chunk_row * plan.grid.c[d].nchunks + axis_find(&plan.grid.c[d], position[d])
+        chunk_row *= last.nchunks
+        end = 0
+        for k in range(last.nchunks):
+            begin = end
+            end += axis_valid_length(last, k)
+            n = 0
+            for j in range(begin, end):
+                n += data[j]
+            plan.ranks[entry] = total
+            entry += 1
+            total += n
+            counts[chunk_row + k] += n
+        data += last.length
+        for d in range(plan.ndim - 2, -1, -1):
+            position[d] += 1
+            if position[d] < plan.grid.c[d].length:
+                break
+            position[d] = 0
+    plan.ranks[entry] = total
+    return total
+
+
+cdef int mask_slots(Plan plan, const int64_t* counts, int64_t nchunks) except -1:
+    cdef int64_t chunk, rest, valid, slot = 0
+    cdef int64_t* coords
+    cdef int d
+    for chunk in range(nchunks):
+        plan.nslots += counts[chunk] != 0
+    plan.slot_coords = reserve(plan.nslots * plan.ndim)
+    plan.slot_wholes = <uint8_t*> calloc(plan.nslots + 1, 1)
+    if plan.slot_wholes == NULL:
+        raise MemoryError(f"no memory for a mask over {nchunks} chunks")
+    plan.all_whole = True
+    for chunk in range(nchunks):
+        if counts[chunk] == 0:
+            continue
+        coords = plan.slot_coords + slot * plan.ndim
+        rest = chunk
+        valid = 1
+        for d in range(plan.ndim - 1, -1, -1):
+            coords[d] = rest % plan.grid.c[d].nchunks
+            rest //= plan.grid.c[d].nchunks
+            valid *= axis_valid_length(&plan.grid.c[d], coords[d])
+        plan.slot_wholes[slot] = valid == counts[chunk]
+        plan.all_whole = plan.all_whole and plan.slot_wholes[slot]
+        slot += 1
+    return 0
