@@ -84,8 +84,8 @@ async def windowed(jobs: Iterator[Callable[[], Awaitable[T]]], width: int) -> li
 
     async def worker(index: int, job: Callable[[], Awaitable[T]]) -> None:
         results[index] = await job()
-        for index, job in numbered:  # noqa: PLR1704 - the same names on purpose: one job after another
-            results[index] = await job()
+        for later, following in numbered:
+            results[later] = await following()
 
     tasks: list[asyncio.Task[None]] = []
     try:
@@ -192,7 +192,8 @@ class _Direct:
                 try:
                     kind = type(request)
                     if kind is Hold:
-                        reply: Any = await holder.acquire_async(request.keys, request.family)
+                        await holder.acquire_async(request.keys, request.family)
+                        reply: Any = None
                     elif kind is Gather:
                         reply = [await self.run(child, holder) for child in request.steps]
                     elif kind is Await:
@@ -266,7 +267,8 @@ class _Coroutines:
             jobs = (partial(self.run, child, holder) for child in request.steps)
             return await windowed(jobs, 2 * concurrency())
         if kind is Hold:
-            return await holder.acquire_async(request.keys, request.family)
+            await holder.acquire_async(request.keys, request.family)
+            return None
         if kind is Await:
             return await request.factory()
         if kind is Transfer:

@@ -24,7 +24,9 @@ def first_error(error: BaseException) -> BaseException:
     return error
 
 
-def sync(coro: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop | None = None, timeout: float | None = None) -> T:
+def sync(
+    coro: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop | None = None, timeout: float | None = None
+) -> T:
     """Run a coroutine on a background event loop and wait for its result.
 
     Parameters

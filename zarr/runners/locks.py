@@ -170,7 +170,7 @@ class Holder:
         if names:
             if (rank, names[0]) <= self._top:
                 raise RuntimeError(
-                    f"cannot hold {family} {keys[0]!r}: these steps already hold {self._top[1]!r}, which comes later in "
+                    f"cannot hold {family} {keys[0]!r}: these hold {self._top[1]!r} already, which comes later in "
                     "the order of locks; take all keys in one Hold, nodes before chunks, or gather the first in steps "
                     "of their own"
                 )

@@ -166,8 +166,7 @@ def run_helpers(work: Any, helpers: int) -> None:
     pool = get_workers()
     futures: list[Future[Any]] = []
     try:
-        for _ in range(helpers):
-            futures.append(pool.submit(work))
+        futures.extend(pool.submit(work) for _ in range(helpers))
     except RuntimeError:
         # The pool is being replaced or the interpreter ends: the caller's own thread does it all.
         logger.debug("no worker threads to be had", exc_info=True)

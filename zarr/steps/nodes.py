@@ -61,14 +61,16 @@ def ancestor_paths(path: str) -> list[str]:
 
 
 def _get_steps(key: str) -> Steps[Buffer | None]:
-    return (yield Get(key))
+    value: Buffer | None = yield Get(key)
+    return value
 
 
 def _get_many_steps(keys: Sequence[str]) -> Steps[list[Buffer | None]]:
     """Read several keys at once."""
     if len(keys) == 1:
         return [(yield Get(keys[0]))]
-    return (yield Gather([_get_steps(key) for key in keys]))
+    values: list[Buffer | None] = yield Gather([_get_steps(key) for key in keys])
+    return values
 
 
 # Reading
@@ -297,8 +299,8 @@ def ensure_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> S
         if documents.get("zarr.json") is None and documents.get(".zgroup") is None:
             missing.append(path)
     if missing:
-        documents = GroupMetadata(zarr_format=zarr_format).to_buffer_dict(default_buffer_prototype())
-        yield Gather([_put_absent_steps(path, documents) for path in missing])
+        plain = GroupMetadata(zarr_format=zarr_format).to_buffer_dict(default_buffer_prototype())
+        yield Gather([_put_absent_steps(path, plain) for path in missing])
 
 
 def _check_parent(place: StorePath | str, path: str, documents: dict[str, Buffer | None]) -> None:

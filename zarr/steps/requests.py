@@ -47,7 +47,7 @@ class Request:
 
 
 class Get(Request):
-    """Ask for the value of a key, or for one range of it; the answer is a Buffer, or None where there is no such key."""
+    """Ask for the value of a key, or one range of it; the answer is a Buffer, or None where there is no such key."""
 
     __slots__ = ("byte_range", "key", "prototype")
 

@@ -36,7 +36,7 @@ _numbers = itertools.count()
 
 
 def partial_name(name: str) -> str:
-    """A name for the partial file of ``name``, used by nobody else; short enough where ``name`` is as long as can be."""
+    """A name for the partial file of ``name``, used by nobody else; not too long where ``name`` is very long."""
     stem = name if len(name) <= _LONGEST_STEM and len(os.fsencode(name)) <= _LONGEST_STEM else name[:32]
     return f".{stem}.{os.getpid():x}-{next(_numbers):x}.partial"
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.buffer.core import Buffer
 from zarr.storage.keys import check_key, join
+from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     from fsspec.asyn import AsyncFileSystem
@@ -81,9 +82,9 @@ class FsspecStore(Store):
     True
     """
 
-    supports_writes: bool = True  # type: ignore[assignment]
-    supports_deletes: bool = True  # type: ignore[assignment]
-    supports_listing: bool = True  # type: ignore[assignment]
+    supports_writes: bool = True
+    supports_deletes: bool = True
+    supports_listing: bool = True
 
     fs: AsyncFileSystem
     path: str
@@ -285,11 +286,7 @@ class FsspecStore(Store):
     async def set(self, key: str, value: Buffer, byte_range: tuple[int, int] | None = None) -> None:
         """Store ``value`` under the key."""
         self._check_writable()
-        if not isinstance(value, Buffer):
-            raise TypeError(
-                f"{type(self).__name__}.set(): `value` must be a Buffer instance. "
-                f"Got an instance of {type(value)} instead."
-            )
+        check_buffer(self, value)
         if byte_range:
             raise NotImplementedError("a part of a value cannot be replaced in a store of fsspec")
         await self._put(self._filesystem(), self._path(key), value.to_bytes())

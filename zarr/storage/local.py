@@ -14,6 +14,7 @@ from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.files import read_file, remove_tree, scan, walk, write_file
 from zarr.storage.keys import check_key, is_partial
+from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -50,9 +51,9 @@ class LocalStore(SyncStore):
     """
 
     blocking = True
-    supports_writes: bool = True  # type: ignore[assignment]
-    supports_deletes: bool = True  # type: ignore[assignment]
-    supports_listing: bool = True  # type: ignore[assignment]
+    supports_writes: bool = True
+    supports_deletes: bool = True
+    supports_listing: bool = True
 
     root: Path
     fsync: bool
@@ -70,7 +71,7 @@ class LocalStore(SyncStore):
         return type(self)(self.root, read_only=read_only, fsync=self.fsync)
 
     @classmethod
-    async def open(  # type: ignore[override]
+    async def open(
         cls, root: Path | str, *, read_only: bool = False, mode: AccessModeLiteral | None = None
     ) -> Self:
         """Make a store and see that its folder can be used.
@@ -185,12 +186,7 @@ class LocalStore(SyncStore):
         return path
 
     def _data(self, value: object) -> memoryview:
-        if not isinstance(value, Buffer):
-            raise TypeError(
-                f"{type(self).__name__}.set(): `value` must be a Buffer instance. "
-                f"Got an instance of {type(value)} instead."
-            )
-        return memoryview(value.as_numpy_array())
+        return memoryview(check_buffer(self, value).as_numpy_array())  # type: ignore[arg-type]
 
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` under the key, in one step."""

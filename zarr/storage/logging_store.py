@@ -125,9 +125,9 @@ class LoggingStore(WrapperStore[T_Store]):
 
     def __eq__(self, other: object) -> bool:
         with self.log(other):
-            return type(self) is type(other) and self._store == other._store  # type: ignore[attr-defined]
+            return type(self) is type(other) and self._store == other._store
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     @property
     def read_only(self) -> bool:

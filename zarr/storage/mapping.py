@@ -9,6 +9,7 @@ from zarr.abc.store import SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import slice_of
 from zarr.storage.keys import child_names, dir_prefix
+from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -35,9 +36,9 @@ class MappingStore(SyncStore):
     """
 
     blocking = True
-    supports_writes: bool = True  # type: ignore[assignment]
-    supports_deletes: bool = True  # type: ignore[assignment]
-    supports_listing: bool = True  # type: ignore[assignment]
+    supports_writes: bool = True
+    supports_deletes: bool = True
+    supports_listing: bool = True
 
     def __init__(self, mapping: MutableMapping[str, Any], *, read_only: bool = False) -> None:
         super().__init__(read_only=read_only)
@@ -111,11 +112,7 @@ class MappingStore(SyncStore):
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` under the key, as ``bytes``."""
         self._check_writable()
-        if not isinstance(value, Buffer):
-            raise TypeError(
-                f"{type(self).__name__}.set(): `value` must be a Buffer instance. "
-                f"Got an instance of {type(value)} instead."
-            )
+        check_buffer(self, value)
         self.mapping[key] = value.to_bytes()
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:

@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Iterable, MutableMapping
 from itertools import count
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer import cpu, gpu
@@ -14,6 +14,7 @@ from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import slice_of
 from zarr.storage.keys import child_names, dir_prefix, normalize_path
 from zarr.storage.url import parse_store_url
+from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -47,9 +48,9 @@ class MemoryStore(SyncStore):
     """
 
     blocking = False
-    supports_writes: bool = True  # type: ignore[assignment]
-    supports_deletes: bool = True  # type: ignore[assignment]
-    supports_listing: bool = True  # type: ignore[assignment]
+    supports_writes: bool = True
+    supports_deletes: bool = True
+    supports_listing: bool = True
 
     _store_dict: MutableMapping[str, Buffer]
 
@@ -106,15 +107,15 @@ class MemoryStore(SyncStore):
     @staticmethod
     def _converted(value: Any, prototype: BufferPrototype | None) -> Buffer:
         """The value as the prototype's buffer; the very object where it is one, and cannot be written to."""
-        wanted = cpu.Buffer if prototype is None else prototype.buffer
+        wanted: type[Buffer] = cpu.Buffer if prototype is None else prototype.buffer
         if type(value) is not wanted:
             return wanted.from_bytes(value) if isinstance(value, bytes) else wanted.from_buffer(value)
-        data = value._data
-        if isinstance(value, cpu.Buffer) and data.flags.writeable:
-            data = data.view()
+        found: Buffer = value
+        if isinstance(value, cpu.Buffer) and value._data.flags.writeable:
+            data = value._data.view()
             data.flags.writeable = False
-            return wanted(data)
-        return value
+            found = wanted(data)
+        return found
 
     def exists_sync(self, key: str) -> bool:
         """Whether the key has a value."""
@@ -144,7 +145,7 @@ class MemoryStore(SyncStore):
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store a copy of ``value`` under the key."""
         self._check_writable()
-        self._check_buffer(value)
+        check_buffer(self, value)
         self._store_dict[key] = frozen(value)
 
     async def set(self, key: str, value: Buffer, byte_range: tuple[int, int] | None = None) -> None:
@@ -153,7 +154,7 @@ class MemoryStore(SyncStore):
             self.set_sync(key, value)
             return
         self._check_writable()
-        self._check_buffer(value)
+        check_buffer(self, value)
         data = bytearray(self._store_dict[key].to_bytes())
         data[byte_range[0] : byte_range[1]] = value.to_bytes()
         self._store_dict[key] = type(value).from_bytes(bytes(data))
@@ -161,7 +162,7 @@ class MemoryStore(SyncStore):
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Store ``value`` where the key has none; True where this call stored it."""
         self._check_writable()
-        self._check_buffer(value)
+        check_buffer(self, value)
         mine = frozen(value)
         return self._store_dict.setdefault(key, mine) is mine
 
@@ -185,13 +186,6 @@ class MemoryStore(SyncStore):
         """Remove all keys."""
         self._check_writable()
         self._store_dict.clear()
-
-    def _check_buffer(self, value: object) -> None:
-        if not isinstance(value, Buffer):
-            raise TypeError(
-                f"{type(self).__name__}.set(): `value` must be a Buffer instance. "
-                f"Got an instance of {type(value)} instead."
-            )
 
     # Bulk
 
@@ -315,7 +309,7 @@ class ManagedMemoryStore(MemoryStore):
             and self.read_only == other.read_only
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in vars(self).items() if key != "_store_dict"}
@@ -406,7 +400,7 @@ class GpuMemoryStore(MemoryStore):
     """
 
     def __init__(self, store_dict: MutableMapping[str, gpu.Buffer] | None = None, *, read_only: bool = False) -> None:
-        super().__init__(store_dict, read_only=read_only)  # type: ignore[arg-type]
+        super().__init__(cast("MutableMapping[str, Buffer] | None", store_dict), read_only=read_only)
 
     def __str__(self) -> str:
         return f"gpumemory://{id(self._store_dict)}"
@@ -423,5 +417,5 @@ class GpuMemoryStore(MemoryStore):
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` under the key, in GPU memory."""
         self._check_writable()
-        self._check_buffer(value)
+        check_buffer(self, value)
         self._store_dict[key] = value if isinstance(value, gpu.Buffer) else gpu.Buffer.from_buffer(value)

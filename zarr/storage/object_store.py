@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.buffer.core import Buffer
 from zarr.storage.keys import check_key, dir_prefix
+from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore as _UpstreamObjectStore
@@ -206,7 +207,7 @@ class ObjectStore(Store, Generic[T_Store]):
 
         self._check_writable()
         check_key(key)
-        await obstore.put_async(self.store, key, _payload(self, value))
+        await obstore.put_async(self.store, key, check_buffer(self, value).to_bytes())
 
     async def put_if_absent(self, key: str, value: Buffer) -> bool:
         """Store ``value`` where the key has none; of several who try at once, one succeeds."""
@@ -216,7 +217,7 @@ class ObjectStore(Store, Generic[T_Store]):
         self._check_writable()
         check_key(key)
         try:
-            await obstore.put_async(self.store, key, _payload(self, value), mode="create")
+            await obstore.put_async(self.store, key, check_buffer(self, value).to_bytes(), mode="create")
         except AlreadyExistsError:
             return False
         return True
@@ -247,11 +248,3 @@ class ObjectStore(Store, Generic[T_Store]):
 def _is_missing(error: Exception) -> bool:
     """Whether an error means that there is no such key; below a file of a local store, too, there is none."""
     return isinstance(error, ALLOWED_EXCEPTIONS) or "(os error 20)" in str(error)
-
-
-def _payload(store: ObjectStore[Any], value: object) -> bytes:
-    if not isinstance(value, Buffer):
-        raise TypeError(
-            f"{type(store).__name__}.set(): `value` must be a Buffer instance. Got an instance of {type(value)} instead."
-        )
-    return value.to_bytes()

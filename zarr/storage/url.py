@@ -46,4 +46,4 @@ def parse_store_url(url: str) -> ParsedStoreUrl:
 def is_uri(text: str) -> bool:
     """Whether a string names a store by a scheme, and not by a path (Windows drive letters are no schemes)."""
     head, separator, _ = text.partition("://")
-    return bool(separator) and len(head) > 1 or "::" in text
+    return (bool(separator) and len(head) > 1) or "::" in text

@@ -82,10 +82,6 @@ class WrapperStore(Store, Generic[T_Store]):
         """Whether the wrapped store refuses to be written to."""
         return self._store.read_only
 
-    @property
-    def _read_only(self) -> bool:
-        return self._store.read_only
-
     def __enter__(self) -> Self:
         self._store.__enter__()
         return self
@@ -118,7 +114,7 @@ class WrapperStore(Store, Generic[T_Store]):
         return f"{type(self).__name__}({type(self._store).__name__}, '{self._store}')"
 
     def __eq__(self, value: object) -> bool:
-        return type(self) is type(value) and self._store == cast("WrapperStore[T_Store]", value)._store
+        return type(self) is type(value) and self._store == value._store
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -184,8 +180,11 @@ class WrapperStore(Store, Generic[T_Store]):
             )
             if value is not None
         }
-        source = self._store if type(self).get is WrapperStore.get else super()
-        async for group in source.get_ranges(key, byte_ranges, prototype=prototype, **limits):
+        if type(self).get is WrapperStore.get:
+            found = self._store.get_ranges(key, byte_ranges, prototype=prototype, **limits)
+        else:
+            found = super().get_ranges(key, byte_ranges, prototype=prototype, **limits)
+        async for group in found:
             yield group
 
     async def exists(self, key: str) -> bool:

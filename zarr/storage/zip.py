@@ -13,6 +13,7 @@ from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.keys import check_key, child_names, dir_prefix
+from zarr.storage.values import check_buffer
 from zarr.storage.zip_archive import Archive
 from zarr.storage.zip_format import END_SIGNATURE, LOCAL_SIGNATURE
 
@@ -82,9 +83,9 @@ class ZipStore(SyncStore):
     """
 
     blocking = True
-    supports_writes: bool = True  # type: ignore[assignment]
-    supports_deletes: bool = True  # type: ignore[assignment]
-    supports_listing: bool = True  # type: ignore[assignment]
+    supports_writes: bool = True
+    supports_deletes: bool = True
+    supports_listing: bool = True
 
     path: Path | None
     compression: int
@@ -109,7 +110,9 @@ class ZipStore(SyncStore):
         elif hasattr(path, "read") and hasattr(path, "seek"):
             self.path, self._fileobj = None, path
         else:
-            raise TypeError(f"'path' must be a string, a Path or a binary file. Got an instance of {type(path)} instead.")
+            raise TypeError(
+                f"'path' must be a string, a Path or a binary file. Got an instance of {type(path)} instead."
+            )
         self._zmode: ZipStoreAccessModeLiteral = mode
         self.compression = compression
         self.allowZip64 = allowZip64
@@ -237,11 +240,7 @@ class ZipStore(SyncStore):
         """Add ``value`` under the key; what the key held before is no longer named."""
         self._check_writable()
         check_key(key)
-        if not isinstance(value, Buffer):
-            raise TypeError(
-                f"{type(self).__name__}.set(): `value` must be a Buffer instance. "
-                f"Got an instance of {type(value)} instead."
-            )
+        check_buffer(self, value)
         self._archive.write(key, value.to_bytes())
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
@@ -276,12 +275,12 @@ class ZipStore(SyncStore):
 
     def bulk_access(self) -> BulkAccess | None:
         """Values are handed over many at a time."""
-        return BulkAccess(kind="buffers", root=None, get_many=self._get_many, set_many=self._set_many)
+        return BulkAccess(kind="buffers", root=None, get_many=self._get_payloads, set_many=self._set_payloads)
 
-    def _get_many(self, keys: list[str]) -> list[bytes | None]:
+    def _get_payloads(self, keys: list[str]) -> list[Any]:
         return [self._read(key) for key in keys]
 
-    def _set_many(self, items: list[tuple[str, Any]]) -> None:
+    def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
         self._check_writable()
         for key, payload in items:
             if payload is None:

@@ -36,13 +36,14 @@ _WRITERS: weakref.WeakSet[Archive]
 
 def _dos_time() -> tuple[int, int]:
     now = time.localtime()
-    return now.tm_hour << 11 | now.tm_min << 5 | now.tm_sec // 2, (now.tm_year - 1980) << 9 | now.tm_mon << 5 | now.tm_mday
+    day = (now.tm_year - 1980) << 9 | now.tm_mon << 5 | now.tm_mday
+    return now.tm_hour << 11 | now.tm_min << 5 | now.tm_sec // 2, day
 
 
 class Handle:
     """A file that is read and written at given places, by several threads at once."""
 
-    def __init__(self, file: IO[bytes], *, owned: bool) -> None:
+    def __init__(self, file: IO[bytes] | io.FileIO, *, owned: bool) -> None:
         self._file = file
         self._owned = owned
         self._lock = threading.Lock()
@@ -166,7 +167,7 @@ class Archive:
             directory, name = os.path.split(self.path)
             os.makedirs(directory or ".", exist_ok=True)
             self._temporary = os.path.join(directory, partial_name(name))
-            self._handle = Handle(open(self._temporary, "x+b", buffering=0), owned=True)
+            self._handle = Handle(io.FileIO(self._temporary, "xb+"), owned=True)
         self.entries, self._end, self._writable, self._dirty = {}, 0, True, True
         _WRITERS.add(self)
 
@@ -176,7 +177,7 @@ class Archive:
             if self.mode == "a" and not os.path.exists(self.path):
                 self._start_new()
                 return
-            self._handle = Handle(open(self.path, "rb", buffering=0), owned=True)
+            self._handle = Handle(io.FileIO(self.path, "rb"), owned=True)
         else:
             assert self.file is not None
             self._handle = Handle(self.file, owned=False)
@@ -198,7 +199,7 @@ class Archive:
             if self.mode == "r":
                 raise ValueError("the zip file was opened to be read only")
             if self.path is not None:
-                handle = Handle(open(self.path, "r+b", buffering=0), owned=True)
+                handle = Handle(io.FileIO(self.path, "rb+"), owned=True)
                 self._handle = handle
             if handle.size() > self._end:
                 handle.truncate(self._end)
@@ -301,7 +302,7 @@ class Archive:
                 return
             directory, name = os.path.split(self.path)
             temporary = os.path.join(directory, partial_name(name))
-            target = Handle(open(temporary, "x+b", buffering=0), owned=True)
+            target = Handle(io.FileIO(temporary, "xb+"), owned=True)
             try:
                 entries, end = _copy_entries(source, target, self.entries.values())
                 target.write_at(end, tail := directory_bytes(list(entries.values()), end, allow_zip64=self.zip64))

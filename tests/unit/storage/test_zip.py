@@ -188,7 +188,7 @@ while True:
 @pytest.mark.parametrize("mode", ["a", "w"])
 def test_a_killed_writer_leaves_what_was_committed(tmp_path: Path, mode: str) -> None:
     path = tmp_path / "a.zip"
-    write(path, {key: b"0" * 10 for key in "abc"}, "w")
+    write(path, dict.fromkeys("abc", b"0" * 10), "w")
     for round_number in range(6):
         child = subprocess.Popen([sys.executable, "-c", _WRITER, str(path), mode], stdout=subprocess.PIPE)
         assert child.stdout is not None

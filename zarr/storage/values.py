@@ -1,0 +1,27 @@
+"""What may be stored."""
+
+from __future__ import annotations
+
+from zarr.buffer.core import Buffer
+
+
+def check_buffer(store: object, value: object) -> Buffer:
+    """Refuse what is no Buffer, naming the store that was asked to keep it.
+
+    Raises
+    ------
+    TypeError
+
+    Examples
+    --------
+    >>> check_buffer(None, b"bytes")
+    Traceback (most recent call last):
+    ...
+    TypeError: NoneType.set(): `value` must be a Buffer instance. Got an instance of <class 'bytes'> instead.
+    """
+    if not isinstance(value, Buffer):
+        raise TypeError(
+            f"{type(store).__name__}.set(): `value` must be a Buffer instance. "
+            f"Got an instance of {type(value)} instead."
+        )
+    return value
