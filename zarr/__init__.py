@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from zarr import types
 from zarr._version import version as __version__
 from zarr.api.synchronous import (
     array,
@@ -39,7 +42,23 @@ from zarr.arrays.synchronous import Array
 from zarr.groups.asynchronous import AsyncGroup
 from zarr.groups.synchronous import Group
 from zarr.logs import debug_lines, set_format, set_log_level
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.settings import config
+
+# `zarr.types` lies on the first floor and names classes of upper floors: they are handed down from here.
+vars(types).update(
+    Array=Array,
+    AsyncArray=AsyncArray,
+    ArrayV2Metadata=ArrayV2Metadata,
+    ArrayV3Metadata=ArrayV3Metadata,
+    AnyArray=Array[Any],
+    AnyAsyncArray=AsyncArray[Any],
+    ArrayV2=Array[ArrayV2Metadata],
+    ArrayV3=Array[ArrayV3Metadata],
+    AsyncArrayV2=AsyncArray[ArrayV2Metadata],
+    AsyncArrayV3=AsyncArray[ArrayV3Metadata],
+)
 
 
 def print_debug_info() -> None:

@@ -6,10 +6,24 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import reduce
-from typing import Any, Final, Generic, Literal, NotRequired, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NotRequired, TypeAlias, TypeVar
 
 import numpy as np
 from typing_extensions import ReadOnly, TypedDict
+
+if TYPE_CHECKING:
+    # Names of upper rooms; at run time `zarr` itself puts them here, once both are loaded.
+    from zarr.arrays.asynchronous import AsyncArray
+    from zarr.arrays.synchronous import Array
+    from zarr.metadata.v2 import ArrayV2Metadata
+    from zarr.metadata.v3 import ArrayV3Metadata
+
+    AnyArray: TypeAlias = Array[Any]
+    AnyAsyncArray: TypeAlias = AsyncArray[Any]
+    ArrayV2: TypeAlias = Array[ArrayV2Metadata]
+    ArrayV3: TypeAlias = Array[ArrayV3Metadata]
+    AsyncArrayV2: TypeAlias = AsyncArray[ArrayV2Metadata]
+    AsyncArrayV3: TypeAlias = AsyncArray[ArrayV3Metadata]
 
 BytesLike: TypeAlias = bytes | bytearray | memoryview
 ShapeLike: TypeAlias = Iterable[int | np.integer[Any]] | int | np.integer[Any]

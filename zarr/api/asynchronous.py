@@ -331,7 +331,7 @@ async def ones_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kw
 
 
 async def full_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> AsyncArray[Any]:
-    return as_array(await run(like_call(a, zarr_format, **kwargs)))
+    return as_array(await run(like_call(a, zarr_format, full=True, **kwargs)))
 
 
 async def open_like(

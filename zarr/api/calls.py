@@ -16,7 +16,7 @@ from zarr.arrays.create import create_array_steps, default_zarr_format
 from zarr.arrays.face import ArrayFace
 from zarr.errors import ArrayNotFoundError, GroupNotFoundError, NodeNotFoundError
 from zarr.groups.consolidating import consolidate_steps
-from zarr.groups.creation import legacy_array_steps, like_parameters, warn_without_effect
+from zarr.groups.creation import full_like_parameters, legacy_array_steps, like_parameters, warn_without_effect
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.hierarchy import create_hierarchy_steps
 from zarr.groups.opening import open_group_steps
@@ -311,11 +311,13 @@ def array_call(data: Any, **kwargs: Any) -> Call[Opened]:
     return create_call(data.shape, dtype=data.dtype if dtype is None else dtype, data=data, **kwargs)
 
 
-def like_call(model: Any, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Call[Opened]:
+def like_call(
+    model: Any, zarr_format: ZarrFormat | None = None, *, full: bool = False, **kwargs: Any
+) -> Call[Opened]:
     """Make an array like another one."""
     zarr_format = format_of(kwargs, zarr_format)
     given = kwargs if zarr_format is None else {**kwargs, "zarr_format": zarr_format}
-    parameters = like_parameters(model, given)
+    parameters = (full_like_parameters if full else like_parameters)(model, given)
     return create_call(**parameters)
 
 

@@ -927,7 +927,7 @@ def full_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: 
     >>> zarr.full_like(zarr.zeros((2,)), fill_value=3)[:]
     array([3., 3.])
     """
-    return as_array(run(like_call(a, zarr_format, **kwargs)))
+    return as_array(run(like_call(a, zarr_format, full=True, **kwargs)))
 
 
 def open_like(a: ArrayLike, path: str, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:

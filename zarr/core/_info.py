@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from zarr.arrays.info import ArrayInfo, byte_info, human_readable_size
+from zarr.arrays.info import ArrayInfo, byte_info
 from zarr.groups.info import GroupInfo
 
 __all__ = [
     "ArrayInfo",
     "GroupInfo",
     "byte_info",
-    "human_readable_size",
 ]

@@ -362,7 +362,7 @@ class AsyncGroup:
         return await self._make(like_steps(self._handle, name, like=data, **{"fill_value": 1, **kwargs}))
 
     async def full_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, like=data, **kwargs))
+        return await self._make(like_steps(self._handle, name, like=data, full=True, **kwargs))
 
     async def _make(self, steps: Steps[NodeRecord]) -> AsyncArray[Any]:
         return wrap_async(await self._run(steps))  # type: ignore[return-value]

@@ -51,6 +51,9 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
     records = yield from members_steps(handle, None, use_consolidated_for_children=False)
     handle.metadata = dataclasses.replace(handle.metadata, consolidated_metadata=nest(records))
     documents = handle.metadata.to_buffer_dict(default_buffer_prototype())
+    prefix = f"{handle.path}/" if handle.path else ""
+    yield Gather([_write_steps({f"{prefix}{name}": value for name, value in documents.items()})])
+    touch(handle.store, handle.path)
     if "zarr.json" in documents:
         warnings.warn(
             "Consolidated metadata is currently not part in the Zarr format 3 specification. It may not be supported by "
@@ -58,9 +61,6 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
             ZarrUserWarning,
             stacklevel=2,
         )
-    prefix = f"{handle.path}/" if handle.path else ""
-    yield Gather([_write_steps({f"{prefix}{name}": value for name, value in documents.items()})])
-    touch(handle.store, handle.path)
     return GroupHandle(handle.metadata, store_path)
 
 

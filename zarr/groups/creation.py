@@ -243,6 +243,20 @@ def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**lent, **given}
 
 
+def full_like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as :func:`like_parameters`, where there must be a value to fill the array with.
+
+    Raises
+    ------
+    TypeError
+        If neither the model nor the caller says which.
+    """
+    parameters = like_parameters(model, given)
+    if "fill_value" not in parameters:
+        raise TypeError("full() missing 1 required positional argument: 'fill_value' (the model has none to lend)")
+    return parameters
+
+
 def _lent(metadata: ArrayV2Metadata | ArrayV3Metadata, given: Mapping[str, Any]) -> dict[str, Any]:
     lent: dict[str, Any] = {"shape": metadata.shape, "dtype": metadata.dtype, "fill_value": metadata.fill_value}
     zarr_format = given.get("zarr_format") or metadata.zarr_format

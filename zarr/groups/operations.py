@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr.arrays.copying import from_array_steps
 from zarr.arrays.create import create_array_steps
+from zarr.arrays.face import ArrayFace
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import (
     ArrayNotFoundError,
@@ -17,7 +19,7 @@ from zarr.errors import (
     GroupNotFoundError,
     NodeNotFoundError,
 )
-from zarr.groups.creation import legacy_array_steps, like_parameters
+from zarr.groups.creation import full_like_parameters, legacy_array_steps, like_parameters
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.walk import fresh_steps, look_up
 from zarr.metadata.group import GroupMetadata
@@ -178,11 +180,13 @@ def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Ste
     return NodeRecord(name, made.store_path, made.metadata)
 
 
-def like_steps(handle: GroupHandle, name: str, *, like: Any = None, **parameters: Any) -> Steps[NodeRecord]:
+def like_steps(
+    handle: GroupHandle, name: str, *, like: Any = None, full: bool = False, **parameters: Any
+) -> Steps[NodeRecord]:
     """Make an array by the parameters of ``zarr.create``, after the model of another one if there is one."""
     given = {"zarr_format": handle.metadata.zarr_format, **parameters}
     if like is not None:
-        given = like_parameters(like, given)
+        given = (full_like_parameters if full else like_parameters)(like, given)
     made = yield from legacy_array_steps(handle.store_path / name, **given)
     return NodeRecord(name, made.store_path, made.metadata)
 
@@ -191,6 +195,11 @@ def set_steps(handle: GroupHandle, key: str, value: Any) -> Steps[NodeRecord]:
     """Store data as an array below a group, in the place of what was there."""
     if (handle.store_path / key).path == handle.path:
         raise ValueError(f"a group cannot be replaced by a member of its own: {key!r} names the group itself")
+    if isinstance(value, ArrayFace):
+        made = yield from from_array_steps(
+            handle.store_path / key, data=value, zarr_format=handle.metadata.zarr_format, overwrite=True
+        )
+        return NodeRecord(key, made.store_path, made.metadata)
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         value = np.asarray(value)
     return (yield from member_array_steps(handle, key, data=value, overwrite=True))

@@ -1068,7 +1068,7 @@ class Group(LegacyMembers):
         >>> zarr.group().full_like(name="x", data=np.zeros(3), fill_value=5)[:]
         array([5., 5., 5.])
         """
-        return self._make(like_steps(self._handle, name, like=data, **kwargs))
+        return self._make(like_steps(self._handle, name, like=data, full=True, **kwargs))
 
 
 _TWINS = {"getitem": "__getitem__", "setitem": "__setitem__", "delitem": "__delitem__", "contains": "__contains__"}
