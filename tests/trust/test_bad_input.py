@@ -19,7 +19,7 @@ def text_of(error: BaseException) -> str:
     return "\n".join([str(error), *getattr(error, "__notes__", [])])
 
 
-@pytest.mark.parametrize("chunks", [(-1, 5), (0, 5), (5,), (5, 5, 5), (2.5, 5)])
+@pytest.mark.parametrize("chunks", [(-2, 5), (0, 5), (5,), (5, 5, 5), (2.5, 5)])
 def test_bad_chunks(chunks: Any) -> None:
     with pytest.raises((ValueError, TypeError)):
         zarr.create_array(MemoryStore(), shape=(10, 10), chunks=chunks, dtype="i4")
@@ -166,9 +166,8 @@ BAD_DOCUMENTS = {
 @pytest.mark.parametrize("name", BAD_DOCUMENTS)
 def test_bad_document(name: str) -> None:
     store = MemoryStore({"a/zarr.json": Buffer.from_bytes(json.dumps(BAD_DOCUMENTS[name]).encode())})
-    with pytest.raises((BaseZarrError, ValueError, KeyError, TypeError)) as caught:
+    with pytest.raises((BaseZarrError, ValueError)):
         zarr.open_array(store, path="a", mode="r")
-    assert not isinstance(caught.value, KeyError | TypeError), repr(caught.value)
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"a": ' * 50_000, b"nul"])
