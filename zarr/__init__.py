@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from zarr import types
@@ -59,6 +60,15 @@ vars(types).update(
     AsyncArrayV2=AsyncArray[ArrayV2Metadata],
     AsyncArrayV3=AsyncArray[ArrayV3Metadata],
 )
+
+_FRONT_ROOMS = frozenset({"core", "experimental", "testing"})
+
+
+def __getattr__(name: str) -> Any:
+    # These rooms only repeat names of the others for libraries that ask for them; they are loaded when one does.
+    if name in _FRONT_ROOMS:
+        return import_module(f"zarr.{name}")
+    raise AttributeError(f"module 'zarr' has no attribute {name!r}")
 
 
 def print_debug_info() -> None:
