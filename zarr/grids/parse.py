@@ -42,7 +42,9 @@ def parse_chunk_grid(data: object) -> ChunkGridMetadata:
     """
     if isinstance(data, ChunkGridMetadata):
         return data
-    name, _ = parse_named_configuration(data, require_configuration=False)  # type: ignore[arg-type]
+    name, configuration = parse_named_configuration(data, require_configuration=False)  # type: ignore[arg-type]
+    if name == "regular" and isinstance(configuration, dict) and "chunk_shape" in configuration:
+        return RegularChunkGridMetadata(chunk_shape=configuration["chunk_shape"])
     cls = _BUILTIN.get(name)
     return cls.from_dict(data) if cls is not None else _look_up(name).from_dict(data)
 

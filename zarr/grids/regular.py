@@ -9,7 +9,7 @@ from typing import Any, Self
 import zarr_core
 from zarr.grids.base import ChunkGridMetadata
 from zarr.grids.dimensions import FixedDimension
-from zarr.grids.shapes import parse_chunk_edge, parse_member
+from zarr.grids.shapes import MAX_LENGTH, parse_chunk_edge, parse_member
 from zarr.types import parse_named_configuration
 
 
@@ -38,10 +38,13 @@ class RegularChunkGridMetadata(ChunkGridMetadata):
     chunk_shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.chunk_shape, Iterable):
+        if type(self.chunk_shape) is not list and not isinstance(self.chunk_shape, Iterable):
             raise TypeError(f"A chunk shape must be an iterable of chunk edge lengths, got {self.chunk_shape!r}")
-        edges = tuple([parse_chunk_edge(edge, axis) for axis, edge in enumerate(self.chunk_shape)])
-        object.__setattr__(self, "chunk_shape", edges)
+        edges = tuple(self.chunk_shape)
+        # Parsing one by one finds the axis at fault, which is rarely wanted.
+        if not all([type(edge) is int and 0 < edge <= MAX_LENGTH for edge in edges]):
+            edges = tuple([parse_chunk_edge(edge, axis) for axis, edge in enumerate(edges)])
+        self.__dict__["chunk_shape"] = edges
 
     @property
     def ndim(self) -> int:

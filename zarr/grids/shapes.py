@@ -35,7 +35,10 @@ def parse_shape(data: ShapeLike) -> tuple[int, ...]:
     >>> parse_shape([10, 20])
     (10, 20)
     """
-    shape = parse_shapelike(data)
+    # Documents have lists of plain integers: those are done with at once.
+    shape = tuple(data) if type(data) is list else None
+    if shape is None or not all([type(length) is int and 0 <= length <= MAX_LENGTH for length in shape]):
+        shape = parse_shapelike(data)
     if shape and max(shape) > MAX_LENGTH:
         raise ValueError(
             f"A length of {max(shape)} in shape {shape} is too large: the limit is 2**63 - 1 = {MAX_LENGTH}."

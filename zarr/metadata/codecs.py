@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.array_spec import ArrayConfig, ArraySpec
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.cpu import buffer_prototype
 from zarr.dtype import ZDType
 from zarr.registry import get_codec_class
 from zarr.types import parse_named_configuration
+
+
+_LONG_FORM = {"name", "configuration"}
 
 
 def parse_codecs(data: object) -> tuple[Codec, ...]:
@@ -47,6 +49,9 @@ def parse_codecs(data: object) -> tuple[Codec, ...]:
         if isinstance(entry, ArrayArrayCodec | ArrayBytesCodec | BytesBytesCodec):
             codecs.append(entry)
             continue
+        if type(entry) is dict and type(entry.get("name")) is str and entry.keys() <= _LONG_FORM:
+            codecs.append(get_codec_class(entry["name"]).from_dict(entry))
+            continue
         name, configuration = parse_named_configuration(entry, require_configuration=False)
         document: dict[str, Any] = {"name": name}
         if configuration is not None:
@@ -71,10 +76,8 @@ def validate_array_bytes_codec(codecs: tuple[Codec, ...]) -> ArrayBytesCodec:
     return found[0]
 
 
-@lru_cache(maxsize=1)
-def _plain_config() -> ArrayConfig:
-    # What a codec makes of an array does not depend on how the array behaves at run time.
-    return ArrayConfig(order="C", write_empty_chunks=False)
+# What a codec makes of an array depends neither on how the array behaves at run time nor on where its data lie.
+_PLAIN_CONFIG = ArrayConfig(order="C", write_empty_chunks=False)
 
 
 def settle_codecs(
@@ -100,7 +103,7 @@ def settle_codecs(
     """
     validate_array_bytes_codec(codecs)
     spec = ArraySpec(
-        shape=shape, dtype=dtype, fill_value=fill_value, config=_plain_config(), prototype=default_buffer_prototype()
+        shape=shape, dtype=dtype, fill_value=fill_value, config=_PLAIN_CONFIG, prototype=buffer_prototype
     )
     settled: list[Codec] = []
     for codec in codecs:

@@ -121,49 +121,37 @@ def dump_document(document: Mapping[str, Any], *, indent: int | str | None = "co
     try:
         if type(indent) is not int or indent < 0:
             return json.dumps(document, indent=indent).encode("ascii")
-        parts: list[str] = []
-        _write(document, "\n", " " * indent, parts.append)
+        text = _text(document, "\n", " " * indent)
     except RecursionError:
         raise ValueError("The metadata document is nested too deeply, or contains itself.") from None
     except TypeError as error:
         place = _unwritable(document, "")
         raise TypeError(f"{error} (at {place})" if place else str(error)) from error
-    return "".join(parts).encode("ascii")
+    return text.encode("ascii")
 
 
-def _write(value: Any, margin: str, step: str, emit: Callable[[str], object]) -> None:
-    """Write one value, as ``json.dumps(value, indent=...)`` does; ``margin`` is a newline and the current indent."""
+def _text(value: Any, margin: str, step: str) -> str:
+    """Return one value as ``json.dumps(value, indent=...)`` writes it; ``margin`` is a newline and the indent."""
     kind = type(value)
     if kind is str:
-        emit(_encode_string(value))
-    elif kind is int:
-        emit(int.__repr__(value))
-    elif isinstance(value, dict):
+        return _encode_string(value)
+    if kind is int:
+        return str(value)
+    inner = margin + step
+    if isinstance(value, dict):
         if not value:
-            emit("{}")
-            return
-        inner = margin + step
-        lead = "{" + inner
-        for key, item in value.items():
-            emit(lead)
-            emit(_encode_string(key if type(key) is str else _key(key)))
-            emit(": ")
-            _write(item, inner, step, emit)
-            lead = "," + inner
-        emit(margin + "}")
-    elif isinstance(value, list | tuple):
+            return "{}"
+        members = [
+            f"{_encode_string(key if type(key) is str else _key(key))}: {_text(item, inner, step)}"
+            for key, item in value.items()
+        ]
+        return f"{{{inner}{f',{inner}'.join(members)}{margin}}}"
+    if isinstance(value, list | tuple):
         if not value:
-            emit("[]")
-            return
-        inner = margin + step
-        lead = "[" + inner
-        for item in value:
-            emit(lead)
-            _write(item, inner, step, emit)
-            lead = "," + inner
-        emit(margin + "]")
-    else:
-        emit(json.dumps(value))
+            return "[]"
+        items = [_text(item, inner, step) for item in value]
+        return f"[{inner}{f',{inner}'.join(items)}{margin}]"
+    return json.dumps(value)
 
 
 def _key(key: object) -> str:

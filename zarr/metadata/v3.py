@@ -114,7 +114,7 @@ def parse_data_type(data: Any) -> ZDType[Any, Any]:
     >>> parse_data_type({"name": "int32"})
     Int32(endianness='little')
     """
-    if isinstance(data, Mapping) and isinstance(data.get("name"), str):
+    if type(data) is not str and isinstance(data, Mapping) and isinstance(data.get("name"), str):
         configuration = data.get("configuration")
         # A type without parameters is written as its name, so an object without any is read as the name.
         data = {"name": data["name"], "configuration": configuration} if configuration else data["name"]
@@ -191,24 +191,32 @@ class ArrayV3Metadata(Metadata):
         extra_fields: Mapping[str, AllowedExtraField] | None = None,
     ) -> None:
         lengths = parse_shape(shape)
-        grid = parse_chunk_grid(chunk_grid)
-        names = parse_dimension_names(dimension_names)
-        fill = data_type.cast_scalar(fill_value)
-        check_ranks(lengths, grid, names)
-        settled = settle_codecs(parse_codecs(codecs), shape=lengths, dtype=data_type, fill_value=fill, chunk_grid=grid)
-        # The class is frozen, so its fields are put in place behind its back, all at once.
-        self.__dict__.update(
+        self._settle(
             shape=lengths,
             data_type=data_type,
-            chunk_grid=grid,
+            chunk_grid=parse_chunk_grid(chunk_grid),
             chunk_key_encoding=parse_chunk_key_encoding(chunk_key_encoding),
-            fill_value=fill,
-            codecs=settled,
+            fill_value=data_type.cast_scalar(fill_value),
+            codecs=parse_codecs(codecs),
             attributes=parse_attributes(attributes),
-            dimension_names=names,
+            dimension_names=parse_dimension_names(dimension_names),
             storage_transformers=parse_storage_transformers(storage_transformers),
             extra_fields=parse_extra_fields(extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array"),
         )
+
+    def _settle(self, **members: Any) -> None:
+        """Check parsed members against each other, and put them in place."""
+        shape, grid = members["shape"], members["chunk_grid"]
+        check_ranks(shape, grid, members["dimension_names"])
+        members["codecs"] = settle_codecs(
+            members["codecs"],
+            shape=shape,
+            dtype=members["data_type"],
+            fill_value=members["fill_value"],
+            chunk_grid=grid,
+        )
+        # The class is frozen, so its fields are put in place behind its back, all at once.
+        self.__dict__.update(members)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ArrayV3Metadata):
@@ -271,10 +279,14 @@ class ArrayV3Metadata(Metadata):
             for member, optional in _OPTIONAL_PARSERS:
                 members[member] = optional(data.get(member))
             member = None
-            extra = {k: data[k] for k in data.keys() - ARRAY_METADATA_KEYS} if len(data) > len(members) else None
-            if extra:
-                extra = {key: data[key] for key in data if key in extra}
-            return cls(**members, extra_fields=extra)
+            unknown = [key for key in data if key not in ARRAY_METADATA_KEYS]
+            members["extra_fields"] = parse_extra_fields(
+                {key: data[key] for key in unknown}, reserved_keys=ARRAY_METADATA_KEYS, node_type="array"
+            )
+            metadata = object.__new__(cls)
+            # The members are parsed already, so the constructor would only do it again.
+            metadata._settle(**members)
+            return metadata
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             located = locate(error, document_place(ZARR_JSON, path, member))
             if located is error:

@@ -214,7 +214,7 @@ def create(**changes: Any) -> ArrayV3Metadata:
 def test_constructor_raises_plain_errors() -> None:
     for changes, error in (
         ({"shape": (1,)}, ValueError),
-        ({"fill_value": "a"}, TypeError),
+        ({"fill_value": None}, TypeError),
         ({"extra_fields": {"shape": {"must_understand": False}}}, ValueError),
         ({"extra_fields": {"q": {"must_understand": True}}}, MetadataValidationError),
         ({"codecs": ()}, ValueError),
