@@ -37,9 +37,9 @@ def _refuse_options(storage_options: dict[str, Any] | None) -> None:
 def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
     """A folder; or a zip file, by its suffix where there is nothing yet and by its first bytes where there is."""
     if looks_like_zip(path):
-        if mode == "w-" and os.path.exists(path):
-            return ZipStore(path, mode="r")  # the check for contents says what is wrong
         zip_mode = _ZIP_MODES[mode]
+        if zip_mode == "x" and os.path.exists(path):
+            zip_mode = "a"  # whoever opens the node looks whether there is something in it
         if zip_mode == "a" and not os.access(path if os.path.exists(path) else os.path.dirname(path) or ".", os.W_OK):
             zip_mode = "r"
         return ZipStore(path, mode=zip_mode)  # type: ignore[arg-type]
