@@ -9,9 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, Self, TypeAlias
-
-from typing_extensions import NotRequired, TypedDict
+from typing import Any, ClassVar, Literal, NotRequired, Self, TypeAlias, TypedDict
 
 import zarr_core
 from zarr.abc.metadata import Metadata

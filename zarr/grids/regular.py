@@ -9,7 +9,7 @@ from typing import Any, Self
 import zarr_core
 from zarr.grids.base import ChunkGridMetadata
 from zarr.grids.dimensions import FixedDimension
-from zarr.grids.shapes import MAX_LENGTH, parse_chunk_edge, parse_member
+from zarr.grids.shapes import are_lengths, parse_chunk_edge, parse_member
 from zarr.types import parse_named_configuration
 
 
@@ -38,11 +38,11 @@ class RegularChunkGridMetadata(ChunkGridMetadata):
     chunk_shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if type(self.chunk_shape) is not list and not isinstance(self.chunk_shape, Iterable):
+        if not isinstance(self.chunk_shape, list | tuple | Iterable):
             raise TypeError(f"A chunk shape must be an iterable of chunk edge lengths, got {self.chunk_shape!r}")
         edges = tuple(self.chunk_shape)
         # Parsing one by one finds the axis at fault, which is rarely wanted.
-        if not all([type(edge) is int and 0 < edge <= MAX_LENGTH for edge in edges]):
+        if not are_lengths(edges, 1):
             edges = tuple([parse_chunk_edge(edge, axis) for axis, edge in enumerate(edges)])
         self.__dict__["chunk_shape"] = edges
 

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterable
 from typing import Any
 
 from zarr.types import ShapeLike, parse_shapelike
 
 # Offsets and lengths are signed 64-bit integers in the core, so no axis can be longer than this.
 MAX_LENGTH = 2**63 - 1
+
+
+def are_lengths(values: Iterable[object], least: int) -> bool:
+    """Say whether all values are plain integers from ``least`` to 2**63 - 1.
+
+    Examples
+    --------
+    >>> are_lengths([1, 0], 1)
+    False
+    """
+    for value in values:  # noqa: SIM110  (a generator takes twice as long)
+        if type(value) is not int or not least <= value <= MAX_LENGTH:
+            return False
+    return True
 
 
 def parse_shape(data: ShapeLike) -> tuple[int, ...]:
@@ -36,9 +51,9 @@ def parse_shape(data: ShapeLike) -> tuple[int, ...]:
     (10, 20)
     """
     # Documents have lists of plain integers: those are done with at once.
-    shape = tuple(data) if type(data) is list else None
-    if shape is None or not all([type(length) is int and 0 <= length <= MAX_LENGTH for length in shape]):
-        shape = parse_shapelike(data)
+    if type(data) is list and are_lengths(data, 0):
+        return tuple(data)
+    shape = parse_shapelike(data)
     if shape and max(shape) > MAX_LENGTH:
         raise ValueError(
             f"A length of {max(shape)} in shape {shape} is too large: the limit is 2**63 - 1 = {MAX_LENGTH}."

@@ -12,7 +12,6 @@ from zarr.dtype import ZDType
 from zarr.registry import get_codec_class
 from zarr.types import parse_named_configuration
 
-
 _LONG_FORM = {"name", "configuration"}
 
 
@@ -102,9 +101,7 @@ def settle_codecs(
         If there is not exactly one array-to-bytes codec, or a codec does not fit the array.
     """
     validate_array_bytes_codec(codecs)
-    spec = ArraySpec(
-        shape=shape, dtype=dtype, fill_value=fill_value, config=_PLAIN_CONFIG, prototype=buffer_prototype
-    )
+    spec = ArraySpec(shape=shape, dtype=dtype, fill_value=fill_value, config=_PLAIN_CONFIG, prototype=buffer_prototype)
     settled: list[Codec] = []
     for codec in codecs:
         evolved = codec.evolve_from_array_spec(spec)

@@ -13,8 +13,8 @@ from typing import Any, Final, Literal, Self, TypeAlias
 from zarr.abc.metadata import Metadata
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
-from zarr.metadata.common import AllowedExtraField, parse_attributes, parse_extra_fields
 from zarr.metadata.documents import dump_document
+from zarr.metadata.members import AllowedExtraField, parse_attributes, parse_extra_fields
 from zarr.metadata.nesting import nest_paths, split_zmetadata, tree_order, zmetadata_document
 from zarr.metadata.places import document_place, locate
 from zarr.metadata.v2 import ArrayV2Metadata

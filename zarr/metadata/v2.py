@@ -16,8 +16,8 @@ from zarr.chunk_keys import V2ChunkKeyEncoding, parse_separator
 from zarr.dtype import ZDType, get_data_type_from_json
 from zarr.grids import ChunkGrid
 from zarr.grids.shapes import parse_shape
-from zarr.metadata.common import parse_attributes
 from zarr.metadata.documents import dump_document
+from zarr.metadata.members import parse_attributes
 from zarr.metadata.places import document_place, locate, require
 from zarr.registry import get_numcodec
 from zarr.types import JSON, ZARRAY_JSON, ZATTRS_JSON, MemoryOrder, parse_order

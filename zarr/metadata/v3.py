@@ -24,7 +24,8 @@ from zarr.grids import (
 )
 from zarr.grids.shapes import parse_shape
 from zarr.metadata.codecs import parse_codecs, settle_codecs, validate_array_bytes_codec
-from zarr.metadata.common import (
+from zarr.metadata.documents import dump_document
+from zarr.metadata.members import (
     AllowedExtraField,
     check_allowed_extra_field,
     parse_attributes,
@@ -32,7 +33,6 @@ from zarr.metadata.common import (
     parse_extra_fields,
     parse_storage_transformers,
 )
-from zarr.metadata.documents import dump_document
 from zarr.metadata.places import document_place, locate, require
 from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, NamedConfig, parse_shapelike
 

@@ -71,7 +71,8 @@ def test_group_of_format_2() -> None:
 
 
 @pytest.mark.parametrize(
-    "document", [{}, {"zarr_format": 3}, {**GROUP, "consolidated_metadata": None}, {**GROUP, "consolidated_metadata": {}}]
+    "document",
+    [{}, {"zarr_format": 3}, {**GROUP, "consolidated_metadata": None}, {**GROUP, "consolidated_metadata": {}}],
 )
 def test_lenient(document: dict[str, Any]) -> None:
     assert GroupMetadata.from_dict(document) == GroupMetadata()
@@ -113,7 +114,9 @@ def test_nesting_in_any_order(order: list[str]) -> None:
 
 
 def test_groups_of_groups_carry_copies() -> None:
-    copy = copy_of({"g": {**GROUP, "consolidated_metadata": {"kind": "inline", "metadata": {"stale": ARRAY}}}, "g/a": ARRAY})
+    copy = copy_of(
+        {"g": {**GROUP, "consolidated_metadata": {"kind": "inline", "metadata": {"stale": ARRAY}}}, "g/a": ARRAY}
+    )
     assert set(copy.flattened_metadata) == {"g", "g/a"}
     assert copy.to_documents()["g"]["consolidated_metadata"] == {
         "kind": "inline",

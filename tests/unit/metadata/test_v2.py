@@ -119,7 +119,7 @@ def test_a_void_fill_value_of_zero() -> None:
 )  # fmt: skip
 def test_data_types_round_trip(dtype: Any) -> None:
     metadata = parse(dtype=dtype, fill_value=None)
-    assert parse(**{**metadata.to_dict()}) == metadata
+    assert parse(**metadata.to_dict()) == metadata
     written: Any = metadata.to_dict()["dtype"]
     assert str(written).replace("(", "[").replace(")", "]") == str(dtype)
 
@@ -129,7 +129,7 @@ def test_objects() -> None:
     assert strings.dtype == VariableLengthUTF8()
     assert strings.to_dict()["dtype"] == "|O"
     assert strings.to_dict()["filters"] == [{"id": "vlen-utf8"}]
-    with pytest.raises(MetadataValidationError, match="'dtype' of '.zarray'"):
+    with pytest.raises(MetadataValidationError, match=r"'dtype' of '\.zarray'"):
         parse(dtype="|O")
 
 

@@ -276,7 +276,8 @@ def test_zero_dimensions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "expected"), [(None, None), ((), ()), (["a", None], ("a", None)), ("ab", ("a", "b")), (iter("ab"), ("a", "b"))]
+    ("data", "expected"),
+    [(None, None), ((), ()), (["a", None], ("a", None)), ("ab", ("a", "b")), (iter("ab"), ("a", "b"))],
 )
 def test_dimension_names(data: Any, expected: Any) -> None:
     assert parse_dimension_names(data) == expected

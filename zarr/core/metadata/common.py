@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zarr.metadata.common import parse_attributes
+from zarr.metadata.members import parse_attributes
 
 __all__ = [
     "parse_attributes",

@@ -10,7 +10,7 @@ from zarr.grids import (
     parse_chunk_grid,
 )
 from zarr.metadata.codecs import parse_codecs
-from zarr.metadata.common import (
+from zarr.metadata.members import (
     AllowedExtraField,
     check_allowed_extra_field,
     parse_dimension_names,

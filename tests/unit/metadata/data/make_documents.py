@@ -12,6 +12,7 @@ from typing import Any
 
 import numcodecs
 import numpy as np
+
 import zarr
 from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, TransposeCodec, ZstdCodec
 
@@ -100,7 +101,7 @@ for separator in (".", "/"):
         array(f"keys {name}{separator}", chunk_key_encoding={"name": name, "separator": separator})
     array(f"v2 {separator}", zarr_format=2, chunk_key_encoding={"name": "v2", "separator": separator})
 ATTRIBUTES = {
-    "text": "añ☃\n\"",
+    "text": 'añ☃\n"',
     "numbers": [1, -2, 0.1, 1e300, float("nan"), float("inf"), 10**30, True, None],
     "nested": {"b": {"a": [[], {}, [1]]}, "empty": {}},
     "zz": 1,
