@@ -55,8 +55,9 @@ def _store(items: list[Any], count: int, out: NDArray[Any] | None, kinds: str) -
     if out is None:
         out = np.empty(count, dtype=object)
     _check_out(out, count, kinds)
+    flat = out.reshape(-1)
     for i, item in enumerate(items):
-        out[i] = item
+        flat[i] = item
     return out
 
 
@@ -65,8 +66,8 @@ def _check_out(out: NDArray[Any], count: int, kinds: str) -> None:
         raise TypeError(f"out must be a NumPy array, got {type(out).__name__}")
     if out.dtype.kind not in kinds:
         raise TypeError(f"items cannot be unpacked into an array of {out.dtype}")
-    if out.shape != (count,):
-        raise ValueError(f"out has shape {out.shape}, expected ({count},)")
+    if out.size != count or not out.flags.c_contiguous:
+        raise ValueError(f"out must be C-contiguous with {count} items, got shape {out.shape}, strides {out.strides}")
     if not out.flags.writeable:
         raise ValueError("out is read-only")
 
@@ -78,6 +79,8 @@ def pack_utf8(array: NDArray[Any]) -> bytes:
 
 
 def _text(item: Any) -> bytes:
+    if _is_nothing(item):
+        return b""
     if not isinstance(item, str):
         raise TypeError(f"expected str, got {type(item).__name__}")
     return item.encode("utf-8")
@@ -90,9 +93,16 @@ def pack_bytes(array: NDArray[Any]) -> bytes:
 
 
 def _bytes(item: Any) -> bytes:
+    if _is_nothing(item):
+        return b""
     if not isinstance(item, (bytes, bytearray, memoryview, np.ndarray)):
         raise TypeError(f"expected bytes, got {type(item).__name__}")
     return bytes(item)
+
+
+def _is_nothing(item: Any) -> bool:
+    """None and zero, with which arrays of objects begin, stand for empty items."""
+    return item is None or (isinstance(item, (int, float)) and item == 0)
 
 
 def _check_kind(array: Any, kinds: str, what: str) -> None:
