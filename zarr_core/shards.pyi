@@ -1,0 +1,65 @@
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import Buffer
+
+from zarr_core.bulk import ChunkReader, ChunkWriter
+from zarr_core.keys import KeyFormat
+from zarr_core.plan import Plan, ShardGroups
+from zarr_core.program import Program
+from zarr_core.shard_index import IndexFormat
+
+WRITE_ORDERS: tuple[str, ...]
+
+class ShardReadJob(ChunkReader):
+    @property
+    def groups(self) -> ShardGroups: ...
+    @property
+    def index(self) -> IndexFormat: ...
+    def __init__(
+        self,
+        plan: Plan,
+        groups: ShardGroups,
+        program: Program,
+        out: NDArray[Any],
+        fill: NDArray[Any] | None,
+        index: IndexFormat,
+        which: NDArray[np.int64] | Sequence[int] | None = None,
+        *,
+        max_gap_bytes: int = 16384,
+        max_bytes: int = 1048576,
+    ) -> None: ...
+    @property
+    def missing(self) -> NDArray[np.int64]: ...
+    @property
+    def failed(self) -> NDArray[np.int64]: ...
+    def from_files(self, root: str, keys: KeyFormat) -> None: ...
+    def from_buffers(self, payloads: Sequence[Buffer | None], first: int = 0) -> None: ...
+
+class ShardWriteJob(ChunkWriter):
+    @property
+    def groups(self) -> ShardGroups: ...
+    @property
+    def index(self) -> IndexFormat: ...
+    @property
+    def write_order(self) -> str: ...
+    def __init__(
+        self,
+        plan: Plan,
+        groups: ShardGroups,
+        program: Program,
+        value: NDArray[Any],
+        fill: NDArray[Any],
+        skip_filled: bool,
+        index: IndexFormat,
+        write_order: str = "morton",
+        which: NDArray[np.int64] | Sequence[int] | None = None,
+    ) -> None: ...
+    @property
+    def failed(self) -> NDArray[np.int64]: ...
+    @property
+    def errors(self) -> list[tuple[int, int]]: ...
+    def encode(self, first: int, count: int) -> list[bytes | None]: ...
+    def to_files(self, root: str, keys: KeyFormat, fsync: bool = False) -> None: ...
