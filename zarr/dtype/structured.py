@@ -161,6 +161,13 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
         """Return the data type of a numpy dtype with fields. Gaps between the fields are dropped."""
         if not cls._check_native_dtype(dtype) or dtype.fields is None or dtype.names is None:
             raise wrong_dtype(cls, dtype)
+        for name in dtype.names:
+            field: tuple[Any, ...] = dtype.fields[name]
+            if len(field) > 2:
+                raise ValueError(
+                    f"Cannot convert the structured data type {dtype}: field {name!r} has the title "
+                    f"{field[2]!r}, which cannot be stored. Rename the fields without titles."
+                )
         return cls(fields=tuple((name, _match_field(dtype.fields[name][0])) for name in dtype.names))
 
     def to_native_dtype(self) -> np.dtype[np.void]:
