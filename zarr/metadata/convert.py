@@ -47,12 +47,12 @@ def convert_group_metadata(metadata: GroupMetadata) -> GroupMetadata:
     return GroupMetadata(attributes=metadata.attributes, zarr_format=3)
 
 
-def convert_array_metadata(metadata: ArrayV2Metadata) -> ArrayV3Metadata:
+def convert_array_metadata(metadata_v2: ArrayV2Metadata) -> ArrayV3Metadata:
     """Return the metadata of an array in format 3 that reads the same chunks to the same values.
 
     Parameters
     ----------
-    metadata
+    metadata_v2
         Of format 2.
 
     Returns
@@ -75,24 +75,24 @@ def convert_array_metadata(metadata: ArrayV2Metadata) -> ArrayV3Metadata:
     ['TransposeCodec', 'BytesCodec']
     """
     codecs: list[Codec] = []
-    if metadata.order == "F":
-        codecs.append(TransposeCodec(order=tuple(reversed(range(metadata.ndim)))))
-    codecs += convert_filters(metadata.filters or (), metadata.dtype)
-    if metadata.compressor is not None:
-        compressor = _vlen_codec(metadata.compressor)
+    if metadata_v2.order == "F":
+        codecs.append(TransposeCodec(order=tuple(reversed(range(metadata_v2.ndim)))))
+    codecs += convert_filters(metadata_v2.filters or (), metadata_v2.dtype)
+    if metadata_v2.compressor is not None:
+        compressor = _vlen_codec(metadata_v2.compressor)
         if compressor is not None:
             codecs = [codec for codec in codecs if not isinstance(codec, BytesCodec)] + [compressor]
         else:
-            codecs.append(convert_compressor(metadata.compressor, metadata.dtype))
-    fill = metadata.fill_value
+            codecs.append(convert_compressor(metadata_v2.compressor, metadata_v2.dtype))
+    fill = metadata_v2.fill_value
     return ArrayV3Metadata(
-        shape=metadata.shape,
-        data_type=metadata.dtype,
-        chunk_grid=RegularChunkGridMetadata(chunk_shape=metadata.chunks),
-        chunk_key_encoding=V2ChunkKeyEncoding(separator=metadata.dimension_separator),
-        fill_value=metadata.dtype.default_scalar() if fill is None else fill,
+        shape=metadata_v2.shape,
+        data_type=metadata_v2.dtype,
+        chunk_grid=RegularChunkGridMetadata(chunk_shape=metadata_v2.chunks),
+        chunk_key_encoding=V2ChunkKeyEncoding(separator=metadata_v2.dimension_separator),
+        fill_value=metadata_v2.dtype.default_scalar() if fill is None else fill,
         codecs=codecs,
-        attributes=metadata.attributes,
+        attributes=metadata_v2.attributes,
         dimension_names=None,
         storage_transformers=None,
     )

@@ -6,11 +6,23 @@ Stands on floor 6, above the groups: it walks stores. What the documents say is 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Literal
+import sys
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from zarr.abc.codec import ArrayArrayCodec, BytesBytesCodec
 from zarr.abc.store import Store
+from zarr.arrays.synchronous import Array
 from zarr.buffer.core import default_buffer_prototype
-from zarr.errors import GroupNotFoundError
+from zarr.chunk_keys import V2ChunkKeyEncoding
+from zarr.codecs.blosc import BloscCodec, BloscShuffle
+from zarr.codecs.bytes import BytesCodec
+from zarr.codecs.gzip import GzipCodec
+from zarr.codecs.transpose import TransposeCodec
+from zarr.codecs.zstd import ZstdCodec
+from zarr.dtype import HasEndianness, TBaseDType, TBaseScalar, ZDType
+from zarr.errors import GroupNotFoundError, UnknownCodecError
+from zarr.grids import RegularChunkGridMetadata
+from zarr.groups.synchronous import Group
 from zarr.metadata.convert import (
     convert_array_metadata,
     convert_compressor,
@@ -22,7 +34,9 @@ from zarr.metadata.documents import load_document
 from zarr.metadata.group import GroupMetadata, parse_member
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.registry import get_codec_class
 from zarr.runners.choose import async_runner_for, runner_for
+from zarr.runners.crossing import sync
 from zarr.steps.requests import Delete, Gather, Get, ListDir, Put, Steps
 from zarr.storage.path import StorePath
 from zarr.types import ZARR_JSON, ZARRAY_JSON, ZATTRS_JSON, ZGROUP_JSON, ZMETADATA_V2_JSON, ZarrFormat
@@ -30,7 +44,41 @@ from zarr.types import ZARR_JSON, ZARRAY_JSON, ZATTRS_JSON, ZGROUP_JSON, ZMETADA
 if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
 
-__all__ = ["migrate_to_v3", "migrate_v2_to_v3", "remove_metadata"]
+# Names of other rooms are listed because zarr-python's module shows them, too.
+__all__ = [
+    "AnyArray",
+    "ArrayArrayCodec",
+    "ArrayV2Metadata",
+    "ArrayV3Metadata",
+    "BloscCodec",
+    "BloscShuffle",
+    "BytesBytesCodec",
+    "BytesCodec",
+    "Group",
+    "GroupMetadata",
+    "GzipCodec",
+    "HasEndianness",
+    "RegularChunkGridMetadata",
+    "Store",
+    "StorePath",
+    "TBaseDType",
+    "TBaseScalar",
+    "TransposeCodec",
+    "UnknownCodecError",
+    "V2ChunkKeyEncoding",
+    "ZDType",
+    "ZstdCodec",
+    "default_buffer_prototype",
+    "get_codec_class",
+    "migrate_to_v3",
+    "migrate_v2_to_v3",
+    "remove_metadata",
+    "sync",
+    "zarr",
+]
+
+zarr = sys.modules["zarr"]
+AnyArray: TypeAlias = Array[Any]
 
 _logger = logging.getLogger(__name__)
 
@@ -76,7 +124,7 @@ def migrate_v2_to_v3(*, input_store: Store, output_store: Store | None = None, d
     _migrate(input_store, "", output, dry_run)
 
 
-def migrate_to_v3(zarr_v2: Any, output_path: StorePath, dry_run: bool = False) -> None:
+def migrate_to_v3(zarr_v2: AnyArray | Group, output_path: StorePath, dry_run: bool = False) -> None:
     """Write documents of format 3 for an array, or for a group and all nodes below it.
 
     Parameters
