@@ -8,9 +8,10 @@ array (``bind``), and then used many times. A codec of another library need not 
 from __future__ import annotations
 
 import asyncio
+import importlib
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from typing_extensions import ReadOnly, TypedDict
 
@@ -51,6 +52,14 @@ CI = TypeVar("CI", bound="NDBuffer | Buffer")
 CO = TypeVar("CO", bound="NDBuffer | Buffer")
 TName_co = TypeVar("TName_co", bound=str, covariant=True)
 
+# Names that extensions import from here although other rooms make them; looked up when asked for, because those rooms
+# import this one.
+_LAZY_ATTRIBUTES: Final = {
+    "Buffer": "zarr.buffer.core",
+    "NDBuffer": "zarr.buffer.core",
+    "config": "zarr.settings",
+    "concurrent_map": "zarr.core.common",
+}
 # How many coroutines of one batch run at the same time.
 _BATCH_WINDOW = 64
 
@@ -359,3 +368,9 @@ async def _windowed(calls: list[tuple[Callable[..., Awaitable[Any]], tuple[Any, 
         else:
             results += await asyncio.gather(*(func(*arguments) for func, arguments in window))
     return results
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY_ATTRIBUTES:
+        return getattr(importlib.import_module(_LAZY_ATTRIBUTES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr.errors import UnknownCodecError
+from zarr.errors import UnknownCodecError, ZarrUserWarning
 from zarr.registry.codecs import (
     _parse_array_array_codec,
     _parse_array_bytes_codec,
@@ -47,7 +47,7 @@ from zarr.registry.tables import (
     _ndbuffer_registry,
     _pipeline_registry,
 )
-from zarr.settings import BadConfigError
+from zarr.settings import BadConfigError, config
 
 if TYPE_CHECKING:
     from zarr.dtype import data_type_registry as data_type_registry
@@ -65,6 +65,8 @@ __all__ = [
     "_parse_bytes_bytes_codec",
     "_pipeline_registry",
     "_resolve_codec",
+    "ZarrUserWarning",
+    "config",
     "data_type_registry",
     "entry_points_for",
     "fully_qualified_name",

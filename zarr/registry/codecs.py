@@ -83,7 +83,7 @@ def get_codec_class(key: str, reload_config: bool = False) -> type[Codec]:
 
     Examples
     --------
-    >>> get_codec_class("gzip").__name__  # doctest: +SKIP
+    >>> get_codec_class("gzip").__name__
     'GzipCodec'
     """
     if reload_config:

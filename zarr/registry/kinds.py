@@ -46,7 +46,7 @@ def get_pipeline_class(reload_config: bool = False) -> type[CodecPipeline]:
 
     Examples
     --------
-    >>> get_pipeline_class().__name__  # doctest: +SKIP
+    >>> get_pipeline_class().__name__
     'BatchedCodecPipeline'
     """
     return configured_class(_pipeline_registry, "codec_pipeline.path", "Pipeline", "pipelines", reload_config)
@@ -116,7 +116,7 @@ def get_chunk_key_encoding_class(key: str) -> type[ChunkKeyEncoding]:
 
     Examples
     --------
-    >>> get_chunk_key_encoding_class("v2").__name__  # doctest: +SKIP
+    >>> get_chunk_key_encoding_class("v2").__name__
     'V2ChunkKeyEncoding'
     """
     found = named_class(_chunk_key_encoding_registry, key)
@@ -148,7 +148,7 @@ def get_chunk_grid_class(key: str) -> type[Any]:
 
     Examples
     --------
-    >>> get_chunk_grid_class("regular").__name__  # doctest: +SKIP
+    >>> get_chunk_grid_class("regular").__name__
     'RegularChunkGridMetadata'
     """
     found = named_class(_chunk_grid_registry, key)
