@@ -96,7 +96,8 @@ def debug_lines(own_version: str) -> list[str]:
     lines = [f"platform: {platform.platform()}", f"python: {platform.python_version()}", f"zarr: {own_version}"]
     implementation = getattr(zarr_core, "IMPLEMENTATION", "unknown")
     lines += [f"zarr_core: {implementation}", "", "**Native codecs:**"]
-    lines += [f"{name}: {'yes' if native else 'through numcodecs'}" for name, native in sorted(zarr_core.available().items())]
+    available = sorted(zarr_core.available().items())
+    lines += [f"{name}: {'yes' if native else 'through numcodecs'}" for name, native in available]
     lines += ["", "**Required dependencies:**"]
     lines += [f"{name}: {version_of(name)}" for name in REQUIRED]
     installed = {name: version_of(name) for name in OPTIONAL}

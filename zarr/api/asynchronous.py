@@ -116,7 +116,7 @@ def as_node(opened: Opened) -> AsyncArray[Any] | AsyncGroup:
     return as_group(opened) if opened.record.is_group else as_array(opened)
 
 
-def as_members(records: Iterable[NodeRecord]) -> list[tuple[str, AsyncArray[Any] | AsyncGroup]]:
+def as_members(records: list[NodeRecord]) -> list[tuple[str, AsyncArray[Any] | AsyncGroup]]:
     """The asynchronous faces of nodes, with their paths."""
     return [(record.name, wrap_async(record)) for record in records]
 

@@ -14,6 +14,7 @@ from zarr.arrays.codec_choice import is_auto
 from zarr.arrays.copying import from_array_steps
 from zarr.arrays.create import create_array_steps, default_zarr_format
 from zarr.arrays.face import ArrayFace
+from zarr.arrays.synchronous import Array
 from zarr.errors import ArrayNotFoundError, GroupNotFoundError, NodeNotFoundError
 from zarr.groups.consolidating import consolidate_steps
 from zarr.groups.creation import full_like_parameters, legacy_array_steps, like_parameters, warn_without_effect
@@ -162,8 +163,8 @@ def check_consolidated(use_consolidated: object) -> None:
     """Refuse to open consolidated metadata without it."""
     if use_consolidated is not True:
         raise TypeError(
-            "'use_consolidated' must be 'True' in 'open_consolidated'. Use 'open' with 'use_consolidated=False' to bypass "
-            "consolidated metadata."
+            "'use_consolidated' must be 'True' in 'open_consolidated'. Use 'open' with 'use_consolidated=False' to "
+            "bypass consolidated metadata."
         )
 
 
@@ -303,7 +304,7 @@ def array_call(data: Any, **kwargs: Any) -> Call[Opened]:
         raise ValueError("read_only=True is no longer supported when creating new arrays")
     if isinstance(data, ArrayFace):
         kwargs = {**like_parameters(data, {}), **kwargs}
-        data = data[...]
+        data = elements_of(data)
     if not hasattr(data, "shape") or not hasattr(data, "dtype"):
         data = np.asanyarray(data)
     dtype = kwargs.pop("dtype", None)
@@ -384,6 +385,11 @@ def _open_steps(
 # ------------------------------------------------------------------------------------------------ saving
 
 
+def elements_of(data: Any) -> Any:
+    """The elements of a zarr array; anything else as it is."""
+    return data[...] if isinstance(data, Array) else data
+
+
 def check_saved(arrays: Iterable[Any]) -> None:
     """Refuse what cannot be saved.
 
@@ -410,7 +416,7 @@ def save_call(
     check_saved(arrays.values())
     mode = kwargs.pop("mode", None)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
-    arrays = {name: data[...] if isinstance(data, ArrayFace) else data for name, data in arrays.items()}
+    arrays = {name: elements_of(data) for name, data in arrays.items()}
 
     def steps() -> Steps[None]:
         yield from check_mode_steps(place, mode)

@@ -275,11 +275,13 @@ def _is_wanted(name: str, excludes: list[re.Pattern[str]], includes: list[re.Pat
 
 
 def _list_steps(path: str) -> Steps[list[str]]:
-    return (yield List(path))
+    keys: list[str] = yield List(path)
+    return keys
 
 
 def _get_steps(key: str) -> Steps[Buffer | None]:
-    return (yield Get(key))
+    value: Buffer | None = yield Get(key)
+    return value
 
 
 def _put_steps(key: str, value: Buffer) -> Steps[None]:

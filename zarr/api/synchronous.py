@@ -116,7 +116,7 @@ def as_node(opened: Opened) -> Array[Any] | Group:
     return as_group(opened) if opened.record.is_group else as_array(opened)
 
 
-def as_members(records: Iterable[NodeRecord]) -> list[tuple[str, Array[Any] | Group]]:
+def as_members(records: list[NodeRecord]) -> list[tuple[str, Array[Any] | Group]]:
     """The synchronous faces of nodes, with their paths."""
     return [(record.name, wrap(record)) for record in records]
 
@@ -176,7 +176,8 @@ def open(
     store : StoreLike
         A path, a URL, a store, a mapping; None is a new store in memory.
     mode : {"r", "r+", "a", "w", "w-"}
-        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew; "w-" makes it
+        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew; "w-"
+        makes it
         where nothing is. By default "a", or "r" for a store that is read-only.
     zarr_format : 2, 3 or None
         None takes either, and makes the format of the configuration (3).
@@ -187,7 +188,8 @@ def open(
     config : ArrayConfig or dict, optional
         Of an array.
     **kwargs
-        Of an array that is made: with a ``shape`` an array is made where nothing is, else a group. See :func:`zarr.create`.
+        Of an array that is made: with a ``shape`` an array is made where nothing is, else a group. See
+        :func:`zarr.create`.
 
     Returns
     -------
@@ -234,7 +236,8 @@ def open_array(
         For URLs of fsspec.
     config : ArrayConfig or dict, optional
     **kwargs
-        ``mode`` (see :func:`zarr.open`; by default only what is there is opened), and the parameters of :func:`zarr.create`
+        ``mode`` (see :func:`zarr.open`; by default only what is there is opened), and the parameters of
+        :func:`zarr.create`
         for an array that is made.
 
     Returns
@@ -281,7 +284,8 @@ def open_group(
     store : StoreLike
         A path, a URL, a store, a mapping; None is a new store in memory.
     mode : {"r", "r+", "a", "w", "w-"}
-        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew; "w-" makes it
+        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew; "w-"
+        makes it
         where nothing is.
     cache_attrs, synchronizer, chunk_store, meta_array
         Have no effect; kept for code written for zarr-python 2.
@@ -294,7 +298,8 @@ def open_group(
     attributes : dict, optional
         Of a group that is made.
     use_consolidated : bool, str or None
-        Whether the copy of the members' documents is used: None where there is one, True insists on it, False ignores it;
+        Whether the copy of the members' documents is used: None where there is one, True insists on it, False ignores
+        it;
         a string is its key in format 2.
 
     Returns
@@ -558,7 +563,8 @@ def create(
         For URLs of fsspec.
     config : ArrayConfig or dict, optional
     mode : {"r", "r+", "a", "w", "w-"}, optional
-        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew; "w-" makes it
+        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew; "w-"
+        makes it
         where nothing is.
     data : array-like, optional
         What to fill the array with.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zarr.core.concurrency import concurrent_foreach, concurrent_iter, concurrent_map
+from zarr.grids.shapes import parse_chunk_edge
 from zarr.types import (
     ANY_ACCESS_MODE,
     JSON,
@@ -36,8 +38,6 @@ from zarr.types import (
     parse_shapelike,
     product,
 )
-from zarr.core.concurrency import concurrent_foreach, concurrent_iter, concurrent_map
-from zarr.grids.shapes import parse_chunk_edge
 
 __all__ = [
     "ANY_ACCESS_MODE",

@@ -6,8 +6,8 @@ from zarr.core.group_nodes import create_hierarchy, create_nodes, create_rooted_
 from zarr.groups.asynchronous import AsyncGroup
 from zarr.groups.hierarchy import ImplicitGroupMarker
 from zarr.groups.synchronous import Group
-from zarr.metadata.members import parse_attributes
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata, parse_node_type, parse_zarr_format
+from zarr.metadata.members import parse_attributes
 from zarr.storage import StoreLike, StorePath
 from zarr.storage.resolve import make_store_path
 

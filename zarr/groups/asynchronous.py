@@ -10,7 +10,7 @@ import numpy as np
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.create import DEFAULT_FILL_VALUE
 from zarr.groups.consolidating import consolidate_steps
-from zarr.groups.handle import GroupHandle, Nodes, NodeRecord
+from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.hierarchy import member_hierarchy_steps
 from zarr.groups.moving import move_steps
 from zarr.groups.opening import open_group_steps
@@ -60,7 +60,7 @@ def wrap_async(record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
     """Make an asynchronous array or group of a node that was found."""
     if record.is_group:
         return AsyncGroup.from_handle(record.handle())
-    return AsyncArray(record.metadata, record.store_path)  # type: ignore[arg-type]
+    return AsyncArray(record.metadata, record.store_path)
 
 
 class AsyncGroup:

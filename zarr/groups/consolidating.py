@@ -56,8 +56,8 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
     touch(handle.store, handle.path)
     if "zarr.json" in documents:
         warnings.warn(
-            "Consolidated metadata is currently not part in the Zarr format 3 specification. It may not be supported by "
-            "other zarr implementations and may change in the future.",
+            "Consolidated metadata is currently not part in the Zarr format 3 specification. It may not be supported "
+            "by other zarr implementations and may change in the future.",
             ZarrUserWarning,
             stacklevel=2,
         )

@@ -15,8 +15,8 @@ from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.consolidated import ancestors, record_changes_steps
 from zarr.steps.nodes import delete_node_steps, read_node_steps
 from zarr.steps.requests import Gather, Put, Steps
+from zarr.storage.keys import normalize_path
 from zarr.storage.path import StorePath
-from zarr.storage.resolve import normalize_path
 
 if TYPE_CHECKING:
     from zarr.types import ZarrFormat
@@ -43,7 +43,8 @@ def normalize_nodes(nodes: Nodes) -> dict[str, NodeMetadata]:
     normal: dict[str, NodeMetadata] = {}
     for path, metadata in nodes.items():
         if not isinstance(metadata, GroupMetadata | ArrayV2Metadata | ArrayV3Metadata):
-            raise TypeError(f"the node at {path!r} is a {type(metadata).__name__}, not the metadata of an array or group")
+            kind = type(metadata).__name__
+            raise TypeError(f"the node at {path!r} is a {kind}, not the metadata of an array or group")
         where = normalize_path(path)
         if where in normal:
             raise ValueError(f"After normalization, more than one of the keys means the path {where!r}")

@@ -14,8 +14,8 @@ class GroupInfo:
 
     Examples
     --------
-    >>> print(GroupInfo(_name="", _zarr_format=3, _read_only=False, _store_type="MemoryStore"))
-    Name        : 
+    >>> print(GroupInfo(_name="a", _zarr_format=3, _read_only=False, _store_type="MemoryStore"))
+    Name        : a
     Type        : Group
     Zarr format : 3
     Read-only   : False

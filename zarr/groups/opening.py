@@ -87,7 +87,8 @@ def _names(zarr_format: ZarrFormat | None, copy_name: str, use_consolidated: boo
 
 
 def _get_steps(key: str) -> Steps[Buffer | None]:
-    return (yield Get(key))
+    value: Buffer | None = yield Get(key)
+    return value
 
 
 def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | str | None) -> GroupMetadata:

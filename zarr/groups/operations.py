@@ -169,7 +169,8 @@ def require_group_steps(handle: GroupHandle, name: str, overwrite: bool = False)
 
 def require_groups_steps(handle: GroupHandle, names: tuple[str, ...]) -> Steps[list[NodeRecord]]:
     """Find several groups or make them."""
-    return (yield Gather(require_group_steps(handle, name) for name in names))
+    records: list[NodeRecord] = yield Gather(require_group_steps(handle, name) for name in names)
+    return records
 
 
 def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Steps[NodeRecord]:

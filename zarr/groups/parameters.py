@@ -75,7 +75,7 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         del parameters["chunks"]
     elif chunks is False:
         shape = parameters.get("shape")
-        parameters["chunks"] = np.shape(parameters.get("data")) if shape is None else shape
+        parameters["chunks"] = np.shape(parameters["data"]) if shape is None else shape
     if "compressor" in parameters:
         parameters["compressors"] = parameters.pop("compressor")
     separator = parameters.pop("dimension_separator", None)

@@ -62,7 +62,7 @@ def wrap(record: NodeRecord) -> Array[Any] | Group:
     """Make an array or group of a node that was found."""
     if record.is_group:
         return Group.from_handle(record.handle())
-    return Array(AsyncArray(record.metadata, record.store_path))  # type: ignore[arg-type]
+    return Array(AsyncArray(record.metadata, record.store_path))
 
 
 class Group(LegacyMembers):

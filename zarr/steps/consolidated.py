@@ -86,7 +86,7 @@ def record_changes_steps(
     carrying = yield Gather(_carries_steps(path, name) for path, name in keys)
     stale = [key for key, yes in zip(keys, carrying, strict=True) if yes]
     if replaced:
-        gone: dict[str, Documents] = dict.fromkeys(changes, {})
+        gone: dict[str, Documents] = {path: {} for path in changes}
         yield Gather(_rewrite_steps(path, name, gone) for path, name in stale)
     yield Gather(_rewrite_steps(path, name, changes) for path, name in stale)
     for path, _ in stale:
@@ -177,7 +177,7 @@ def _replace(entries: dict[str, Any], name: str, relative: str, documents: Docum
             (prefix + part, load_document(raw.to_bytes(), part)) for part, raw in documents.items() if part != ASIDE
         )
     elif relative and INLINE in documents:
-        entry = load_document(documents[INLINE].to_bytes(), INLINE)
-        if entry.get("node_type") == "group":
-            entry["consolidated_metadata"] = _EMPTY
-        entries[relative] = entry
+        document = load_document(documents[INLINE].to_bytes(), INLINE)
+        if document.get("node_type") == "group":
+            document["consolidated_metadata"] = _EMPTY
+        entries[relative] = document

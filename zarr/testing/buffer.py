@@ -37,7 +37,7 @@ class NDBufferUsingTestNDArrayLike(cpu.NDBuffer):
         array = TestNDArrayLike(shape=tuple(shape), dtype=dtype, order=order)
         if fill_value is not None:
             array.fill(fill_value)
-        return cls(array)
+        return cls(array)  # type: ignore[arg-type]
 
     @classmethod
     def empty(cls, shape: Any, dtype: Any, order: Any = "C") -> NDBufferUsingTestNDArrayLike:
@@ -61,5 +61,4 @@ class StoreExpectingTestBuffer(MemoryStore):
         if "json" not in key:
             assert prototype is not None
             assert prototype.buffer is TestBuffer, f"{key} was asked for as {prototype.buffer.__name__}"
-        found = await super().get(key, prototype, byte_range)
-        return found
+        return await super().get(key, prototype, byte_range)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from zarr.dtype.binary import NullTerminatedBytes, RawBytes, VariableLengthBytes
 from zarr.dtype.spec import (
-    NullTerminatedBytesJSON_V3,
     NullterminatedBytesJSON_V2,
+    NullTerminatedBytesJSON_V3,
     RawBytesJSON_V2,
     RawBytesJSON_V3,
     VariableLengthBytesJSON_V2,

@@ -1,0 +1,443 @@
+"""A store that remembers what it read from another, slower one."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr.abc.store import ByteRequest, Store, is_synchronous
+from zarr.buffer.core import default_buffer_prototype
+from zarr.storage.wrapper import WrapperStore
+
+if TYPE_CHECKING:
+    from zarr.buffer.core import Buffer, BufferPrototype
+
+__all__ = ["CacheStore"]
+
+logger = logging.getLogger("zarr.experimental.cache_store")
+
+Entry = tuple[str, ByteRequest | None]
+"""What is remembered: a key, and which part of its value (None: all of it)."""
+
+
+class CacheRecords:
+    """Which entries are remembered, how large and how old they are; knows no store.
+
+    Parameters
+    ----------
+    max_age_seconds : float or "infinity"
+    max_size : int, optional
+        In bytes; beyond it the entries that were used longest ago go.
+    """
+
+    def __init__(self, max_age_seconds: float | Literal["infinity"], max_size: int | None) -> None:
+        self.max_age_seconds = max_age_seconds
+        self.max_size = max_size
+        self.size = 0
+        self.hits = self.misses = self.evictions = 0
+        self.parts: dict[Entry, Buffer] = {}
+        self._entries: OrderedDict[Entry, tuple[int, float]] = OrderedDict()
+        self._lock = threading.RLock()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"max_age_seconds": self.max_age_seconds, "max_size": self.max_size}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # What another process remembers is of no use here: its cache store may be its own.
+        self.__init__(state["max_age_seconds"], state["max_size"])  # type: ignore[misc]
+
+    def use(self, entry: Entry) -> bool:
+        """Whether an entry is remembered and young enough; it counts as used then."""
+        with self._lock:
+            found = self._entries.get(entry)
+            if found is None:
+                return False
+            if self.max_age_seconds != "infinity" and time.monotonic() - found[1] > self.max_age_seconds:
+                return False
+            self._entries.move_to_end(entry)
+            return True
+
+    def count(self, hit: bool) -> None:
+        """Count an answer."""
+        with self._lock:
+            self.hits += hit
+            self.misses += not hit
+
+    def add(self, entry: Entry, size: int) -> tuple[bool, list[Entry]]:
+        """Remember an entry; the answer says whether it fits, and which others went to make room."""
+        with self._lock:
+            self._drop(entry)
+            if self.max_size is not None and size > self.max_size:
+                logger.debug("%s (%d bytes) is larger than the whole cache", entry[0], size)
+                return False, []
+            gone: list[Entry] = []
+            while self.max_size is not None and self.size + size > self.max_size:
+                oldest = next(iter(self._entries))
+                self._drop(oldest)
+                self.evictions += 1
+                gone.append(oldest)
+            self._entries[entry] = (size, time.monotonic())
+            self.size += size
+            return True, gone
+
+    def _drop(self, entry: Entry) -> None:
+        found = self._entries.pop(entry, None)
+        if found is not None:
+            self.size -= found[0]
+        self.parts.pop(entry, None)
+
+    def forget(self, key: str, *, below: bool = False) -> list[str]:
+        """Forget all entries of a key (or of all keys below a prefix); the keys that were remembered whole."""
+        with self._lock:
+            prefix = f"{key.rstrip('/')}/" if key else ""
+            gone = [
+                entry for entry in self._entries if (entry[0].startswith(prefix) if below else entry[0] == key)
+            ]
+            for entry in gone:
+                self._drop(entry)
+            return [name for name, part in gone if part is None]
+
+    def clear(self) -> None:
+        """Forget everything but the counts."""
+        with self._lock:
+            self._entries.clear()
+            self.parts.clear()
+            self.size = 0
+
+
+class CacheStore(WrapperStore[Store]):
+    """Reads through a cache that is a store itself; writes go through to the store behind.
+
+    Parameters
+    ----------
+    store : Store
+        The one whose values are cached.
+    cache_store : Store
+        Where whole values are remembered; it must let itself be written to, and deleted from.
+    max_age_seconds : int or "infinity"
+        Older values are read anew.
+    max_size : int, optional
+        In bytes.
+    cache_set_data : bool
+        Whether what is written is remembered, too.
+
+    Raises
+    ------
+    ValueError
+        If the cache store cannot be written to or deleted from, or a limit means nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarr
+    >>> from zarr.storage import MemoryStore
+    >>> slow = MemoryStore()
+    >>> zarr.save(slow, np.arange(4))
+    >>> store = CacheStore(slow, cache_store=MemoryStore())
+    >>> array = zarr.open_array(store, mode="r")
+    >>> array[:].sum(), array[:].sum(), store.cache_stats()["hits"] > 0
+    (np.int64(6), np.int64(6), True)
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        cache_store: Store,
+        max_age_seconds: int | str = "infinity",
+        max_size: int | None = None,
+        cache_set_data: bool = True,
+    ) -> None:
+        super().__init__(store)
+        if not (cache_store.supports_writes and cache_store.supports_deletes) or cache_store.read_only:
+            raise ValueError("the cache store must let itself be written to and deleted from")
+        if isinstance(max_age_seconds, str) and max_age_seconds != "infinity":
+            raise ValueError("max_age_seconds string value must be 'infinity'")
+        if not isinstance(max_age_seconds, str) and max_age_seconds < 0:
+            raise ValueError(f"max_age_seconds must be 'infinity' or at least 0, not {max_age_seconds}")
+        if max_size is not None and max_size < 0:
+            raise ValueError(f"max_size must be at least 0 bytes, not {max_size}")
+        self._cache = cache_store
+        self._cache_set_data = cache_set_data
+        self._records = CacheRecords(max_age_seconds, max_size)  # type: ignore[arg-type]
+
+    def _with_store(self, store: Store) -> CacheStore:
+        twin = type(self)(store, cache_store=self._cache, cache_set_data=self._cache_set_data)
+        twin._records = self._records
+        return twin
+
+    @property
+    def synchronous(self) -> bool:
+        """Whether both stores have plain methods."""
+        return is_synchronous(self._store) and is_synchronous(self._cache)
+
+    @property
+    def max_age_seconds(self) -> float | Literal["infinity"]:
+        """How long a value is remembered."""
+        return self._records.max_age_seconds
+
+    @property
+    def max_size(self) -> int | None:
+        """How many bytes are remembered at most."""
+        return self._records.max_size
+
+    def __repr__(self) -> str:
+        info = self.cache_info()
+        return (
+            f"{type(self).__name__}(store={self._store!r}, cache_store={self._cache!r}, "
+            f"max_age_seconds={self.max_age_seconds}, max_size={self.max_size}, "
+            f"current_size={info['current_size']}, cached_keys={info['cached_keys']})"
+        )
+
+    def cache_info(self) -> dict[str, Any]:
+        """The settings of the cache, and how full it is.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "cache_store_type": type(self._cache).__name__,
+            "max_age_seconds": self.max_age_seconds,
+            "max_size": self.max_size,
+            "current_size": self._records.size,
+            "cache_set_data": self._cache_set_data,
+            "tracked_keys": len(self._records),
+            "cached_keys": len(self._records),
+        }
+
+    def cache_stats(self) -> dict[str, Any]:
+        """How often the cache had the answer.
+
+        Returns
+        -------
+        dict
+        """
+        records = self._records
+        total = records.hits + records.misses
+        return {
+            "hits": records.hits,
+            "misses": records.misses,
+            "evictions": records.evictions,
+            "total_requests": total,
+            "hit_rate": records.hits / total if total else 0.0,
+        }
+
+    # ------------------------------------------------------------------------------------- coroutines
+
+    async def clear_cache(self) -> None:
+        """Forget everything that is remembered."""
+        self._records.clear()
+        await self._cache.clear()
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Read from the cache, or from the store behind."""
+        entry = (key, byte_range)
+        value = None
+        if self._records.use(entry):
+            value = self._records.parts.get(entry)
+            if byte_range is None:
+                value = await self._cache.get(key, prototype)
+        self._records.count(value is not None)
+        if value is not None:
+            return value
+        value = await self._store.get(key, prototype, byte_range)
+        if value is None:
+            await self._forget(key)
+        else:
+            await self._remember(entry, value)
+        return value
+
+    async def get_partial_values(
+        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> list[Buffer | None]:
+        """Read many values or parts of them, each from the cache where it is there."""
+        return [await self.get(key, prototype, byte_range) for key, byte_range in key_ranges]
+
+    async def get_ranges(
+        self,
+        key: str,
+        byte_ranges: Sequence[ByteRequest | None],
+        *,
+        prototype: BufferPrototype,
+        max_concurrency: int | None = None,
+        max_gap_bytes: int | None = None,
+        max_coalesced_bytes: int | None = None,
+    ) -> AsyncIterator[Sequence[tuple[int, Buffer | None]]]:
+        """Read parts of one value: those that are remembered from the cache, the others together."""
+        known, missing = self._split(key, byte_ranges)
+        if known:
+            yield known
+        if not missing:
+            return
+        limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
+        chosen: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
+        wanted = [byte_ranges[i] for i in missing]
+        async for answers in self._store.get_ranges(key, wanted, prototype=prototype, **chosen):
+            for i, value in answers:
+                if value is not None:
+                    await self._remember((key, wanted[i]), value)
+            yield [(missing[i], value) for i, value in answers]
+
+    async def set(self, key: str, value: Buffer) -> None:
+        """Write to the store behind, then to the cache."""
+        await self._store.set(key, value)
+        await self._forget(key)
+        if self._cache_set_data:
+            await self._remember((key, None), value)
+
+    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
+        """Write to the store behind where there is nothing, and forget the key."""
+        await self._store.set_if_not_exists(key, value)
+        await self._forget(key)
+
+    async def _set_many(self, values: Iterable[tuple[str, Buffer]]) -> None:
+        for key, value in values:
+            await self.set(key, value)
+
+    async def delete(self, key: str) -> None:
+        """Remove a key from both stores."""
+        await self._store.delete(key)
+        await self._forget(key)
+
+    async def delete_dir(self, prefix: str) -> None:
+        """Remove all keys below a prefix from both stores."""
+        await self._store.delete_dir(prefix)
+        for key in self._records.forget(prefix, below=True):
+            await self._cache.delete(key)
+
+    async def clear(self) -> None:
+        """Remove everything from both stores."""
+        await self._store.clear()
+        await self.clear_cache()
+
+    async def _remember(self, entry: Entry, value: Buffer) -> None:
+        fits, gone = self._records.add(entry, len(value))
+        for name, part in gone:
+            if part is None:
+                await self._cache.delete(name)
+        if fits and entry[1] is None:
+            await self._cache.set(entry[0], value)
+        elif fits:
+            self._records.parts[entry] = value
+
+    async def _forget(self, key: str) -> None:
+        for name in self._records.forget(key):
+            await self._cache.delete(name)
+
+    # --------------------------------------------------------------------------------- plain methods
+
+    def get_sync(
+        self,
+        key: str,
+        *,
+        prototype: BufferPrototype | None = None,
+        byte_range: ByteRequest | None = None,
+    ) -> Buffer | None:
+        """Read from the cache, or from the store behind."""
+        entry = (key, byte_range)
+        value: Buffer | None = None
+        if self._records.use(entry):
+            value = self._records.parts.get(entry)
+            if byte_range is None:
+                value = self._of_cache("get_sync")(key, prototype=prototype)
+        self._records.count(value is not None)
+        if value is not None:
+            return value
+        value = super().get_sync(key, prototype=prototype, byte_range=byte_range)
+        if value is None:
+            self._forget_sync(key)
+        else:
+            self._remember_sync(entry, value)
+        return value
+
+    def get_ranges_sync(
+        self,
+        key: str,
+        byte_ranges: Sequence[ByteRequest | None],
+        *,
+        prototype: BufferPrototype | None = None,
+        max_gap_bytes: int = 1048576,
+        max_coalesced_bytes: int = 16777216,
+    ) -> Sequence[tuple[int, Buffer | None]]:
+        """Read parts of one value: those that are remembered from the cache, the others together."""
+        known, missing = self._split(key, byte_ranges)
+        if not missing:
+            return known
+        wanted = [byte_ranges[i] for i in missing]
+        answers = self._sync_method("get_ranges_sync")(
+            key,
+            wanted,
+            prototype=prototype or default_buffer_prototype(),
+            max_gap_bytes=max_gap_bytes,
+            max_coalesced_bytes=max_coalesced_bytes,
+        )
+        for i, value in answers:
+            if value is not None:
+                self._remember_sync((key, wanted[i]), value)
+        return [*known, *[(missing[i], value) for i, value in answers]]
+
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Write to the store behind, then to the cache."""
+        super().set_sync(key, value)
+        self._forget_sync(key)
+        if self._cache_set_data:
+            self._remember_sync((key, None), value)
+
+    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
+        """Write to the store behind where there is nothing, and forget the key."""
+        super().set_if_not_exists_sync(key, value)
+        self._forget_sync(key)
+
+    def delete_sync(self, key: str) -> None:
+        """Remove a key from both stores."""
+        super().delete_sync(key)
+        self._forget_sync(key)
+
+    def delete_dir_sync(self, prefix: str) -> None:
+        """Remove all keys below a prefix from both stores."""
+        super().delete_dir_sync(prefix)
+        for key in self._records.forget(prefix, below=True):
+            self._of_cache("delete_sync")(key)
+
+    def _of_cache(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def _split(
+        self, key: str, byte_ranges: Sequence[ByteRequest | None]
+    ) -> tuple[list[tuple[int, Buffer | None]], list[int]]:
+        """The parts that are remembered, and the places of those that are not."""
+        known: list[tuple[int, Buffer | None]] = []
+        missing: list[int] = []
+        for i, byte_range in enumerate(byte_ranges):
+            entry = (key, byte_range)
+            value = self._records.parts.get(entry) if self._records.use(entry) else None
+            self._records.count(value is not None)
+            if value is None:
+                missing.append(i)
+            else:
+                known.append((i, value))
+        return known, missing
+
+    def _remember_sync(self, entry: Entry, value: Buffer) -> None:
+        fits, gone = self._records.add(entry, len(value))
+        for name, part in gone:
+            if part is None:
+                self._of_cache("delete_sync")(name)
+        if fits and entry[1] is None:
+            self._of_cache("set_sync")(entry[0], value)
+        elif fits:
+            self._records.parts[entry] = value
+
+    def _forget_sync(self, key: str) -> None:
+        for name in self._records.forget(key):
+            self._of_cache("delete_sync")(name)
