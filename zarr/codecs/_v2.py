@@ -41,6 +41,14 @@ if TYPE_CHECKING:
     from zarr.dtype.base import ZDType
     from zarr.types import MemoryOrder
 
+# Codecs that take bytes only, so that an array of objects cannot begin with them.
+BYTES_CODECS = frozenset(
+    (
+        "zstd", "gzip", "zlib", "lz4", "blosc", "bz2", "lzma", "shuffle", "base64", "crc32", "crc32c", "adler32",
+        "fletcher32", "jenkins_lookup3", "delta", "packbits",
+    )
+)  # fmt: skip
+
 
 def codec_id(codec: Any) -> str:
     """Return the id of a numcodecs object.
@@ -138,15 +146,25 @@ class BoundV2(BoundBase):
 
     def encode(self, data: AnyArray) -> Bytes:
         """Run filters and compressor."""
-        stored: Any = np.asarray(data, dtype=self._dtype, order=self._order)
+        stored = self._as_stored(data)
         for codec in self._codecs:
             stored = _encode_one(codec, stored)
         if isinstance(stored, np.ndarray):
-            if is_variable(stored.dtype):
-                raise ChunkEncodeError("an array of objects needs an object codec as its first filter", codec=self.name)
             # The memory as it lies, which for order "F" is not the order of the indexes.
             stored = stored.reshape(-1, order="A")
         return as_bytes(stored)
+
+    def _as_stored(self, data: AnyArray) -> Any:
+        """Return the array as the first filter gets it."""
+        if not is_variable(self._dtype):
+            return np.asarray(data, dtype=self._dtype, order=self._order)
+        if not self._codecs or codec_id(self._codecs[0]) in BYTES_CODECS:
+            raise ChunkEncodeError(
+                f"an array of objects needs an object codec, such as 'vlen-utf8', as its first filter, not {self.name!r}",
+                codec=self.name,
+            )
+        # No cast: it would make text of what is none, and the object codec knows better what to refuse.
+        return np.asarray(data, order=self._order)
 
     def decode(self, data: Bytes) -> AnyArray:
         """Undo compressor and filters."""
@@ -302,10 +320,12 @@ def _decoder(codec: Any, nbytes: int | None, spec: ArraySpec, dtype: np.dtype[An
 
 def _encode_one(codec: Any, data: Any) -> Any:
     name = codec_id(codec)
-    if isinstance(data, np.ndarray) and is_variable(data.dtype):
+    if isinstance(data, np.ndarray) and (is_variable(data.dtype) or data.dtype.kind == "U"):
         flat = data.reshape(-1, order="A")
         if name == "vlen-utf8":
             return pack_strings(flat)
+        if data.dtype.kind == "U":
+            return numcodec_encode(name, codec, data)
         if name == "vlen-bytes":
             return zarr_core.pack_bytes(flat.astype(object))
         data = data.astype(object)

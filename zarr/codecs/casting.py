@@ -5,6 +5,7 @@ Everything is exact: a cast gives what rounding the true value once, in the aske
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -171,7 +172,8 @@ def _rounded(
     array: AnyArray, nearest: AnyArray, target: np.dtype[Any], rounding: str, finite: AnyArray
 ) -> AnyArray:
     """Return values rounded in a direction, given the nearest ones; infinity stands for what lies beyond the range."""
-    limit = 2.0 ** float(np.finfo(target).maxexp)
+    # The first power of two beyond the range; there is none for 64 bits, and no source that could reach it.
+    limit = math.inf if target.itemsize == 8 else math.ldexp(1.0, int(np.finfo(target).maxexp))
     difference = _difference(nearest, array, limit, finite)
     infinity = target.type(np.inf)
     lower = np.where(difference > 0, np.nextafter(nearest, -infinity), nearest)

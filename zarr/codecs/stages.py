@@ -244,7 +244,7 @@ def make_stage(codec: Codec, spec: ArraySpec) -> Stage:
     name = codec_name(codec)
     bound = codec.bind(spec)
     if bound is not None:
-        return BoundStage(name, spec, bound)
+        return BoundStage(getattr(bound, "name", name), spec, bound)
     if isinstance(codec, SupportsSyncCodec):
         return BufferStage(name, spec, codec)
     return CoroutineStage(name, spec, codec)

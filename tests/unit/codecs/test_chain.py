@@ -1,0 +1,227 @@
+"""A chain through the compiled core, the same chain codec by codec, and plain numpy and numcodecs say the same."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numcodecs
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.unit.codecs.specs import FIXED_DTYPES, buffer, chunk_spec, random_array, same
+from zarr.codecs import (
+    BloscCodec,
+    BytesCodec,
+    Crc32cCodec,
+    GzipCodec,
+    ShardingCodec,
+    TransposeCodec,
+    VLenBytesCodec,
+    VLenUTF8Codec,
+    ZstdCodec,
+)
+from zarr.codecs import numcodecs as wrapped
+from zarr.codecs.chain import CodecChain
+from zarr.errors import ChunkDecodeError
+
+MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+bytes_codecs = st.sampled_from(
+    [
+        (),
+        (ZstdCodec(level=3),),
+        (ZstdCodec(level=-5, checksum=True),),
+        (GzipCodec(level=1),),
+        (Crc32cCodec(),),
+        (ZstdCodec(), Crc32cCodec()),
+        (BloscCodec(),),
+        (BloscCodec(cname="lz4", shuffle="bitshuffle", blocksize=64),),
+        (BloscCodec(cname="zlib", shuffle="noshuffle", clevel=1),),
+        (BloscCodec(cname="blosclz", shuffle="shuffle"),),
+        (wrapped.Shuffle(elementsize=4), wrapped.Zlib(level=2)),
+        (wrapped.LZ4(),),
+        (wrapped.BZ2(),),
+        (wrapped.LZMA(),),
+        (wrapped.CRC32(), wrapped.Adler32(location="end"), wrapped.JenkinsLookup3()),
+        (wrapped.CRC32C(location="start"),),
+        (wrapped.Fletcher32(), GzipCodec()),
+        (wrapped.Blosc(cname="lz4hc", shuffle=-1),),
+        (Crc32cCodec(), ZstdCodec(), Crc32cCodec()),
+    ]
+)
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> tuple[int, ...]:
+    return tuple(draw(st.lists(st.integers(1, 5), max_size=4)))
+
+
+def both_ways(chain: CodecChain, array: np.ndarray[Any, Any]) -> None:
+    stored = chain.encode(array)
+    plain = chain._encode_stages(array)
+    assert plain is not None
+    for raw in (stored, buffer(plain)):
+        assert same(chain.decode(raw), array)
+        assert same(chain._decode_stages(raw.as_numpy_array()), array)
+    size = chain.encoded_size()
+    if size is not None:
+        assert len(stored) == len(plain) == size
+
+
+@MANY
+@given(
+    name=st.sampled_from(FIXED_DTYPES), shape=shapes(), last=bytes_codecs, endian=st.sampled_from(["little", "big"]),
+    seed=st.integers(0, 1000), data=st.data(),
+)  # fmt: skip
+def test_native_and_plain_agree(
+    name: str, shape: tuple[int, ...], last: Any, endian: Any, seed: int, data: st.DataObject
+) -> None:
+    first = [
+        TransposeCodec(order=data.draw(st.permutations(range(len(shape)))))
+        for _ in range(data.draw(st.integers(0, 2)))
+    ]
+    chain = CodecChain.build([*first, BytesCodec(endian=endian), *last], chunk_spec(name, shape))
+    array = random_array(name, shape, seed)
+    both_ways(chain, array)
+    both_ways(chain, np.asarray(array, order="F"))
+    both_ways(pickle.loads(pickle.dumps(chain)), array)
+
+
+@pytest.mark.parametrize("name", FIXED_DTYPES)
+@pytest.mark.parametrize("endian", ["little", "big"])
+def test_bytes_are_numpy_bytes(name: str, endian: Any) -> None:
+    array = random_array(name, (3, 4), 1)
+    chain = CodecChain.build([TransposeCodec(order=(1, 0)), BytesCodec(endian=endian)], chunk_spec(name, (3, 4)))
+    expected = array.T.astype(array.dtype.newbyteorder("<" if endian == "little" else ">")).tobytes()
+    assert chain.encode(array).to_bytes() == expected
+
+
+def test_encoded_bytes_are_readable_by_numcodecs() -> None:
+    array = random_array("int32", (50, 40), 3)
+    spec = chunk_spec("int32", (50, 40))
+    pairs: list[tuple[Any, Any]] = [
+        (ZstdCodec(level=1), numcodecs.Zstd()),
+        (GzipCodec(), numcodecs.GZip()),
+        (BloscCodec(cname="lz4"), numcodecs.Blosc()),
+        (wrapped.LZ4(), numcodecs.LZ4()),
+        (wrapped.Zlib(), numcodecs.Zlib()),
+    ]
+    for ours, theirs in pairs:
+        chain = CodecChain.build([BytesCodec(), ours], spec)
+        assert bytes(theirs.decode(chain.encode(array).to_bytes())) == array.tobytes()
+        assert same(chain.decode(buffer(theirs.encode(array.tobytes()))), array)
+
+
+def test_native_form_folds_transposes_and_byte_orders() -> None:
+    codecs = [TransposeCodec(order=(1, 2, 0)), TransposeCodec(order=(1, 2, 0)), BytesCodec(endian="big"), ZstdCodec()]
+    chain = CodecChain.build(codecs, chunk_spec("int16", (2, 3, 4)))
+    assert chain.program is not None
+    assert chain.program.order == (2, 0, 1)
+    assert chain.program.swap_width == 2
+    assert [name for name, _ in chain.program.stages] == ["zstd"]
+
+
+def test_delta_is_native_in_native_order_only() -> None:
+    spec = chunk_spec("int32", (8,))
+    native = CodecChain.build([wrapped.Delta(dtype="<i4"), BytesCodec(), ZstdCodec()], spec)
+    assert native.program is not None
+    swapped = CodecChain.build([wrapped.Delta(dtype="<i4"), BytesCodec(endian="big"), ZstdCodec()], spec)
+    assert swapped.program is None
+    for chain in (native, swapped):
+        both_ways(chain, random_array("int32", (8,), 5))
+
+
+@pytest.mark.parametrize(("name", "codec"), [("string", VLenUTF8Codec()), ("bytes", VLenBytesCodec())])
+@pytest.mark.parametrize("last", [(), (ZstdCodec(),), (BloscCodec(), Crc32cCodec())])
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (3, 4)])
+def test_variable_length(name: str, codec: Any, last: Any, shape: tuple[int, ...]) -> None:
+    chain = CodecChain.build([codec, *last], chunk_spec(name, shape))
+    assert chain.program is None
+    both_ways(chain, random_array(name, shape, 2))
+    if len(shape) == 2:
+        turned = CodecChain.build([TransposeCodec(order=(1, 0)), codec, *last], chunk_spec(name, shape))
+        both_ways(turned, random_array(name, shape, 2))
+
+
+DAMAGED_CHAINS = [
+    [BytesCodec()],
+    [BytesCodec(), ZstdCodec()],
+    [BytesCodec(), ZstdCodec(checksum=True)],
+    [BytesCodec(), GzipCodec()],
+    [BytesCodec(), BloscCodec()],
+    [BytesCodec(), Crc32cCodec()],
+    [BytesCodec(), wrapped.LZ4()],
+    [BytesCodec(), wrapped.BZ2()],
+    [BytesCodec(), wrapped.LZMA()],
+    [BytesCodec(), wrapped.Fletcher32()],
+    [BytesCodec(), wrapped.Shuffle(), wrapped.Zlib()],
+    [ShardingCodec(chunk_shape=(2, 3)), GzipCodec()],
+]
+
+
+@pytest.mark.parametrize("codecs", DAMAGED_CHAINS, ids=lambda codecs: type(codecs[-1]).__name__)
+def test_damage_is_a_named_error(codecs: list[Any]) -> None:
+    spec = chunk_spec("int32", (4, 6))
+    chain = CodecChain.build(codecs, spec)
+    stored = chain.encode(random_array("int32", (4, 6), 1)).to_bytes()
+    damages = [b"", stored[:-1], stored[: len(stored) // 2], stored[:1]]
+    if not isinstance(codecs[-1], (BytesCodec, wrapped.Fletcher32)):
+        damages.append(b"\xff" * len(stored))
+    for damaged in damages:
+        with pytest.raises(ValueError, match="codec|shard") as caught:
+            chain.decode(buffer(damaged))
+        assert any("while decoding with codec" in note for note in caught.value.__notes__)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(DAMAGED_CHAINS), st.data())
+def test_any_damage_gives_an_array_or_an_error(codecs: list[Any], data: st.DataObject) -> None:
+    chain = CodecChain.build(codecs, chunk_spec("int32", (4, 6)))
+    stored = bytearray(chain.encode(random_array("int32", (4, 6), 1)).to_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        stored[data.draw(st.integers(0, len(stored) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        assert chain.decode(buffer(stored)).shape == (4, 6)
+    except ValueError:
+        pass
+
+
+def test_wrong_size_names_both_sizes() -> None:
+    chain = CodecChain.build([BytesCodec()], chunk_spec("int32", (4, 6)))
+    with pytest.raises(ChunkDecodeError, match="'bytes'.* 95 bytes where 96") as caught:
+        chain.decode(buffer(bytes(95)))
+    assert caught.value.codec == "bytes"
+
+
+@pytest.mark.parametrize("make", ["gzip", "zstd", "blosc", "bz2", "lzma", "zlib", "lz4"])
+def test_a_bomb_does_not_grow(make: str) -> None:
+    inner: dict[str, Any] = {
+        "gzip": (GzipCodec(), numcodecs.GZip()),
+        "zstd": (ZstdCodec(), numcodecs.Zstd()),
+        "blosc": (BloscCodec(), numcodecs.Blosc()),
+        "bz2": (wrapped.BZ2(), numcodecs.BZ2()),
+        "lzma": (wrapped.LZMA(), numcodecs.LZMA()),
+        "zlib": (wrapped.Zlib(), numcodecs.Zlib()),
+        "lz4": (wrapped.LZ4(), numcodecs.LZ4()),
+    }
+    ours, theirs = inner[make]
+    chain = CodecChain.build([BytesCodec(), ours], chunk_spec("int32", (4, 6)))
+    with pytest.raises(ValueError, match="codec"):
+        chain.decode(buffer(theirs.encode(bytes(1 << 22))))
+
+
+def test_other_shapes_are_kept() -> None:
+    chain = CodecChain.build([BytesCodec(), ZstdCodec()], chunk_spec("int32", (4, 6)))
+    other = chain.for_shape((2, 3))
+    assert other is chain.for_shape((2, 3))
+    assert chain.for_shape((4, 6)) is chain
+    both_ways(other, random_array("int32", (2, 3), 1))
+
+
+def test_uncompressed_chunks_are_views() -> None:
+    chain = CodecChain.build([BytesCodec()], chunk_spec("int32", (4, 6)))
+    array = random_array("int32", (4, 6), 1)
+    assert np.shares_memory(chain.encode(array).as_numpy_array(), array)

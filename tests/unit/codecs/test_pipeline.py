@@ -1,0 +1,152 @@
+"""The codec pipelines by their public contract."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.unit.codecs.specs import buffer, chunk_spec, nd_buffer, random_array
+from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec, TransposeCodec, ZstdCodec
+from zarr.codecs.chain import CodecChain
+from zarr.codecs.pipeline import BatchedCodecPipeline, FusedCodecPipeline
+from zarr.registry import get_pipeline_class
+from zarr.settings import config
+
+PIPELINES = [BatchedCodecPipeline, FusedCodecPipeline]
+CHAINS: list[list[Any]] = [
+    [BytesCodec()],
+    [TransposeCodec(order=(1, 0)), BytesCodec(), ZstdCodec(), Crc32cCodec()],
+    [ShardingCodec(chunk_shape=(2, 3))],
+]
+
+
+class Key:
+    """One key of a dict, as byte getter and setter of both kinds."""
+
+    def __init__(self, values: dict[Any, bytes], key: Any) -> None:
+        self.values, self.key = values, key
+
+    def get_sync(self, prototype: Any = None, byte_range: Any = None) -> Any:
+        data = self.values.get(self.key)
+        if data is None:
+            return None
+        if byte_range is not None and hasattr(byte_range, "suffix"):
+            data = data[-byte_range.suffix :]
+        elif byte_range is not None:
+            data = data[byte_range.start : byte_range.end]
+        return buffer(data)
+
+    def set_sync(self, value: Any) -> None:
+        self.values[self.key] = value.to_bytes()
+
+    def delete_sync(self) -> None:
+        self.values.pop(self.key, None)
+
+    async def get(self, prototype: Any, byte_range: Any = None) -> Any:
+        return self.get_sync(prototype, byte_range)
+
+    async def set(self, value: Any) -> None:
+        self.set_sync(value)
+
+    async def delete(self) -> None:
+        self.delete_sync()
+
+
+@pytest.mark.parametrize("cls", PIPELINES)
+@pytest.mark.parametrize("codecs", CHAINS, ids=lambda codecs: type(codecs[0]).__name__)
+@pytest.mark.parametrize("way", ["async", "sync"])
+def test_read_and_write(cls: Any, codecs: list[Any], way: str) -> None:
+    if way == "sync" and cls is BatchedCodecPipeline:
+        pytest.skip("it has no synchronous methods")
+    spec = chunk_spec("int32", (4, 6), fill=5)
+    pipeline = cls.from_codecs(codecs).evolve_from_array_spec(spec)
+    values: dict[Any, bytes] = {}
+    whole = (slice(None), slice(None))
+
+    def write(batch: Any, value: Any) -> None:
+        if way == "sync":
+            pipeline.write_sync(batch, value)
+        else:
+            asyncio.run(pipeline.write(batch, value))
+
+    def read(batch: Any, out: Any) -> Any:
+        return pipeline.read_sync(batch, out) if way == "sync" else asyncio.run(pipeline.read(batch, out))
+
+    array = random_array("int32", (4, 12), 1)
+    write(
+        [(Key(values, i), spec, whole, (slice(None), slice(6 * i, 6 * i + 6)), True) for i in range(2)],
+        nd_buffer(array),
+    )
+    assert set(values) == {0, 1}
+    part = (slice(1, 3), slice(0, 6, 2))
+    write([(Key(values, 0), spec, part, (), False)], nd_buffer(np.array(9, dtype="i4")))
+    array[1:3, 0:6:2] = 9
+    out = nd_buffer(np.zeros((4, 18), dtype="i4"))
+    batch = [(Key(values, i), spec, whole, (slice(None), slice(6 * i, 6 * i + 6)), True) for i in range(3)]
+    assert [result["status"] for result in read(batch, out)] == ["present", "present", "missing"]
+    assert np.array_equal(out.as_numpy_array(), np.concatenate([array, np.full((4, 6), 5)], axis=1))
+    write([(Key(values, 1), spec, whole, (), True)], nd_buffer(np.array(5, dtype="i4")))
+    assert set(values) == {0}
+
+
+@pytest.mark.parametrize("cls", PIPELINES)
+def test_dropped_axes(cls: Any) -> None:
+    spec = chunk_spec("int32", (4, 6))
+    pipeline = cls.from_codecs([BytesCodec()])
+    values: dict[Any, bytes] = {}
+    selection = (slice(2, 3), slice(None))
+    row = np.arange(6, dtype="i4")
+    asyncio.run(
+        pipeline.write([(Key(values, 0), spec, selection, (slice(None),), False)], nd_buffer(row), drop_axes=(0,))
+    )
+    out = nd_buffer(np.zeros(6, dtype="i4"))
+    asyncio.run(pipeline.read([(Key(values, 0), spec, selection, (slice(None),), False)], out, drop_axes=(0,)))
+    assert np.array_equal(out.as_numpy_array(), row)
+
+
+@pytest.mark.parametrize("cls", PIPELINES)
+@pytest.mark.parametrize("codecs", CHAINS, ids=lambda codecs: type(codecs[0]).__name__)
+def test_batches(cls: Any, codecs: list[Any]) -> None:
+    spec = chunk_spec("int32", (4, 6))
+    pipeline = pickle.loads(pickle.dumps(cls.from_codecs(codecs)))
+    array = random_array("int32", (4, 6), 2)
+    encoded = list(asyncio.run(pipeline.encode([(nd_buffer(array), spec), (None, spec)])))
+    assert encoded[1] is None
+    assert encoded[0].to_bytes() == CodecChain.build(codecs, spec).encode(array).to_bytes()
+    decoded = list(asyncio.run(pipeline.decode([(encoded[0], spec), (None, spec)])))
+    assert decoded[1] is None
+    assert np.array_equal(decoded[0].as_numpy_array(), array)
+    assert list(pipeline) == codecs
+    assert pipeline.supports_partial_decode == pipeline.supports_partial_encode == (len(codecs) == 1 and codecs != CHAINS[0])
+
+
+@pytest.mark.parametrize("cls", PIPELINES)
+@pytest.mark.parametrize(
+    ("codecs", "error", "match"),
+    [
+        ([ZstdCodec(), BytesCodec()], TypeError, "must be preceded by an ArrayArrayCodec"),
+        ([ZstdCodec()], ValueError, "Required ArrayBytesCodec was not found"),
+        ([], ValueError, "Required ArrayBytesCodec was not found"),
+        ([BytesCodec(), BytesCodec()], ValueError, "two instances of ArrayBytesCodec"),
+        ([BytesCodec(), TransposeCodec(order=(1, 0))], TypeError, "must be preceded by another ArrayArrayCodec"),
+        ([3], TypeError, "Expected a codec"),
+    ],
+)
+def test_impossible_orders(cls: Any, codecs: list[Any], error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        cls.from_codecs(codecs)
+
+
+def test_encoded_size() -> None:
+    pipeline = BatchedCodecPipeline.from_codecs([BytesCodec(), Crc32cCodec()])
+    assert pipeline.compute_encoded_size(96, chunk_spec()) == 100
+
+
+@pytest.mark.parametrize("name", ["BatchedCodecPipeline", "FusedCodecPipeline"])
+def test_the_configured_names_lead_here(name: str) -> None:
+    with config.set({"codec_pipeline.path": f"zarr.core.codec_pipeline.{name}"}):
+        assert get_pipeline_class().__name__ == name
