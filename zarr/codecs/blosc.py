@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NotRequired, TypeAlias, cast
 
 import numcodecs
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from zarr.abc.codec import BytesBytesCodec
 from zarr.abc.numcodec import Numcodec
@@ -18,7 +18,7 @@ from zarr.codecs.sync_api import BytesBytesMethods
 from zarr.types import NamedRequiredConfig
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from zarr.array_spec import ArraySpec
     from zarr.types import JSON

@@ -53,7 +53,8 @@ def as_bytes(data: Any) -> Bytes:
         return np.empty(0, dtype=np.uint8)
     if not data.flags.c_contiguous:
         data = np.ascontiguousarray(data)
-    return data.reshape(-1).view(np.uint8)
+    flat: Bytes = data.reshape(-1).view(np.uint8)
+    return flat
 
 
 def native_dtype(spec: ArraySpec) -> np.dtype[Any]:

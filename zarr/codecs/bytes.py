@@ -26,9 +26,7 @@ from zarr.codecs.sync_api import ArrayBytesMethods
 from zarr.errors import ChunkEncodeError
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from typing_extensions import Self
+    from typing import Any, Self
 
     from zarr.array_spec import ArraySpec
     from zarr.types import JSON

@@ -17,7 +17,7 @@ from zarr.codecs.sync_api import ArrayArrayMethods
 from zarr.dtype import get_data_type_from_json
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from zarr.array_spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
@@ -208,9 +208,7 @@ _ROUNDINGS: Final = ("nearest-even", "towards-zero", "towards-positive", "toward
 
 
 def _parse_target(data: Any) -> ZDType[Any, Any]:
-    dtype: ZDType[Any, Any] = (
-        get_data_type_from_json(data, zarr_format=3) if isinstance(data, (str, Mapping)) else data
-    )
+    dtype: ZDType[Any, Any] = get_data_type_from_json(data, zarr_format=3) if isinstance(data, (str, Mapping)) else data
     try:
         _check_numeric(dtype, "")
     except ValueError as error:

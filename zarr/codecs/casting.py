@@ -168,9 +168,7 @@ def _to_float(array: AnyArray, target: np.dtype[Any], rounding: str, out_of_rang
     return result
 
 
-def _rounded(
-    array: AnyArray, nearest: AnyArray, target: np.dtype[Any], rounding: str, finite: AnyArray
-) -> AnyArray:
+def _rounded(array: AnyArray, nearest: AnyArray, target: np.dtype[Any], rounding: str, finite: AnyArray) -> AnyArray:
     """Return values rounded in a direction, given the nearest ones; infinity stands for what lies beyond the range."""
     # The first power of two beyond the range; there is none for 64 bits, and no source that could reach it.
     limit = math.inf if target.itemsize == 8 else math.ldexp(1.0, int(np.finfo(target).maxexp))

@@ -40,7 +40,8 @@ def evolve_codecs(codecs: Iterable[Codec], spec: ArraySpec) -> tuple[Codec, ...]
     """
     arrays, serializer, bytes_ = sort_codecs(codecs)
     evolved: list[Codec] = []
-    for codec in (*arrays, serializer, *bytes_):
+    ordered: tuple[Codec, ...] = (*arrays, serializer, *bytes_)
+    for codec in ordered:
         codec = codec.evolve_from_array_spec(spec)
         evolved.append(codec)
         spec = codec.resolve_metadata(spec)
@@ -152,7 +153,7 @@ class CodecChain:
             return self._decode_stages(data)
         if form.stages:
             try:
-                data = self.program.decode(data, self._nbytes)  # type: ignore[union-attr]
+                data = self.program.decode(data, self._nbytes)  # type: ignore[union-attr, arg-type]
             except ValueError:
                 # Codec by codec the error has a name; and if that way succeeds, the data was sound.
                 return self._decode_stages(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from zarr.types import parse_named_configuration
@@ -38,7 +39,7 @@ def configuration_of(data: Any, name: str, *, required: bool = True) -> dict[str
     given = data if isinstance(data, str) else data.get("name") if isinstance(data, dict) else None
     expected = given if isinstance(given, str) and FORMER_NAMES.get(given) == name else name
     _, configuration = parse_named_configuration(data, expected, require_configuration=required)
-    return {} if configuration is None else dict(configuration)  # type: ignore[call-overload, no-any-return]
+    return dict(configuration) if isinstance(configuration, Mapping) else {}
 
 
 def parse_field_int(data: JSON, field: str) -> int:

@@ -11,7 +11,7 @@ from zarr.codecs.streams import CHECKSUM_NBYTES, CoreStream
 from zarr.codecs.sync_api import BytesBytesMethods
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from zarr.array_spec import ArraySpec
     from zarr.types import JSON

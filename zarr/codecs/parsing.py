@@ -36,7 +36,7 @@ def parse_codec(data: Codec | Mapping[str, JSON] | str) -> Codec:
         raise TypeError(f"Expected a codec, its name, or an object with a name; got {data!r}.")
     # What a reader must understand it does once the codec is known, so the mark has no further meaning.
     known = {key: value for key, value in data.items() if key != "must_understand"}
-    return cast("Codec", get_codec_class(cast("str", data["name"])).from_dict(known))
+    return get_codec_class(cast("str", data["name"])).from_dict(known)
 
 
 def parse_codecs(data: Iterable[Any]) -> tuple[Codec, ...]:

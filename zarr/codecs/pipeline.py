@@ -32,7 +32,7 @@ from zarr.codecs.sync_api import wrap_array, wrap_bytes
 from zarr.registry import register_pipeline
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from zarr.abc.store import ByteGetter, ByteSetter
     from zarr.array_spec import ArraySpec
@@ -109,7 +109,7 @@ def merge_chunk(
     else:
         chunk = existing.copy()
     part = _spread(value, spec, out_selection, drop_axes)
-    chunk[chunk_selection] = part.as_ndarray_like() if part.shape else part.as_ndarray_like()[()]
+    chunk[chunk_selection] = part.as_ndarray_like() if part.shape else part.as_scalar()
     return chunk
 
 
@@ -208,9 +208,7 @@ class _ChainPipeline(CodecPipeline):
 
         return tuple(await _gather(read_one, batch_info))
 
-    async def write(
-        self, batch_info: Iterable[WriteInfo], value: NDBuffer, drop_axes: tuple[int, ...] = ()
-    ) -> None:
+    async def write(self, batch_info: Iterable[WriteInfo], value: NDBuffer, drop_axes: tuple[int, ...] = ()) -> None:
         """Write parts of an array to chunks; see ``CodecPipeline.write``."""
 
         async def write_one(info: WriteInfo) -> None:

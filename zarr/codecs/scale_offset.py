@@ -13,7 +13,7 @@ from zarr.codecs.configuration import configuration_of
 from zarr.codecs.sync_api import ArrayArrayMethods
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from zarr.array_spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
@@ -148,7 +148,8 @@ def encode_values(array: AnyArray, offset: Any, scale: Any) -> AnyArray:
     array([0, 2], dtype=uint8)
     """
     if array.dtype.kind == "f":
-        return ((array - offset) * scale).astype(array.dtype, copy=False)
+        encoded: AnyArray = ((array - offset) * scale).astype(array.dtype, copy=False)
+        return encoded
     wide, low, high = _wide(array, abs(int(offset)), abs(int(scale)))
     return _narrow((wide - int(offset)) * int(scale), array.dtype, low, high)
 
@@ -167,7 +168,8 @@ def decode_values(array: AnyArray, offset: Any, scale: Any) -> AnyArray:
     array([6, 7], dtype=uint8)
     """
     if array.dtype.kind == "f":
-        return (array / scale + offset).astype(array.dtype, copy=False)
+        decoded: AnyArray = (array / scale + offset).astype(array.dtype, copy=False)
+        return decoded
     wide, low, high = _wide(array, abs(int(offset)), 1)
     quotient = wide // int(scale)
     if np.any(quotient * int(scale) != wide):

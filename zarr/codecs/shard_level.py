@@ -162,8 +162,7 @@ class ShardLevel:
         """Return where an inner chunk, by its place in C order, lies in the shard."""
         coords = np.unravel_index(place, self.chunks_per_shard) if self.chunks_per_shard else ()
         return tuple(
-            slice(int(at) * length, (int(at) + 1) * length)
-            for at, length in zip(coords, self.chunk_shape, strict=True)
+            slice(int(at) * length, (int(at) + 1) * length) for at, length in zip(coords, self.chunk_shape, strict=True)
         )
 
     def _stored_part(self, data: AnyArray, row: list[int], place: int) -> AnyArray | None:

@@ -35,7 +35,7 @@ from zarr.dtype import UInt64
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from zarr.abc.store import ByteGetter, ByteSetter
     from zarr.buffer import NDBuffer
@@ -155,8 +155,7 @@ class ShardingCodec(
     ) -> None:
         if subchunk_write_order not in SUBCHUNK_WRITE_ORDER:
             raise ValueError(
-                f"Unrecognized subchunk write order: {subchunk_write_order}. "
-                f"Only {SUBCHUNK_WRITE_ORDER} are allowed."
+                f"Unrecognized subchunk write order: {subchunk_write_order}. Only {SUBCHUNK_WRITE_ORDER} are allowed."
             )
         put = object.__setattr__
         put(self, "chunk_shape", _parse_inner_shape(chunk_shape))

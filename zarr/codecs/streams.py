@@ -22,7 +22,11 @@ _FIXED_OVERHEAD = {"crc32c": 4, "shuffle": 0, "crc32": 4, "adler32": 4, "fletche
 
 
 class _Decompressor(Protocol):
-    eof: bool
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
 
     def decompress(self, data: bytes, max_length: int = ...) -> bytes: ...
 
@@ -253,7 +257,7 @@ _BOUNDED: dict[str, Callable[[Any], Callable[[], _Decompressor]]] = {
 }
 
 
-def _decode_bounded(name: str, create: Callable[[], Any], data: Bytes, nbytes: int | None) -> bytes:
+def _decode_bounded(name: str, create: Callable[[], _Decompressor], data: Bytes, nbytes: int | None) -> bytes:
     """Decompress streams that follow each other, and stop when the result becomes too large."""
     limit = decoded_limit(data.size) if nbytes is None else nbytes
     rest, parts, total = data.tobytes(), [], 0

@@ -1,4 +1,4 @@
-"""The public methods of a codec (``_decode_sync``, ``_decode_single`` and the like), written once on top of ``bind``."""
+"""The public methods of a codec (``_decode_sync``, ``_decode_single``, ...), written once on top of ``bind``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def wrap_array(array: AnyArray, spec: ArraySpec) -> NDBuffer:
 
 def wrap_bytes(data: AnyArray, spec: ArraySpec) -> Buffer:
     """Return bytes in the buffer class that a description asks for."""
-    return spec.prototype.buffer.from_bytes(memoryview(as_bytes(data)))
+    return spec.prototype.buffer.from_bytes(as_bytes(data).data)
 
 
 class ArrayArrayMethods:

@@ -14,7 +14,7 @@ from zarr.codecs.configuration import configuration_of
 from zarr.codecs.sync_api import ArrayArrayMethods
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from zarr.array_spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType

@@ -15,7 +15,7 @@ from zarr.codecs.sync_api import ArrayBytesMethods
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from zarr.array_spec import ArraySpec
     from zarr.types import JSON

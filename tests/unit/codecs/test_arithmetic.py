@@ -148,15 +148,21 @@ def test_cast_value_codec() -> None:
     for bad in ({"encode": [("NaN", 300)]}, {"decode": [(255.5, 0)]}):
         with pytest.raises(ValueError, match="not representable"):
             CastValue(data_type="uint8", scalar_map=bad).validate(  # type: ignore[arg-type]
-                shape=(2,), dtype=spec.dtype, chunk_grid=None  # type: ignore[arg-type]
+                shape=(2,),
+                dtype=spec.dtype,
+                chunk_grid=None,  # type: ignore[arg-type]
             )
     with pytest.raises(ValueError, match="only valid for integer"):
         CastValue(data_type="float32", out_of_range="wrap").validate(
-            shape=(2,), dtype=spec.dtype, chunk_grid=None  # type: ignore[arg-type]
+            shape=(2,),
+            dtype=spec.dtype,
+            chunk_grid=None,  # type: ignore[arg-type]
         )
     with pytest.raises(ValueError, match="source dtype bool"):
         CastValue(data_type="float32").validate(
-            shape=(2,), dtype=chunk_spec("bool").dtype, chunk_grid=None  # type: ignore[arg-type]
+            shape=(2,),
+            dtype=chunk_spec("bool").dtype,
+            chunk_grid=None,  # type: ignore[arg-type]
         )
 
 
@@ -182,7 +188,7 @@ def test_scale_offset_of_integers_is_exact(name: str, data: st.DataObject) -> No
         decoded = decode_values(array, dtype.type(offset), dtype.type(scale))
         assert int(decoded[0]) == value // scale + offset
     else:
-        with pytest.raises(ValueError, match="remainder|outside the range"):
+        with pytest.raises(ValueError, match=r"remainder|outside the range"):
             decode_values(array, dtype.type(offset), dtype.type(scale))
 
 

@@ -80,8 +80,7 @@ def test_native_and_plain_agree(
     name: str, shape: tuple[int, ...], last: Any, endian: Any, seed: int, data: st.DataObject
 ) -> None:
     first = [
-        TransposeCodec(order=data.draw(st.permutations(range(len(shape)))))
-        for _ in range(data.draw(st.integers(0, 2)))
+        TransposeCodec(order=data.draw(st.permutations(range(len(shape))))) for _ in range(data.draw(st.integers(0, 2)))
     ]
     chain = CodecChain.build([*first, BytesCodec(endian=endian), *last], chunk_spec(name, shape))
     array = random_array(name, shape, seed)
@@ -171,7 +170,7 @@ def test_damage_is_a_named_error(codecs: list[Any]) -> None:
     if not isinstance(codecs[-1], (BytesCodec, wrapped.Fletcher32)):
         damages.append(b"\xff" * len(stored))
     for damaged in damages:
-        with pytest.raises(ValueError, match="codec|shard") as caught:
+        with pytest.raises(ValueError, match=r"codec|shard") as caught:
             chain.decode(buffer(damaged))
         assert any("while decoding with codec" in note for note in caught.value.__notes__)
 
@@ -191,7 +190,7 @@ def test_any_damage_gives_an_array_or_an_error(codecs: list[Any], data: st.DataO
 
 def test_wrong_size_names_both_sizes() -> None:
     chain = CodecChain.build([BytesCodec()], chunk_spec("int32", (4, 6)))
-    with pytest.raises(ChunkDecodeError, match="'bytes'.* 95 bytes where 96") as caught:
+    with pytest.raises(ChunkDecodeError, match=r"'bytes'.* 95 bytes where 96") as caught:
         chain.decode(buffer(bytes(95)))
     assert caught.value.codec == "bytes"
 

@@ -212,7 +212,7 @@ def test_sharding_checks_the_grid() -> None:
     spec = chunk_spec()
     grid = RegularChunkGridMetadata(chunk_shape=(4, 6))
     ShardingCodec(chunk_shape=(2, 3)).validate(shape=(4, 6), dtype=spec.dtype, chunk_grid=grid)
-    with pytest.raises(ValueError, match="edge length 4 in dimension 0 .* size 3"):
+    with pytest.raises(ValueError, match=r"edge length 4 in dimension 0 .* size 3"):
         ShardingCodec(chunk_shape=(3, 2)).validate(shape=(4, 6), dtype=spec.dtype, chunk_grid=grid)
     with pytest.raises(ValueError, match="same number of dimensions"):
         ShardingCodec(chunk_shape=(2,)).validate(shape=(4, 6), dtype=spec.dtype, chunk_grid=grid)

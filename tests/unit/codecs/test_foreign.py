@@ -83,7 +83,7 @@ def test_plain_functions() -> None:
 def test_coroutines() -> None:
     chain = CodecChain.build([Negate(), Text(), GzipCodec()], chunk_spec())
     assert chain.asynchronous
-    with pytest.raises(RuntimeError, match="'text' .* coroutines only"):
+    with pytest.raises(RuntimeError, match=r"'text' .* coroutines only"):
         chain.encode(ARRAY)
     stored = asyncio.run(chain.encode_async(ARRAY))
     assert same(asyncio.run(chain.decode_async(stored)), ARRAY)
@@ -113,7 +113,7 @@ def test_nothing_to_store_is_an_error_where_a_chunk_is_needed() -> None:
 
 def test_errors_name_the_codec() -> None:
     chain = CodecChain.build([Text()], chunk_spec())
-    with pytest.raises(ValueError, match="invalid literal|could not convert") as caught:
+    with pytest.raises(ValueError, match=r"invalid literal|could not convert") as caught:
         asyncio.run(chain.decode_async(buffer(b"a,b")))
     assert any("decoding with codec 'text'" in note for note in caught.value.__notes__)
 

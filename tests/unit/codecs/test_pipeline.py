@@ -121,7 +121,11 @@ def test_batches(cls: Any, codecs: list[Any]) -> None:
     assert decoded[1] is None
     assert np.array_equal(decoded[0].as_numpy_array(), array)
     assert list(pipeline) == codecs
-    assert pipeline.supports_partial_decode == pipeline.supports_partial_encode == (len(codecs) == 1 and codecs != CHAINS[0])
+    assert (
+        pipeline.supports_partial_decode
+        == pipeline.supports_partial_encode
+        == (len(codecs) == 1 and codecs != CHAINS[0])
+    )
 
 
 @pytest.mark.parametrize("cls", PIPELINES)

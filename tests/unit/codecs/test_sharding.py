@@ -135,7 +135,7 @@ def test_damaged_indexes_are_named() -> None:
     chain = CodecChain.build([ShardingCodec(chunk_shape=(2, 3), index_codecs=[BytesCodec()])], spec)
     stored = bytearray(chain.encode(random_array("int32", (4, 6), 1)).to_bytes())
     stored[-64:-56] = (10**15).to_bytes(8, "little")
-    with pytest.raises(ChunkDecodeError, match="inner chunk 0 .* 1000000000000000"):
+    with pytest.raises(ChunkDecodeError, match=r"inner chunk 0 .* 1000000000000000"):
         chain.decode(buffer(stored))
     with pytest.raises(ChunkDecodeError, match="too short for its index"):
         chain.decode(buffer(bytes(20)))

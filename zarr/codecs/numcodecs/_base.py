@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -27,8 +27,9 @@ from zarr.errors import ChunkDecodeError
 from zarr.registry import get_numcodec
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
+    from zarr.abc.codec import CodecJSON_V2
     from zarr.abc.numcodec import Numcodec
     from zarr.array_spec import ArraySpec
     from zarr.types import JSON
@@ -69,7 +70,7 @@ class _NumcodecsCodec:
 
     @cached_property
     def _codec(self) -> Numcodec:
-        return get_numcodec({"id": self._id, **self.codec_config})  # type: ignore[typeddict-unknown-key]
+        return get_numcodec(cast("CodecJSON_V2[str]", {"id": self._id, **self.codec_config}))
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:

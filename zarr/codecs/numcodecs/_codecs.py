@@ -17,7 +17,7 @@ from zarr.codecs.numcodecs._base import (
 from zarr.dtype import UInt8, get_data_type_from_native_dtype
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from zarr.array_spec import ArraySpec
     from zarr.codecs.bound import BoundBase
