@@ -259,9 +259,26 @@ cdef int64_t lz4_bound(int64_t n) noexcept nogil:
     return n + n // 255 + 16
 
 
+cdef inline void copy_match(uint8_t* to, int64_t distance, int64_t length, int64_t room) noexcept nogil:
+    """Repeats earlier output, which may reach into what is being written; with room to spare in whole words."""
+    cdef int64_t i = 0
+    if distance >= 16 and room >= length + 16:
+        while i < length:
+            memcpy(to + i, to + i - distance, 16)
+            i += 16
+    elif distance >= 8 and room >= length + 8:
+        while i < length:
+            memcpy(to + i, to + i - distance, 8)
+            i += 8
+    else:
+        while i < length:
+            to[i] = to[i - distance]
+            i += 1
+
+
 cdef int64_t blosclz_decode(const uint8_t* src, int64_t n, uint8_t* dst, int64_t room) noexcept nogil:
     """A control byte below 32 starts a run of literals; any other starts a copy of earlier output."""
-    cdef int64_t used = 0, made = 0, length, distance, i
+    cdef int64_t used = 0, made = 0, length, distance
     cdef uint8_t control, byte
     cdef bint first = True
     while used < n:
@@ -275,7 +292,10 @@ cdef int64_t blosclz_decode(const uint8_t* src, int64_t n, uint8_t* dst, int64_t
             length = control + 1
             if length > n - used or length > room - made:
                 return DAMAGED
-            memcpy(dst + made, src + used, length)
+            if n - used >= 32 and room - made >= 32:
+                memcpy(dst + made, src + used, 32)      # a constant size costs no call
+            else:
+                memcpy(dst + made, src + used, length)
             used += length
             made += length
             continue
@@ -307,10 +327,7 @@ cdef int64_t blosclz_decode(const uint8_t* src, int64_t n, uint8_t* dst, int64_t
             return DAMAGED
         if distance == 1:
             memset(dst + made, dst[made - 1], length)
-        elif distance >= length:
-            memcpy(dst + made, dst + made - distance, length)
         else:
-            for i in range(length):
-                dst[made + i] = dst[made + i - distance]
+            copy_match(dst + made, distance, length, room - made)
         made += length
     return made

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core import decoders, symbols
-from zarr_core.reference import decoders as plain
 
 from tests.core.guard_page import GuardedMemory
+from zarr_core import decoders, symbols
+from zarr_core.reference import decoders as plain
 
 MEMORY = GuardedMemory()
 NATIVE = [name for name, here in decoders.available().items() if here]

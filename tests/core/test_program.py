@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core import program
-from zarr_core.reference import program as plain
 
 from tests.core.guard_page import GuardedMemory
 from tests.core.test_decoders import DATA, sample
+from zarr_core import program
+from zarr_core.reference import program as plain
 
 MEMORY = GuardedMemory()
 SIDES = pytest.mark.parametrize("side", [program, plain])

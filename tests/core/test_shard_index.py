@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from zarr_core import shard_index
-from zarr_core.reference import shard_index as plain
 
 from tests.core.guard_page import GuardedMemory
+from zarr_core import shard_index
+from zarr_core.reference import shard_index as plain
 
 MEMORY = GuardedMemory()
 FORMATS = st.tuples(st.sampled_from(["start", "end"]), st.booleans())

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numcodecs.vlen import VLenBytes, VLenUTF8
-from zarr_core import vlen
-from zarr_core.reference import vlen as plain
 
 from tests.core.guard_page import GuardedMemory
+from zarr_core import vlen
+from zarr_core.reference import vlen as plain
 
 MEMORY = GuardedMemory()
 STRING = np.dtypes.StringDType()
