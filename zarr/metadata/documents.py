@@ -18,6 +18,7 @@ MAX_DOCUMENT_BYTES = 2**30
 # A document nested deeper than this cannot be written back; parsers of other libraries give up much earlier.
 MAX_DOCUMENT_DEPTH = 512
 
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _encode_string: Callable[[str], str] = json.encoder.encode_basestring_ascii
 
 
@@ -63,7 +64,7 @@ def load_document(raw: bytes, name: str) -> dict[str, Any]:
         raise MetadataValidationError(f"The document {name!r} is not valid JSON: {error}.{hint}") from error
     if not isinstance(document, dict):
         raise MetadataValidationError(f"The document {name!r} must be a JSON object, but it is {_json_kind(document)}.")
-    if raw.count(b"[") + raw.count(b"{") > MAX_DOCUMENT_DEPTH and _deeper_than(document, MAX_DOCUMENT_DEPTH):
+    if not _is_shallow(raw, MAX_DOCUMENT_DEPTH) and _deeper_than(document, MAX_DOCUMENT_DEPTH):
         raise MetadataValidationError(
             f"The document {name!r} is nested too deeply: more than {MAX_DOCUMENT_DEPTH} levels."
         )
@@ -73,6 +74,19 @@ def load_document(raw: bytes, name: str) -> dict[str, Any]:
 def _json_kind(value: object) -> str:
     kinds = {list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     return kinds.get(type(value), "null")
+
+
+def _is_shallow(raw: bytes, limit: int) -> bool:
+    """Say whether the brackets alone show that a document is not nested deeper than ``limit``; False is no proof."""
+    if raw.count(b"[") + raw.count(b"{") <= limit:
+        return True
+    brackets = raw.translate(None, _NO_BRACKETS)
+    for _ in range(limit):
+        # Each round takes away the innermost level, everywhere at once.
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if not brackets:
+            return True
+    return False
 
 
 def _deeper_than(document: dict[str, Any], limit: int) -> bool:

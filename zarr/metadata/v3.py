@@ -155,9 +155,9 @@ class ArrayV3Metadata(Metadata):
 
     Examples
     --------
-    >>> from zarr.dtype import Int32
+    >>> from zarr.dtype import UInt8
     >>> metadata = ArrayV3Metadata(
-    ...     shape=(10,), data_type=Int32(), chunk_grid={"name": "regular", "configuration": {"chunk_shape": (5,)}},
+    ...     shape=(10,), data_type=UInt8(), chunk_grid={"name": "regular", "configuration": {"chunk_shape": (5,)}},
     ...     chunk_key_encoding={"name": "default"}, fill_value=0, codecs=["bytes"], attributes={}, dimension_names=None)
     >>> metadata.chunks, metadata.encode_chunk_key((1,))
     ((5,), 'c/1')
