@@ -160,7 +160,7 @@ class BoundV2(BoundBase):
             return np.asarray(data, dtype=self._dtype, order=self._order)
         if not self._codecs or codec_id(self._codecs[0]) in BYTES_CODECS:
             raise ChunkEncodeError(
-                f"an array of objects needs an object codec as its first filter, like 'vlen-utf8'; it has {self.name!r}",
+                f"an array of objects needs an object codec as its first filter, like 'vlen-utf8'; has {self.name!r}",
                 codec=self.name,
             )
         # No cast: it would make text of what is none, and the object codec knows better what to refuse.

@@ -55,7 +55,8 @@ def number_filters(name: str) -> list[list[Any]]:
     if dtype.kind in "iu":
         filters += [[numcodecs.Delta(dtype=name)], [numcodecs.Delta(dtype=name), numcodecs.Shuffle(dtype.itemsize)]]
         filters += [[numcodecs.AsType(encode_dtype="<i8", decode_dtype=name)]]
-        filters += [[numcodecs.Delta(dtype=name, astype="<i8")]]
+        # numcodecs sums unsigned differences in floating point, which loses the low bits of 64-bit numbers.
+        filters += [[numcodecs.Delta(dtype=name, astype="<i8")]] if dtype.kind == "i" else []
     if dtype.kind == "f" and dtype.itemsize >= 4:
         filters += [[numcodecs.AsType(encode_dtype=">f8", decode_dtype=name)]]
     if dtype.kind == "b":
