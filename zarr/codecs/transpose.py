@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -159,6 +159,15 @@ class TransposeCodec(ArrayArrayMethods, ArrayArrayCodec):
         """Return the description with the axes in order."""
         order = self._order_for(chunk_spec.ndim)
         return replace_spec(chunk_spec, shape=tuple(chunk_spec.shape[axis] for axis in order))
+
+    def encode_grid(self, chunk_grid: Any) -> Any:
+        """Return a regular or rectilinear grid with its axes in order; any other grid as it is."""
+        for field in ("chunk_shape", "chunk_shapes"):
+            lengths = getattr(chunk_grid, field, None)
+            if lengths is not None:
+                moved = tuple(lengths[axis] for axis in self._order_for(len(lengths)))
+                return type(chunk_grid)(**{field: moved})
+        return chunk_grid
 
     def bind(self, spec: ArraySpec) -> BoundTranspose:
         """Make the codec ready for chunks of one description."""

@@ -12,7 +12,8 @@ from zarr.dtype import ZDType
 from zarr.registry import get_codec_class
 from zarr.types import parse_named_configuration
 
-_LONG_FORM = {"name", "configuration"}
+_LONG_FORM = frozenset(("name", "configuration"))
+_KINDS = (ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec)
 
 
 def parse_codecs(data: object) -> tuple[Codec, ...]:
@@ -39,24 +40,21 @@ def parse_codecs(data: object) -> tuple[Codec, ...]:
     >>> parse_codecs([{"name": "gzip", "configuration": {"level": 1}}])
     (GzipCodec(level=1),)
     """
-    if isinstance(data, str | Mapping):
+    if type(data) is not list and isinstance(data, str | Mapping):
         data = [data]
-    if not isinstance(data, Iterable):
+    if type(data) is not list and not isinstance(data, Iterable):
         raise TypeError(f"Expected iterable, got {type(data)}")
-    codecs: list[Codec] = []
-    for entry in data:
-        if isinstance(entry, ArrayArrayCodec | ArrayBytesCodec | BytesBytesCodec):
-            codecs.append(entry)
-            continue
-        if type(entry) is dict and type(entry.get("name")) is str and entry.keys() <= _LONG_FORM:
-            codecs.append(get_codec_class(entry["name"]).from_dict(entry))
-            continue
-        name, configuration = parse_named_configuration(entry, require_configuration=False)
-        document: dict[str, Any] = {"name": name}
-        if configuration is not None:
-            document["configuration"] = configuration
-        codecs.append(get_codec_class(name).from_dict(document))
-    return tuple(codecs)
+    return tuple([entry if isinstance(entry, _KINDS) else _parse_codec(entry) for entry in data])
+
+
+def _parse_codec(entry: Any) -> Codec:
+    if type(entry) is dict and type(entry.get("name")) is str and entry.keys() <= _LONG_FORM:
+        return get_codec_class(entry["name"]).from_dict(entry)
+    name, configuration = parse_named_configuration(entry, require_configuration=False)
+    document: dict[str, Any] = {"name": name}
+    if configuration is not None:
+        document["configuration"] = configuration
+    return get_codec_class(name).from_dict(document)
 
 
 def validate_array_bytes_codec(codecs: tuple[Codec, ...]) -> ArrayBytesCodec:
@@ -109,4 +107,7 @@ def settle_codecs(
         settled.append(evolved)
         if isinstance(evolved, ArrayArrayCodec):
             spec = evolved.resolve_metadata(spec)
+            # A codec that moves axes moves those of the grid too: a shard after it is cut along the moved axes.
+            encode_grid = getattr(evolved, "encode_grid", None)
+            chunk_grid = chunk_grid if encode_grid is None else encode_grid(chunk_grid)
     return tuple(settled)
