@@ -190,6 +190,16 @@ ChunkKeyEncodingLike: TypeAlias = (
 )
 
 _BUILTIN: dict[str, type[ChunkKeyEncoding]] = {"default": DefaultChunkKeyEncoding, "v2": V2ChunkKeyEncoding}
+# Nearly every document says one of these, and encodings never change.
+_USUAL: dict[str, ChunkKeyEncoding] = {
+    str(encoding.to_dict()): encoding
+    for encoding in (
+        DefaultChunkKeyEncoding("/"),
+        DefaultChunkKeyEncoding("."),
+        V2ChunkKeyEncoding("."),
+        V2ChunkKeyEncoding("/"),
+    )
+}
 
 
 def parse_chunk_key_encoding(data: ChunkKeyEncodingLike) -> ChunkKeyEncoding:
@@ -217,9 +227,13 @@ def parse_chunk_key_encoding(data: ChunkKeyEncodingLike) -> ChunkKeyEncoding:
     >>> parse_chunk_key_encoding("default")
     DefaultChunkKeyEncoding(separator='/')
     """
-    if isinstance(data, ChunkKeyEncoding):
-        return data
     document: Any = data
+    if type(document) is dict:
+        usual = _USUAL.get(str(document))
+        if usual is not None:
+            return usual
+    elif isinstance(document, ChunkKeyEncoding):
+        return document
     if isinstance(document, Mapping) and "separator" in document and "name" in document:
         document = {"name": document["name"], "configuration": {"separator": document["separator"]}}
     name, configuration = parse_named_configuration(document, require_configuration=False)

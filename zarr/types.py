@@ -245,7 +245,7 @@ def parse_configuration(data: JSON) -> JSON:
     >>> parse_configuration({"level": 1})
     {'level': 1}
     """
-    if not isinstance(data, Mapping):
+    if type(data) is not dict and not isinstance(data, Mapping):
         raise TypeError(f"Expected dict, got {type(data)}")
     return data
 
@@ -280,7 +280,7 @@ def parse_named_configuration(
     """
     if isinstance(data, str):
         data = {"name": data}
-    if not isinstance(data, Mapping):
+    if type(data) is not dict and not isinstance(data, Mapping):
         raise TypeError(f"Expected dict, got {type(data)}")
     if "name" not in data:
         raise ValueError(f"Named configuration does not have a 'name' key. Got {data}.")

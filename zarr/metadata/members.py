@@ -91,7 +91,7 @@ def parse_attributes(data: Any) -> dict[str, JSON]:
     """
     if data is None:
         return {}
-    if not isinstance(data, Mapping):
+    if type(data) is not dict and not isinstance(data, Mapping):
         raise TypeError(f"Expected attributes to be a dict with string keys. Got {type(data)} instead.")
     return dict(data)
 
@@ -120,9 +120,9 @@ def parse_dimension_names(data: object) -> tuple[str | None, ...] | None:
     """
     if data is None:
         return None
-    if isinstance(data, Iterable):
+    if type(data) is list or isinstance(data, Iterable):
         names = tuple(data)
-        if all(name is None or isinstance(name, str) for name in names):
+        if all([name is None or isinstance(name, str) for name in names]):  # noqa: C419  (half the time)
             return names
     raise TypeError(f"Expected either None or an iterable of str, got {type(data)}")
 
@@ -152,7 +152,7 @@ def parse_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
     >>> parse_storage_transformers([])
     ()
     """
-    if data is None or data == () or data == []:
+    if data is None or (type(data) in (list, tuple) and not data):
         return ()
     if not isinstance(data, Iterable) or isinstance(data, str | Mapping):
         raise TypeError(f"Invalid storage_transformers. Expected an iterable of dicts. Got {type(data)} instead.")

@@ -279,10 +279,10 @@ class ArrayV3Metadata(Metadata):
             for member, optional in _OPTIONAL_PARSERS:
                 members[member] = optional(data.get(member))
             member = None
-            unknown = [key for key in data if key not in ARRAY_METADATA_KEYS]
-            members["extra_fields"] = parse_extra_fields(
-                {key: data[key] for key in unknown}, reserved_keys=ARRAY_METADATA_KEYS, node_type="array"
-            )
+            unknown: dict[str, Any] = {}
+            if not ARRAY_METADATA_KEYS.issuperset(data):
+                unknown = {key: value for key, value in data.items() if key not in ARRAY_METADATA_KEYS}
+            members["extra_fields"] = parse_extra_fields(unknown, reserved_keys=ARRAY_METADATA_KEYS, node_type="array")
             metadata = object.__new__(cls)
             # The members are parsed already, so the constructor would only do it again.
             metadata._settle(**members)
