@@ -126,6 +126,8 @@ def _check_can_wait(coro: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventL
         running = asyncio.get_running_loop()
     except RuntimeError:
         running = None
+    if not isinstance(loop, asyncio.AbstractEventLoop):
+        raise TypeError(f"an event loop is needed, got {loop!r} of type {type(loop).__name__}")
     problem = None
     if running is loop:
         problem = (
@@ -137,8 +139,11 @@ def _check_can_wait(coro: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventL
     elif not loop.is_running():
         problem = "the event loop is not running in any thread"
     if problem is not None:
-        coro.close()
+        if asyncio.iscoroutine(coro):
+            coro.close()
         raise SyncError(problem)
+    if not asyncio.iscoroutine(coro):
+        raise TypeError(f"a coroutine is needed, got {coro!r} of type {type(coro).__name__}")
 
 
 async def _collect_aiterator(data: AsyncIterator[T]) -> tuple[T, ...]:

@@ -19,7 +19,7 @@ from zarr.settings import config
 logger = logging.getLogger("zarr.core.sync")
 
 
-class SyncError(Exception):
+class SyncError(RuntimeError):
     """A synchronous call was made where it could never end, or ended without a result."""
 
 
@@ -41,6 +41,15 @@ class _Resources:
 
 RESOURCES = _Resources()
 
+# The same two objects in the form in which other libraries look for them: lists of one.
+LOOP: list[asyncio.AbstractEventLoop | None] = [None]
+THREAD: list[threading.Thread | None] = [None]
+
+
+def get_lock() -> threading.Lock:
+    """The lock under which loop, thread and pools are made."""
+    return RESOURCES.lock
+
 
 def max_workers() -> int:
     """How many threads one operation may use: the processors, or fewer where ``threading.max_workers`` says so."""
@@ -58,7 +67,7 @@ def get_executor() -> ThreadPoolExecutor:
     Returns
     -------
     ThreadPoolExecutor
-        Of ``threading.max_workers`` threads; the default executor of the background loop, too.
+        Of ``threading.max_workers`` threads; where that is set, the default executor of the background loop, too.
 
     Examples
     --------
@@ -69,7 +78,7 @@ def get_executor() -> ThreadPoolExecutor:
         if RESOURCES.executor is None:
             configured = config.get("threading.max_workers", None)
             RESOURCES.executor = ThreadPoolExecutor(max_workers=configured, thread_name_prefix="zarr_pool")
-            if RESOURCES.loop is not None:
+            if RESOURCES.loop is not None and configured is not None:
                 RESOURCES.loop.set_default_executor(RESOURCES.executor)
         return RESOURCES.executor
 
@@ -109,17 +118,19 @@ def get_loop() -> asyncio.AbstractEventLoop:
     loop = RESOURCES.loop
     if loop is not None and not loop.is_closed() and RESOURCES.thread is not None and RESOURCES.thread.is_alive():
         return loop
-    executor = get_executor()
+    executor = None if config.get("threading.max_workers", None) is None else get_executor()
     with RESOURCES.lock:
         if RESOURCES.loop is None or RESOURCES.loop.is_closed():
             loop = asyncio.new_event_loop()
-            loop.set_default_executor(executor)
+            if executor is not None:
+                loop.set_default_executor(executor)
             ready = threading.Event()
             loop.call_soon(ready.set)
             thread = threading.Thread(target=_run_loop, args=(loop,), name="zarr_io", daemon=True)
             thread.start()
             ready.wait()
             RESOURCES.loop, RESOURCES.thread = loop, thread
+            LOOP[0], THREAD[0] = loop, thread
         return RESOURCES.loop
 
 
@@ -135,6 +146,7 @@ def cleanup_resources() -> None:
         executor, workers = RESOURCES.executor, RESOURCES.workers
         RESOURCES.loop = RESOURCES.thread = RESOURCES.executor = RESOURCES.workers = None
         RESOURCES.worker_count = 0
+        LOOP[0] = THREAD[0] = None
     for pool in (executor, workers):
         if pool is not None:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -179,6 +191,12 @@ def run_helpers(work: Any, helpers: int) -> None:
         raise errors[0]
 
 
+def reset_resources_after_fork() -> None:
+    """Leave loop, thread and pools to the parent process; the child makes its own."""
+    RESOURCES.forget()
+    LOOP[0] = THREAD[0] = None
+
+
 atexit.register(cleanup_resources)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=RESOURCES.forget)
+    os.register_at_fork(after_in_child=reset_resources_after_fork)

@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from zarr.storage.path import StorePath
+from zarr.storage.probe import contains_array, contains_group, ensure_no_existing_node
 from zarr.storage.resolve import StoreLike, make_store, make_store_path
 
-__all__ = ["StoreLike", "StorePath", "make_store", "make_store_path"]
+__all__ = [
+    "StoreLike",
+    "StorePath",
+    "contains_array",
+    "contains_group",
+    "ensure_no_existing_node",
+    "make_store",
+    "make_store_path",
+]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import sys
 import time
@@ -42,7 +41,7 @@ class LoggingStore(WrapperStore[T_Store]):
     >>> store = LoggingStore(MemoryStore(), log_level="ERROR")
     >>> store.exists_sync("a")
     False
-    >>> store.counter["exists_sync"]
+    >>> store.counter["exists"]
     1
     """
 
@@ -82,8 +81,8 @@ class LoggingStore(WrapperStore[T_Store]):
 
     @contextmanager
     def log(self, hint: Any = "") -> Generator[None, None, None]:
-        """Log and count the method that uses this context, named by ``hint``."""
-        method = inspect.stack()[2].function
+        """Log and count the method that uses this context, whether it is a coroutine or its plain twin."""
+        method = sys._getframe(2).f_code.co_name.removesuffix("_sync")
         operation = f"{type(self._store).__name__}.{method}"
         if hint != "":
             operation = f"{operation}({hint})"

@@ -148,7 +148,8 @@ class StorePath:
     def _sync_method(self, name: str) -> Any:
         method = getattr(self.store, name, None)
         if method is None:
-            raise TypeError(f"the store {type(self.store).__name__} has no synchronous access ({name})")
+            verb = name.removesuffix("_sync")
+            raise TypeError(f"Store {type(self.store).__name__} does not support synchronous {verb}.")
         return method
 
     def get_sync(

@@ -75,7 +75,7 @@ class WrapperStore(Store, Generic[T_Store]):
 
     @_is_open.setter
     def _is_open(self, value: bool) -> None:
-        self._store._is_open = value
+        raise NotImplementedError(f"{type(self).__name__} must be opened via the `_open` method, which opens its store")
 
     @property
     def read_only(self) -> bool:
@@ -243,7 +243,8 @@ class WrapperStore(Store, Generic[T_Store]):
     def _sync_method(self, name: str) -> Any:
         method = getattr(self._store, name, None)
         if method is None:
-            raise TypeError(f"the wrapped store {type(self._store).__name__} has no synchronous access ({name})")
+            verb = name.removesuffix("_sync")
+            raise TypeError(f"Store {type(self._store).__name__} does not support synchronous {verb}.")
         return method
 
     def get_sync(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import os
 import zipfile
 from collections.abc import Iterable
@@ -48,6 +49,18 @@ def looks_like_zip(path: str) -> bool:
     except OSError:
         return path.lower().endswith(".zip") and not os.path.exists(path)
     return start in (LOCAL_SIGNATURE, END_SIGNATURE) or (not start and path.lower().endswith(".zip"))
+
+
+def _check_file(file: Any, mode: str) -> None:
+    if isinstance(file, io.IOBase):
+        return
+    if not all(hasattr(file, name) for name in ("read", "seek", "tell")):
+        raise TypeError(
+            "'path' must be a string, a Path or a binary file with the methods read/seek/tell. "
+            f"Got an instance of {type(file)} instead."
+        )
+    if mode != "r":
+        raise TypeError(f"{type(file)} is no io.IOBase: such a file can only be opened for reading (mode 'r')")
 
 
 class ZipStore(SyncStore):
@@ -107,12 +120,9 @@ class ZipStore(SyncStore):
         self._fileobj: IO[bytes] | None = None
         if isinstance(path, str | Path):
             self.path = Path(path)
-        elif hasattr(path, "read") and hasattr(path, "seek"):
-            self.path, self._fileobj = None, path
         else:
-            raise TypeError(
-                f"'path' must be a string, a Path or a binary file. Got an instance of {type(path)} instead."
-            )
+            _check_file(path, mode)
+            self.path, self._fileobj = None, path
         self._zmode: ZipStoreAccessModeLiteral = mode
         self.compression = compression
         self.allowZip64 = allowZip64
@@ -134,6 +144,10 @@ class ZipStore(SyncStore):
         other._read_only = read_only
         other._owner = False
         return other
+
+    @property
+    def _lock(self) -> Any:
+        return self._archive.lock
 
     def _sync_open(self) -> None:
         self._archive.open()
@@ -192,10 +206,11 @@ class ZipStore(SyncStore):
         byte_range: ByteRequest | None = None,
     ) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key."""
+        return self._get(key, default_buffer_prototype() if prototype is None else prototype, byte_range)
+
+    def _get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
         data = self._read(key, byte_range)
-        if data is None:
-            return None
-        return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)
+        return None if data is None else prototype.buffer.from_bytes(data)
 
     def _read(self, key: str, byte_range: ByteRequest | None = None) -> bytes | None:
         self._archive.open()
@@ -239,9 +254,11 @@ class ZipStore(SyncStore):
     def set_sync(self, key: str, value: Buffer) -> None:
         """Add ``value`` under the key; what the key held before is no longer named."""
         self._check_writable()
+        self._set(key, value)
+
+    def _set(self, key: str, value: Buffer) -> None:
         check_key(key)
-        check_buffer(self, value)
-        self._archive.write(key, value.to_bytes())
+        self._archive.write(key, check_buffer(self, value).to_bytes())
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Add ``value`` where the key has none; True where this call added it."""
@@ -272,6 +289,20 @@ class ZipStore(SyncStore):
         """Remove all keys."""
         self._check_writable()
         self._archive.clear()
+
+    async def move(self, path: Path | str) -> None:
+        """Move the file to another place; this store is then that place.
+
+        Raises
+        ------
+        FileExistsError
+            If the store has mode ``"x"``, and the file was there before it.
+        NotImplementedError
+            If the store is over a file object.
+        """
+        self._archive.move(os.fspath(path))
+        self.path = Path(path)
+        await self._ensure_open()
 
     def bulk_access(self) -> BulkAccess | None:
         """Values are handed over many at a time."""

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import io
 import os
+import shutil
 import threading
 import time
 import weakref
@@ -48,13 +49,18 @@ class Handle:
         self._owned = owned
         self._lock = threading.Lock()
         self._fd = file.fileno() if owned and _HAS_PREAD else -1
+        # What cannot go back can still be written from front to back; and some readers fail at the end of the file.
+        self._seekable = file.seekable() if isinstance(file, io.IOBase) else True
+        self._limit = None if isinstance(file, io.IOBase) else self.size()
 
     def read_at(self, offset: int, length: int) -> bytes:
         """Read that part of the file; fewer bytes where the file ends."""
         if self._fd < 0:
+            if self._limit is not None:
+                length = max(0, min(length, self._limit - offset))
             with self._lock:
                 self._file.seek(offset)
-                return self._file.read(length)
+                return bytes(self._file.read(length))
         data = os.pread(self._fd, length, offset)
         parts = [data]
         missing = length - len(data)
@@ -67,7 +73,8 @@ class Handle:
     def write_at(self, offset: int, data: bytes) -> None:
         """Write there; all of it or an error."""
         with self._lock:
-            self._file.seek(offset)
+            if self._seekable:
+                self._file.seek(offset)
             view = memoryview(data)
             while view:
                 written = self._file.write(view)
@@ -76,8 +83,9 @@ class Handle:
 
     def truncate(self, size: int) -> None:
         """Cut the file off."""
-        with self._lock:
-            self._file.truncate(size)
+        if self._seekable:
+            with self._lock:
+                self._file.truncate(size)
 
     def size(self) -> int:
         """How long the file is."""
@@ -125,7 +133,7 @@ class Archive:
 
     def __getstate__(self) -> dict[str, Any]:
         if self.file is not None:
-            raise TypeError("a ZipStore over an open file cannot be pickled; give it a path")
+            raise TypeError("cannot pickle a ZipStore backed by a file-like object; give the store a path instead")
         self.commit()
         keys = ("path", "file", "mode", "method", "zip64", "fsync")
         return {key: getattr(self, key) for key in keys}
@@ -161,6 +169,7 @@ class Archive:
             assert self.file is not None
             self._handle = Handle(self.file, owned=False)
             self._handle.truncate(0)
+            self.mode = "a"
         else:
             if self.mode == "x" and os.path.exists(self.path):
                 raise FileExistsError(f"{self.path} exists already")
@@ -180,7 +189,7 @@ class Archive:
             self._handle = Handle(io.FileIO(self.path, "rb"), owned=True)
         else:
             assert self.file is not None
-            self._handle = Handle(self.file, owned=False)
+            self._handle = Handle(_reusable(self.file), owned=False)
         size = self._handle.size()
         try:
             self.entries, self._end = read_directory(self._handle.read_at, size) if size else ({}, 0)
@@ -253,11 +262,28 @@ class Archive:
                 self._dirty = True
 
     def clear(self) -> None:
-        """Take out everything."""
+        """Begin anew. What is there is not read, so it may be damaged; it stays until the new archive is committed."""
         with self.lock:
-            self._make_writable()
-            self.entries.clear()
-            self._dirty = True
+            if self.path is None:
+                self._make_writable()
+                self.entries, self._dirty = {}, True
+                return
+            if self.mode == "x":
+                self.open()  # refuses a file that somebody else has made
+            self.close_file()
+            self.mode = "w"
+            self._start_new()
+
+    def move(self, path: str) -> None:
+        """Take the file to another place."""
+        if self.path is None:
+            raise NotImplementedError("move is not possible for a ZipStore backed by a file-like object")
+        with self.lock:
+            self.open()
+            self.close()
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+            shutil.move(self.path, path)
+            self.path = path
 
     # Committing
 
@@ -355,6 +381,15 @@ class Archive:
     def __del__(self) -> None:
         if getattr(self, "_handle", None) is not None:
             self.close()
+
+
+def _reusable(file: IO[bytes]) -> IO[bytes]:
+    """Refuse a file that was written and cannot be read back: what is in it would be lost."""
+    if isinstance(file, io.IOBase) and not (file.readable() and file.seekable()):
+        raise io.UnsupportedOperation(
+            "the file-like object cannot be read back; to use it again after close(), it must be readable and seekable"
+        )
+    return file
 
 
 def _is_key(name: str) -> bool:

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
+from zipfile import BadZipFile
 
 STORED: Final = 0
 DEFLATED: Final = 8
@@ -34,7 +35,7 @@ _SEARCH_STEP: Final = 1 << 20
 ReadAt = Callable[[int, int], bytes]
 
 
-class ZipFormatError(ValueError):
+class ZipFormatError(BadZipFile, ValueError):
     """The bytes are no zip archive that can be read."""
 
 

@@ -279,7 +279,7 @@ def test_file_objects(tmp_path: Path) -> None:
     assert value(reader, "a") == b"22"
     assert value(reader, "b") == b"3"
     assert not file.closed
-    with pytest.raises(TypeError, match="cannot be pickled"):
+    with pytest.raises(TypeError, match="cannot pickle"):
         pickle.dumps(reader)
     with pytest.raises(TypeError, match="'path' must be"):
         ZipStore(5)  # type: ignore[arg-type]
