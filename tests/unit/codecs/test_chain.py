@@ -133,6 +133,30 @@ def test_delta_is_native_in_native_order_only() -> None:
         both_ways(chain, random_array("int32", (8,), 5))
 
 
+ARRAY_CODECS: list[tuple[Any, str, Any]] = [
+    (wrapped.Delta(dtype="<i4"), "int32", numcodecs.Delta("<i4")),
+    (wrapped.Delta(dtype="<i4", astype="<i2"), "int32", numcodecs.Delta("<i4", "<i2")),
+    (wrapped.BitRound(keepbits=4), "float32", numcodecs.BitRound(4)),
+    (wrapped.FixedScaleOffset(offset=0, scale=9, astype="<i2"), "float64", numcodecs.FixedScaleOffset(0, 9, "f8", "i2")),
+    (wrapped.Quantize(digits=2), "float64", numcodecs.Quantize(2, "f8")),
+    (wrapped.AsType(encode_dtype="<i8"), "int32", numcodecs.AsType("<i8", "<i4")),
+    (wrapped.PackBits(), "bool", numcodecs.PackBits()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ours", "name", "theirs"), ARRAY_CODECS, ids=lambda value: str(value)[:20])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_array_codecs_are_those_of_numcodecs(ours: Any, name: str, theirs: Any, order: Any) -> None:
+    chain = CodecChain.build([ours, BytesCodec()], chunk_spec(name, (4, 6)))
+    array = random_array(name, (4, 6), 8)
+    if name == "int32":
+        array &= 0xFF
+    stored = np.asarray(theirs.encode(array))
+    assert chain.encode(np.asarray(array, order=order)).to_bytes() == stored.tobytes()
+    expected = np.asarray(theirs.decode(stored)).view(array.dtype).reshape(4, 6)
+    assert same(chain.decode(buffer(stored.tobytes())), expected)
+
+
 @pytest.mark.parametrize(("name", "codec"), [("string", VLenUTF8Codec()), ("bytes", VLenBytesCodec())])
 @pytest.mark.parametrize("last", [(), (ZstdCodec(),), (BloscCodec(), Crc32cCodec())])
 @pytest.mark.parametrize("shape", [(), (0,), (5,), (3, 4)])

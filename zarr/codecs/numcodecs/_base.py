@@ -154,9 +154,10 @@ class NumcodecArray(FunctionCodec):
     def _encode_array(self, data: AnyArray) -> AnyArray:
         contiguous = np.ascontiguousarray(data).reshape(data.shape)
         encoded = np.asarray(numcodec_encode(self.name, self._codec, contiguous))
-        if encoded.size == element_count(self._out_shape) and encoded.dtype.itemsize == self._out_dtype.itemsize:
-            return encoded.reshape(self._out_shape)
-        return encoded
+        if encoded.size != element_count(self._out_shape) or encoded.dtype.itemsize != self._out_dtype.itemsize:
+            return encoded
+        # Some give the bits of their result as integers; those are no numbers to convert.
+        return np.ascontiguousarray(encoded).view(self._out_dtype).reshape(self._out_shape)
 
     def _decode_array(self, data: AnyArray) -> AnyArray:
         contiguous = np.ascontiguousarray(data).reshape(data.shape)
