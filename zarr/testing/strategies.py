@@ -1,0 +1,162 @@
+"""Hypothesis strategies for everything that zarr stores: names, data types, grids, selections, arrays."""
+
+from __future__ import annotations
+
+from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
+from zarr.arrays.create import CompressorsLike, SerializerLike
+from zarr.arrays.synchronous import Array
+from zarr.chunk_keys import DefaultChunkKeyEncoding
+from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec, ZstdCodec
+from zarr.codecs.sharding import SUBCHUNK_WRITE_ORDER
+from zarr.dtype import (
+    HasItemSize,
+    Struct,
+    TBaseDType,
+    TBaseScalar,
+    ZDType,
+    data_type_registry,
+    get_data_type_from_native_dtype,
+)
+from zarr.grids import RectilinearChunkGridMetadata, RegularChunkGridMetadata
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.runners.crossing import sync
+from zarr.storage.keys import normalize_path
+from zarr.storage.memory import MemoryStore
+from zarr.storage.resolve import StoreLike
+from zarr.testing.strategies_arrays import (
+    array_metadata,
+    arrays,
+    block_test_arrays,
+    complex_rectilinear_arrays,
+    compressors,
+    rectilinear_arrays,
+    sharded_arrays,
+    sharding_inner_codecs,
+    simple_arrays,
+    subchunk_write_orders,
+    zarr_formats,
+)
+from zarr.testing.strategies_grids import (
+    chunk_grids,
+    chunk_paths,
+    chunk_shapes,
+    chunks_param_from_rectilinear,
+    np_array_and_chunks,
+    rectilinear_chunk_grids,
+    rectilinear_chunk_shape_declarations,
+    rectilinear_chunks,
+    rectilinear_dim_edges,
+    shard_shapes,
+)
+from zarr.testing.strategies_indices import (
+    basic_indices,
+    block_indices,
+    end_slices,
+    is_negative_slice,
+    orthogonal_indices,
+)
+from zarr.testing.strategies_names import (
+    array_names,
+    attrs,
+    clear_store,
+    dimension_names,
+    key_ranges,
+    keys,
+    node_names,
+    paths,
+    short_node_names,
+    stores,
+    zarr_key_chars,
+)
+from zarr.testing.strategies_types import (
+    DATETIME_UNIT,
+    array_shapes,
+    dtypes,
+    numpy_arrays,
+    safe_unicode_for_dtype,
+    structured_dtypes,
+    v2_dtypes,
+    v3_dtypes,
+    zdtypes,
+)
+from zarr.types import AnyArray
+
+__all__ = [
+    "AnyArray",
+    "Array",
+    "ArrayV2Metadata",
+    "ArrayV3Metadata",
+    "ByteRequest",
+    "BytesCodec",
+    "CompressorsLike",
+    "Crc32cCodec",
+    "DATETIME_UNIT",
+    "DefaultChunkKeyEncoding",
+    "HasItemSize",
+    "MemoryStore",
+    "OffsetByteRequest",
+    "RangeByteRequest",
+    "RectilinearChunkGridMetadata",
+    "RegularChunkGridMetadata",
+    "SUBCHUNK_WRITE_ORDER",
+    "SerializerLike",
+    "ShardingCodec",
+    "Store",
+    "StoreLike",
+    "Struct",
+    "SuffixByteRequest",
+    "TBaseDType",
+    "TBaseScalar",
+    "ZDType",
+    "ZstdCodec",
+    "array_metadata",
+    "array_names",
+    "array_shapes",
+    "arrays",
+    "attrs",
+    "basic_indices",
+    "block_indices",
+    "block_test_arrays",
+    "chunk_grids",
+    "chunk_paths",
+    "chunk_shapes",
+    "chunks_param_from_rectilinear",
+    "clear_store",
+    "complex_rectilinear_arrays",
+    "compressors",
+    "data_type_registry",
+    "dimension_names",
+    "dtypes",
+    "end_slices",
+    "get_data_type_from_native_dtype",
+    "is_negative_slice",
+    "key_ranges",
+    "keys",
+    "node_names",
+    "normalize_path",
+    "np_array_and_chunks",
+    "numpy_arrays",
+    "orthogonal_indices",
+    "paths",
+    "rectilinear_arrays",
+    "rectilinear_chunk_grids",
+    "rectilinear_chunk_shape_declarations",
+    "rectilinear_chunks",
+    "rectilinear_dim_edges",
+    "safe_unicode_for_dtype",
+    "shard_shapes",
+    "sharded_arrays",
+    "sharding_inner_codecs",
+    "short_node_names",
+    "simple_arrays",
+    "stores",
+    "structured_dtypes",
+    "subchunk_write_orders",
+    "sync",
+    "v2_dtypes",
+    "v3_dtypes",
+    "zarr_formats",
+    "zarr_key_chars",
+    "zdtypes",
+]
