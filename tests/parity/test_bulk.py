@@ -20,9 +20,19 @@ from .test_numpy import assert_same
 COMMON = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 
 
+class KeyByKey(WrapperStore[Any]):
+    """Sees to reads itself, so that nothing but single keys can be asked of it."""
+
+    def get_sync(self, key: str, *, prototype: Any = None, byte_range: Any = None) -> Any:
+        return self._store.get_sync(key, prototype=prototype, byte_range=byte_range)
+
+    async def get(self, key: str, prototype: Any = None, byte_range: Any = None) -> Any:
+        return self.get_sync(key, prototype=prototype, byte_range=byte_range)
+
+
 def without_bulk(store: Any) -> Any:
-    """Wrap a store so that nothing but single keys can be asked of it."""
-    wrapped = WrapperStore(store)
+    """Wrap a store so that the chunk-by-chunk path runs."""
+    wrapped = KeyByKey(store)
     assert wrapped.bulk_access() is None
     return wrapped
 
@@ -30,9 +40,14 @@ def without_bulk(store: Any) -> Any:
 def stored(store: Any) -> dict[str, bytes]:
     """Return every key and value of a memory or local store."""
     if isinstance(store, MemoryStore):
-        return {key: value.to_bytes() for key, value in store._store_dict.items()}
+        return {key: timeless(value.to_bytes()) for key, value in store._store_dict.items()}
     root = Path(store.root)
-    return {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+    return {p.relative_to(root).as_posix(): timeless(p.read_bytes()) for p in root.rglob("*") if p.is_file()}
+
+
+def timeless(raw: bytes) -> bytes:
+    """Blank the time stamp of a gzip member."""
+    return raw[:4] + bytes(4) + raw[8:] if raw[:2] == b"\x1f\x8b" else raw
 
 
 def pair(kind: str, folder: str) -> tuple[Any, Any]:
@@ -78,7 +93,7 @@ def test_damage_is_told_alike(layout: Layout, seed: int, data: st.DataObject) ->
     store = MemoryStore()
     array = zarr.create_array(store, name="a", **layout.options(zarr))
     array[...] = values_for(layout.shape, layout.dtype, seed)
-    keys = [key for key in store._store_dict if not key.endswith((".json", ".zarray", ".zattrs"))]
+    keys = [key for key in store._store_dict if not key.endswith((".json", ".zarray", ".zattrs", ".zgroup"))]
     if keys:
         key = data.draw(st.sampled_from(sorted(keys)))
         damage(store, key, data)
