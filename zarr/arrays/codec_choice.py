@@ -101,7 +101,7 @@ def translate_numcodec(codec: NumcodecsCodec, dtype: ZDType[Any, Any]) -> Codec:
         shuffles = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}
         auto = "bitshuffle" if width == 1 else "shuffle"
         settings.pop("typesize", None)
-        settings.update(shuffle=shuffles.get(settings.get("shuffle"), auto), typesize=width)
+        settings.update(shuffle=shuffles.get(settings.get("shuffle", -1), auto), typesize=width)
     elif name != "gzip":
         name = f"numcodecs.{name}"
     cls: Any = get_codec_class(name)

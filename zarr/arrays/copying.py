@@ -84,8 +84,14 @@ def from_array_steps(
     }
     if not isinstance(data, ArrayFace):
         array = data if hasattr(data, "shape") and hasattr(data, "dtype") else np.asarray(data)
-        plain = {"chunks": "auto", "shards": None, "filters": "auto", "compressors": "auto", "serializer": "auto"}
-        parameters = {name: plain[name] if _kept(value) else value for name, value in given.items()}
+        plain: dict[str, Any] = {
+            "chunks": "auto",
+            "shards": None,
+            "filters": "auto",
+            "compressors": "auto",
+            "serializer": "auto",
+        }
+        parameters: dict[str, Any] = {name: plain[name] if _kept(value) else value for name, value in given.items()}
         return (
             yield from create_array_steps(
                 store_path, data=array, overwrite=overwrite, config=config, write_data=write_data, **parameters
@@ -94,8 +100,8 @@ def from_array_steps(
     source = data._handle
     if overwrite:
         refuse_self_overwrite(store_path, source)
-    parameters = kept_parameters(source, given)
-    handle = yield from create_array_steps(store_path, overwrite=overwrite, config=config, **parameters)
+    kept = kept_parameters(source, given)
+    handle = yield from create_array_steps(store_path, overwrite=overwrite, config=config, **kept)
     if write_data:
         yield from copy_elements_steps(source, handle)
     return handle

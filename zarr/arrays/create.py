@@ -41,7 +41,7 @@ from zarr.steps.nodes import write_node_steps
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
-    from zarr.codecs.sharding import IndexLocation
+    from zarr.codecs.shard_level import IndexLocation
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.types import MemoryOrder, ShapeLike, ZarrFormat

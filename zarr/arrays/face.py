@@ -82,7 +82,8 @@ class ArrayFace:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The numpy data type of the elements."""
-        return self._handle.metadata.dtype.to_native_dtype()
+        dtype: np.dtype[Any] = self._handle.metadata.dtype.to_native_dtype()
+        return dtype
 
     @property
     def chunks(self) -> tuple[int, ...]:

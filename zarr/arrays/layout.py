@@ -123,6 +123,7 @@ class ArrayLayout:
         self.dtype: np.dtype[Any] = self.zdtype.to_native_dtype()
         self.fill = fill_array(self.dtype, self.zdtype, metadata.fill_value)
         self.skip_filled = not config.write_empty_chunks
+        self.order = getattr(metadata, "order", config.order)
         self.outer: zarr_core.Grid = metadata.chunk_grid.to_core(self.shape)
         self._encoding = key_encoding_of(metadata)
         self.keys: zarr_core.KeyFormat | None = self._encoding.to_core(path)
@@ -143,7 +144,8 @@ class ArrayLayout:
             self.grid = zarr_core.Grid([zarr_core.RegularAxis(n, c) for n, c in zip(self.shape, inner, strict=True)])
             self.starts = shard_starts(self.outer, inner)
         self.regular: bool = self.grid.regular
-        self.program: zarr_core.Program | None = self._bulk_program()
+        self.program: Any = self._bulk_program()
+        """The native form of the codecs of one chunk; None where there is none."""
         self.chunk_nbytes = int(np.prod(self.chain.spec.shape, dtype=object)) * self.dtype.itemsize
 
     def _bulk_program(self) -> zarr_core.Program | None:

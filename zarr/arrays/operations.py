@@ -7,7 +7,8 @@ shape without its data; shrinking writes the shape first and removes data after 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -161,12 +162,12 @@ def kept_counts(layout: ArrayLayout, shape: tuple[int, ...]) -> tuple[int, ...]:
     for axis, length in zip(layout.outer.axes, shape, strict=True):
         count = axis.nchunks
         if length < axis.length:
-            count = int(np.searchsorted(_Offsets(axis), length, side="left"))
+            count = bisect_left(_Offsets(axis), length)
         counts.append(count)
     return tuple(counts)
 
 
-class _Offsets:
+class _Offsets(Sequence[int]):
     """The offsets of an axis as a sequence, for a binary search that touches a few of them only."""
 
     def __init__(self, axis: Any) -> None:
@@ -175,7 +176,7 @@ class _Offsets:
     def __len__(self) -> int:
         return int(self.axis.nchunks)
 
-    def __getitem__(self, index: int) -> int:
+    def __getitem__(self, index: Any) -> Any:
         return int(self.axis.offset(index))
 
 

@@ -74,7 +74,7 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     if fields is not None or foreign_buffers():
         return (yield from _special_steps(handle, layout, selection, fields))
     plan, scalar = plan_brackets(layout, selection)
-    out = np.empty(plan.shape, dtype=layout.dtype, order=layout.config.order)
+    out = np.empty(plan.shape, dtype=layout.dtype, order=layout.order)
     if plan.nslots == 1 and layout.shard is None and layout.config.read_missing_chunks:
         yield from read_chunk_steps(layout, plan.slot(0), out)
     else:
@@ -142,7 +142,7 @@ def read_into_steps(
         return (yield from _foreign_steps(handle, layout, plan, out, fields, prototype, scalar))
     target = None if out is None else checked_out(out, plan.shape)
     direct = target is not None and fields is None and target.dtype == layout.dtype
-    data = target if direct else np.empty(plan.shape, dtype=layout.dtype, order=layout.config.order)
+    data = target if direct else np.empty(plan.shape, dtype=layout.dtype, order=layout.order)
     assert data is not None
     yield from read_plan_steps(layout, plan, data, handle.bulk)
     result = data if fields is None else project(data, fields)
@@ -194,13 +194,13 @@ def _foreign_steps(
     """Read through the configured pipeline into buffers of the configured class."""
     prototype = default_buffer_prototype() if prototype is None else prototype
     if out is None or fields is not None:
-        buffer = prototype.nd_buffer.empty(shape=plan.shape, dtype=layout.dtype, order=layout.config.order)
+        buffer = prototype.nd_buffer.empty(shape=plan.shape, dtype=layout.dtype, order=layout.order)
     elif isinstance(out, NDBuffer):
         if out.shape != plan.shape:
             raise ValueError(f"shape of out argument doesn't match. Expected {plan.shape}, got {out.shape}")
         buffer = out
     else:
-        buffer = prototype.nd_buffer.from_ndarray_like(checked_out(out, plan.shape))  # type: ignore[arg-type]
+        buffer = prototype.nd_buffer.from_ndarray_like(checked_out(out, plan.shape))
     yield from pipeline_read_steps(handle, layout, plan, buffer, prototype)
     if fields is not None:
         result = project(buffer.as_numpy_array(), fields)

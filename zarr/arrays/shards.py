@@ -43,6 +43,12 @@ EMPTY = 2**64 - 1
 """What the index says of an inner chunk that is not stored."""
 
 
+def _format(shard: ShardLevel) -> zarr_core.IndexFormat:
+    """The index in the compiled core; a layout has no program where this is missing."""
+    assert shard.index_format is not None
+    return shard.index_format
+
+
 class ShardPart:
     """The part of a plan that lies in one shard.
 
@@ -186,7 +192,8 @@ def _bulk_read_pays(plan: zarr_core.Plan, groups: zarr_core.ShardGroups, bulk: s
         return False
     if bulk == "files":
         return True
-    return plan.nslots * MIN_SHARE >= groups.ngroups * math.prod(groups.chunks_per_shard(0))
+    chunks_per_shard: int = math.prod(groups.chunks_per_shard(0))
+    return bool(plan.nslots * MIN_SHARE >= groups.ngroups * chunks_per_shard)
 
 
 def read_shards_bulk_steps(
@@ -195,7 +202,7 @@ def read_shards_bulk_steps(
     """Read all shards in one job; inner chunks that failed are read again the plain way."""
     shard = layout.shard
     assert shard is not None
-    job = zarr_core.ShardReadJob(plan, groups, layout.program, out, layout.fill, shard.index_format)
+    job = zarr_core.ShardReadJob(plan, groups, layout.program, out, layout.fill, _format(shard))
     nbytes = plan.nslots * layout.chunk_nbytes
     yield Transfer(job, "read", layout.keys, groups, count=groups.ngroups, nbytes=nbytes)
     failed = set(job.failed.tolist())
@@ -250,17 +257,16 @@ def assemble(shard: ShardLevel, counts: tuple[int, ...], payloads: dict[int, Buf
     table = np.full((nchunks, 2), EMPTY, dtype=np.uint64)
     at_start = shard.index_location == "start"
     offset = shard.index_nbytes(nchunks) if at_start else 0
-    parts: list[Buffer] = []
+    parts: list[NDArray[np.uint8]] = []
     for place in shard.order_of_writing(counts):
         payload = payloads.get(place)
         if payload is not None:
             table[place] = (offset, len(payload))
             offset += len(payload)
-            parts.append(payload)
-    index = shard.build_index(table)
+            parts.append(payload.as_numpy_array())
+    index = np.frombuffer(shard.build_index(table), dtype=np.uint8)
     parts.insert(0 if at_start else len(parts), index)
-    arrays = [np.frombuffer(p, dtype=np.uint8) if isinstance(p, bytes) else p.as_numpy_array() for p in parts]
-    joined = np.concatenate(arrays)
+    joined = np.concatenate(parts)
     return default_buffer_prototype().buffer.from_array_like(joined)
 
 
@@ -359,7 +365,8 @@ def split_groups(
     flags = None
     if not plan.all_whole:
         flags = np.fromiter((plan.whole(i) for i in range(plan.nslots)), dtype=bool, count=plan.nslots)
-    whole, rest = [], []
+    whole: list[int] = []
+    rest: list[int] = []
     for g in range(groups.ngroups):
         slots = groups.slots(g)
         full = len(slots) == chunks_inside(layout, groups.coords(g), groups.chunks_per_shard(g))
@@ -390,7 +397,7 @@ def write_shards_bulk_steps(
         shard.write_order,
         which=which,
     )
-    nbytes = plan.nslots * layout.chunk_nbytes
-    yield Transfer(job, "write", layout.keys, groups, count=len(whole), nbytes=nbytes, slots=which)
+    nbytes, slots = plan.nslots * layout.chunk_nbytes, None if which is None else which.tolist()
+    yield Transfer(job, "write", layout.keys, groups, count=len(whole), nbytes=nbytes, slots=slots)
     failed: list[int] = job.failed.tolist()
     return failed

@@ -74,7 +74,7 @@ def raise_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...]]) -> Non
 
 def read_chunk_steps(layout: ArrayLayout, slot: zarr_core.Slot, out: Ndarray) -> Steps[tuple[int, ...] | None]:
     """Read one slot into the output; the result is the coordinates of a chunk that is not stored."""
-    coords = slot.coords
+    coords: tuple[int, ...] = slot.coords
     key = layout.key(coords)
     try:
         raw = yield Get(key)
@@ -201,8 +201,9 @@ def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, 
         whole, partial_slots = np.flatnonzero(flags).astype(np.int64), np.flatnonzero(~flags).tolist()
         count = len(whole)
     if count:
+        nbytes, slots = count * layout.chunk_nbytes, None if whole is None else whole.tolist()
         job = zarr_core.WriteJob(plan, layout.program, value, layout.fill, skip_filled, slots=whole)
-        yield Transfer(job, "write", layout.keys, plan, count=count, nbytes=count * layout.chunk_nbytes, slots=whole)
+        yield Transfer(job, "write", layout.keys, plan, count=count, nbytes=nbytes, slots=slots)
         partial_slots = partial_slots + job.failed.tolist()
     if partial_slots:
         yield from write_slots_steps(layout, plan, value, None, skip_filled, partial_slots)

@@ -205,5 +205,5 @@ def _foreign_steps(
         buffer = value
     else:
         prepared = prepare_value(value, layout.dtype, plan.shape, points)
-        buffer = prototype.nd_buffer.from_ndarray_like(np.ascontiguousarray(prepared).reshape(plan.shape))  # type: ignore[arg-type]
+        buffer = prototype.nd_buffer.from_ndarray_like(np.ascontiguousarray(prepared).reshape(plan.shape))
     yield from pipeline_write_steps(handle, layout, plan, buffer, prototype)

@@ -35,8 +35,10 @@ def open_store(kind: str) -> Iterator[Any]:
             yield LocalStore(Path(folder) / "data.zarr")
         else:
             store = ZipStore(Path(folder) / "data.zip", mode="a")
-            yield store
-            store.close()
+            try:
+                yield store
+            finally:
+                store.close()
 
 
 KINDS = ("memory", "local", "zip", "slow")

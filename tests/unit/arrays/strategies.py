@@ -62,9 +62,9 @@ def values_of(dtype: str, shape: tuple[int, ...], seed: int) -> np.ndarray[Any, 
         out["x"], out["y"], out["z"] = numbers, numbers / 2, np.asarray(numbers).astype("S3")
         return out
     if dtype.startswith("V"):
-        return numbers.astype("S3").view("V3") if shape else np.array(b"abc", dtype="S3").view("V3")
+        return np.asarray(numbers).astype("S3").view("V3")
     if dtype.startswith("M8"):
-        return numbers.astype("i8").astype(dtype)
+        return np.asarray(np.asarray(numbers).astype("i8").astype(dtype))
     return np.asarray(numbers).astype(dtype)
 
 
@@ -101,7 +101,7 @@ def orthogonal(draw: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
 
 
 def _forward(item: slice) -> slice:
-    return slice(item.start, item.stop, abs(item.step)) if item.step else item
+    return slice(item.start, item.stop, min(abs(item.step), 20)) if item.step else item
 
 
 def expand(items: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
