@@ -182,11 +182,13 @@ class CodecChain:
             When a codec refuses the elements, or says that the chunk need not be stored.
         """
         form = self._form
-        if form is None or not form.stages:
+        if form is None:
             return self._wrap(self._encode_stages(chunk))
         stored = as_bytes(np.asarray(chunk if form.order is None else chunk.transpose(form.order), dtype=self._stored))
+        if not form.stages:
+            return wrap_bytes(stored, self.spec)
         try:
-            return self._wrap(as_bytes(self.program.encode(stored)))  # type: ignore[union-attr]
+            return wrap_bytes(as_bytes(self.program.encode(stored)), self.spec)  # type: ignore[union-attr]
         except ValueError:
             return self._wrap(self._encode_stages(chunk))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -51,7 +52,7 @@ class ShardLevel:
         self,
         shard_shape: tuple[int, ...],
         chain: CodecChain,
-        index_chain: CodecChain,
+        index_chain: Callable[[], CodecChain],
         *,
         index_location: IndexLocation,
         index_format: zarr_core.IndexFormat | None,
@@ -66,7 +67,12 @@ class ShardLevel:
         self.index_location = index_location
         self.index_format = index_format
         self.write_order = write_order
-        self._index_chain = index_chain
+        self._make_index_chain = index_chain
+
+    @cached_property
+    def _index_chain(self) -> CodecChain:
+        # Needed only for indexes that the compiled core does not know.
+        return self._make_index_chain()
 
     def index_nbytes(self, nchunks: int | None = None) -> int:
         """Return the number of bytes of the index of so many inner chunks.

@@ -224,7 +224,7 @@ class ShardingCodec(
         return ShardLevel(
             spec.shape,
             CodecChain.build(self.codecs, self._inner_spec(spec)),
-            CodecChain.build(self.index_codecs, _index_spec(counts)),
+            lambda: CodecChain.build(self.index_codecs, _index_spec(counts)),
             index_location=self.index_location,
             index_format=_index_format(self.index_codecs, self.index_location),
             write_order=self.subchunk_write_order,

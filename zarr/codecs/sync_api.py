@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from zarr.buffer.cpu import Buffer as CpuBuffer
 from zarr.codecs.bound import as_bytes
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ def wrap_array(array: AnyArray, spec: ArraySpec) -> NDBuffer:
 
 def wrap_bytes(data: AnyArray, spec: ArraySpec) -> Buffer:
     """Return bytes in the buffer class that a description asks for."""
-    return spec.prototype.buffer.from_bytes(as_bytes(data).data)
+    buffer = spec.prototype.buffer
+    # Memory of the CPU is wrapped as it is; other classes move the bytes to where they keep theirs.
+    return buffer(as_bytes(data)) if buffer is CpuBuffer else buffer.from_bytes(as_bytes(data).data)
 
 
 class ArrayArrayMethods:

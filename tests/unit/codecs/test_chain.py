@@ -137,7 +137,7 @@ ARRAY_CODECS: list[tuple[Any, str, Any]] = [
     (wrapped.Delta(dtype="<i4"), "int32", numcodecs.Delta("<i4")),
     (wrapped.Delta(dtype="<i4", astype="<i2"), "int32", numcodecs.Delta("<i4", "<i2")),
     (wrapped.BitRound(keepbits=4), "float32", numcodecs.BitRound(4)),
-    (wrapped.FixedScaleOffset(offset=0, scale=9, astype="<i2"), "float64", numcodecs.FixedScaleOffset(0, 9, "f8", "i2")),
+    (wrapped.FixedScaleOffset(offset=0, scale=9, astype="i2"), "float64", numcodecs.FixedScaleOffset(0, 9, "f8", "i2")),
     (wrapped.Quantize(digits=2), "float64", numcodecs.Quantize(2, "f8")),
     (wrapped.AsType(encode_dtype="<i8"), "int32", numcodecs.AsType("<i8", "<i4")),
     (wrapped.PackBits(), "bool", numcodecs.PackBits()),
