@@ -80,7 +80,7 @@ cdef int check_array(str name, cnp.ndarray array, Plan plan, Program program) ex
         for k in range(plan.out_ndim):
             same = same and cnp.PyArray_DIM(array, k) == plan.out_shape[k]
     if not same:
-        raise ValueError(f"{name} has shape {(<object>array).shape}, expected {plan.shape_tuple}")
+        raise ValueError(f"{name} has shape {(<object>array).shape}, expected {plan.shape}")
     if not has_plain_items(array):
         raise TypeError(f"{name} of {(<object>array).dtype} has no fixed width")
     if cnp.PyArray_ITEMSIZE(array) != program.itemsize:

@@ -27,6 +27,7 @@ cdef struct Folder:
     int parent              # descriptor of the last key's folder, -1: none
     int64_t parent_length   # of the last key's folder name; 0: the root itself
     int64_t key_length
+    char* memory            # what the three names below lie in
     char* key               # the last key, NUL-terminated
     char* previous
     char* temporary         # name of the file being written, beside the key

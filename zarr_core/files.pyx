@@ -22,8 +22,9 @@ cdef int folder_open(Folder* f, const char* root, KeyFormat keys, int ndim, bint
     if f.root < 0:
         return f.root
     f.capacity = key_capacity(keys, ndim) + 1
-    f.key = <char*>malloc(3 * f.capacity + TEMPORARY_EXTRA)
-    if f.key == NULL:
+    f.memory = <char*>malloc(3 * f.capacity + TEMPORARY_EXTRA)
+    f.key = f.memory
+    if f.memory == NULL:
         zc_close(f.root)
         f.root = -1
         return -ENOMEM
@@ -47,9 +48,9 @@ cdef int folder_close(Folder* f) noexcept nogil:
     cdef int code = leave_parent(f)
     if f.root >= 0:
         zc_close(f.root)
-    free(f.key)
+    free(f.memory)
     f.root = -1
-    f.key = NULL
+    f.memory = NULL
     return code
 
 
