@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from zarr.api import copying, synchronous
+from zarr.abc.store import Store
+from zarr.api import copying
 from zarr.api.calls import (
     Call,
     Opened,
@@ -31,29 +32,41 @@ from zarr.api.calls import (
     save_call,
     saved_arrays,
 )
+from zarr.api.documents import get_array_metadata
+from zarr.array_spec import parse_array_config
 from zarr.arrays.asynchronous import AsyncArray
-from zarr.arrays.create import DEFAULT_FILL_VALUE
+from zarr.arrays.create import DEFAULT_FILL_VALUE, CompressorLike
 from zarr.arrays.synchronous import Array
-from zarr.errors import ZarrDeprecationWarning
+from zarr.buffer.core import NDArrayLike
+from zarr.dtype import ZDTypeLike, get_data_type_from_native_dtype
+from zarr.errors import (
+    ArrayNotFoundError,
+    GroupNotFoundError,
+    NodeTypeValidationError,
+    ZarrDeprecationWarning,
+    ZarrRuntimeWarning,
+    ZarrUserWarning,
+)
 from zarr.groups.asynchronous import AsyncGroup, wrap_async
 from zarr.groups.handle import NodeRecord
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
+from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.runners.choose import async_runner_for
+from zarr.storage.path import StorePath
+from zarr.storage.resolve import make_store_path
+from zarr.types import ChunksLike
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
     from zarr.abc.numcodec import Numcodec
-    from zarr.abc.store import Store
     from zarr.array_spec import ArrayConfigLike
-    from zarr.arrays.create import CompressorLike, CompressorsLike, FiltersLike, SerializerLike, ShardsLike
-    from zarr.buffer.core import NDArrayLike
+    from zarr.arrays.create import CompressorsLike, FiltersLike, SerializerLike, ShardsLike
     from zarr.chunk_keys import ChunkKeyEncoding, ChunkKeyEncodingLike
-    from zarr.dtype import ZDTypeLike
     from zarr.groups.handle import Nodes
     from zarr.storage.resolve import StoreLike
     from zarr.types import (
         JSON,
         AccessModeLiteral,
-        ChunksLike,
         DimensionNamesLike,
         MemoryOrder,
         ShapeLike,
@@ -63,6 +76,24 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ArrayLike: TypeAlias = Any
 PathLike: TypeAlias = str
+ArrayMetadataDict: TypeAlias = dict[str, Any]
+
+# Names that other libraries have taken from here.
+_ALSO_HERE = (
+    ArrayNotFoundError,
+    ArrayV2Metadata,
+    ConsolidatedMetadata,
+    GroupMetadata,
+    GroupNotFoundError,
+    NodeTypeValidationError,
+    StorePath,
+    ZarrRuntimeWarning,
+    ZarrUserWarning,
+    get_array_metadata,
+    get_data_type_from_native_dtype,
+    make_store_path,
+    parse_array_config,
+)
 
 __all__ = [
     "array",
@@ -404,12 +435,3 @@ async def copy_all(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
 
 async def copy_store(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
     return await copying.copy_store_async(*args, **kwargs)
-
-
-def _share_docstrings() -> None:
-    """What a function does is written once, at its synchronous twin."""
-    for name in [*__all__, "create_group"]:
-        globals()[name].__doc__ = getattr(synchronous, name).__doc__
-
-
-_share_docstrings()

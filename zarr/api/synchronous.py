@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from zarr.api import asynchronous as async_api
 from zarr.api import copying
 from zarr.api.calls import (
     Call,
@@ -32,19 +33,20 @@ from zarr.api.calls import (
     saved_arrays,
 )
 from zarr.arrays.asynchronous import AsyncArray
-from zarr.arrays.create import DEFAULT_FILL_VALUE
+from zarr.arrays.create import DEFAULT_FILL_VALUE, CompressorLike
 from zarr.arrays.synchronous import Array
 from zarr.errors import ZarrDeprecationWarning
 from zarr.groups.handle import NodeRecord
 from zarr.groups.synchronous import Group, wrap
 from zarr.runners.choose import runner_for
+from zarr.runners.crossing import sync  # noqa: F401 - other libraries have taken it from here
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
     from zarr.abc.numcodec import Numcodec
     from zarr.abc.store import Store
     from zarr.array_spec import ArrayConfigLike
-    from zarr.arrays.create import CompressorLike, CompressorsLike, FiltersLike, SerializerLike, ShardsLike
+    from zarr.arrays.create import CompressorsLike, FiltersLike, SerializerLike, ShardsLike
     from zarr.buffer.core import NDArrayLike
     from zarr.chunk_keys import ChunkKeyEncoding, ChunkKeyEncodingLike
     from zarr.dtype import ZDTypeLike
@@ -1272,3 +1274,12 @@ def copy_store(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
     1
     """
     return copying.copy_store(*args, **kwargs)
+
+
+def _share_docstrings() -> None:
+    """What a function does is written once, here, and holds for its asynchronous twin."""
+    for name in [*__all__, "create_group"]:
+        vars(async_api)[name].__doc__ = globals()[name].__doc__
+
+
+_share_docstrings()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from zarr.api.documents import get_array_metadata
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.create import init_array_steps, new_array_metadata
 from zarr.arrays.opening import parse_metadata
 from zarr.runners.choose import async_runner_for
-from zarr.steps.nodes import read_array_steps
 from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
 
@@ -16,39 +16,8 @@ if TYPE_CHECKING:
     from zarr.abc.codec import CodecPipeline
     from zarr.abc.store import Store
     from zarr.array_spec import ArrayConfigLike
-    from zarr.types import ZarrFormat
 
 parse_array_metadata = parse_metadata
-
-
-async def get_array_metadata(store_path: StorePath, zarr_format: ZarrFormat | None = 3) -> dict[str, Any]:
-    """Read the documents of an array, as one dictionary.
-
-    Parameters
-    ----------
-    store_path : StorePath
-    zarr_format : 2, 3 or None
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no array.
-
-    Examples
-    --------
-    >>> import asyncio
-    >>> import zarr
-    >>> array = zarr.zeros((3,))
-    >>> asyncio.run(get_array_metadata(array.store_path))["shape"]
-    (3,)
-    """
-    metadata = await async_runner_for(store_path.store).run(read_array_steps(store_path, zarr_format))
-    document: dict[str, Any] = metadata.to_dict()
-    return document
 
 
 async def init_array(
@@ -106,3 +75,6 @@ def create_codec_pipeline(metadata: Any, *, store: Store | None = None) -> Codec
     path = StorePath(MemoryStore() if store is None else store)
     pipeline: CodecPipeline = AsyncArray(metadata, path).codec_pipeline
     return pipeline
+
+
+__all__ = ["create_codec_pipeline", "get_array_metadata", "init_array", "parse_array_metadata"]
