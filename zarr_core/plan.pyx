@@ -208,13 +208,14 @@ cdef void axis_piece(const AxisC* axis, const AxisSelection* s, int64_t j, Piece
     if s.starts != NULL:
         begin = s.starts[j]
         piece.n = s.starts[j + 1] - begin
-        piece.positions = s.positions + begin
-        piece.outs = s.outs + begin if s.outs != NULL else NULL
-        piece.inner = piece.positions[0] - piece.offset
+        piece.inner = s.positions[begin] - piece.offset
         piece.step = 1
-        piece.out = begin
+        piece.out = s.outs[begin] if s.outs != NULL else begin
         piece.out_step = 1
         piece.whole = s.wholes[j]
+        # All of a chunk in order is a slice.
+        piece.positions = NULL if piece.whole else s.positions + begin
+        piece.outs = NULL if piece.whole or s.outs == NULL else s.outs + begin
         return
     begin = members_below(s, piece.offset)
     piece.n = members_below(s, piece.offset + piece.valid) - begin

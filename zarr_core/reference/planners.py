@@ -112,9 +112,14 @@ def basic_positions(axis: Axis, dimension: int, item: Any) -> tuple[NDArray[np.i
 
 
 def orthogonal_positions(axis: Axis, dimension: int, item: Any) -> tuple[NDArray[np.int64], bool]:
-    if isinstance(item, (slice, int, np.integer, np.bool_, type(None))) or np.ndim(item) == 0:
+    if isinstance(item, (slice, int, np.generic, type(None))):
         return basic_positions(axis, dimension, item)
-    array = np.asarray(item)
+    try:
+        array = np.asarray(item)
+    except ValueError as error:
+        raise IndexError(f"dimension {dimension}: index arrays must be rectangular: {error}") from error
+    if array.ndim == 0:
+        return basic_positions(axis, dimension, item)
     if array.ndim != 1:
         raise IndexError(f"dimension {dimension}: index arrays must have 1 dimension, got {array.ndim}")
     if array.dtype == np.bool_:
