@@ -393,7 +393,7 @@ def write_shards_bulk_steps(
         value,
         layout.fill,
         skip_filled,
-        shard.index_format,
+        _format(shard),
         shard.write_order,
         which=which,
     )
