@@ -71,12 +71,16 @@ class ArrayHandle:
         self.bulk: str | None = None if access is None else access.kind
         """What kind of bulk transfer the store offers; None sends every chunk down the plain path."""
 
-    def run(self, steps: Steps[T]) -> T:
-        """Run one operation and wait for it."""
+    def bound_run(self) -> Any:
+        """The runner's own method: one frame less for each operation."""
         run = self._run
         if run is None:
             run = self._run = runner_for(self.store_path.store).run
-        result: T = run(steps)
+        return run
+
+    def run(self, steps: Steps[T]) -> T:
+        """Run one operation and wait for it."""
+        result: T = self.bound_run()(steps)
         return result
 
     def async_run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:

@@ -123,6 +123,7 @@ class ArrayLayout:
         self.dtype: np.dtype[Any] = self.zdtype.to_native_dtype()
         self.fill = fill_array(self.dtype, self.zdtype, metadata.fill_value)
         self.skip_filled = not config.write_empty_chunks
+        self.reads_missing = config.read_missing_chunks
         self.order = getattr(metadata, "order", config.order)
         self.outer: zarr_core.Grid = metadata.chunk_grid.to_core(self.shape)
         self._encoding = key_encoding_of(metadata)

@@ -18,8 +18,10 @@ from zarr.arrays.selection import (
     plan_coordinates,
     plan_mask,
     plan_orthogonal,
+    plan_simple,
     plan_vectorized,
     pop_fields,
+    simple_kind,
 )
 from zarr.arrays.shards import read_shards_steps
 from zarr.arrays.transfer import MIN_BULK_SLOTS, read_bulk_steps, read_chunk_steps, read_slots_steps
@@ -66,24 +68,26 @@ def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bul
 def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     """Read what stands between the brackets of ``array[...]``."""
     layout = handle.state.layout
-    fields = None
-    if layout.dtype.names is not None or type(selection) is str or type(selection) is tuple:
-        fields, selection = pop_fields(selection)
-        if fields is not None:
-            field_dtype(layout.dtype, fields)
-    if fields is not None or foreign_buffers():
-        return (yield from _special_steps(handle, layout, selection, fields))
-    plan, scalar = plan_brackets(layout, selection)
+    if foreign_buffers():
+        return (yield from _special_steps(handle, layout, selection))
+    items = selection if type(selection) is tuple else (selection,)
+    simple = simple_kind(items)
+    if simple is None:
+        return (yield from _special_steps(handle, layout, selection))
+    plan = plan_simple(layout, items)
     out = np.empty(plan.shape, dtype=layout.dtype, order=layout.order)
-    if plan.nslots == 1 and layout.shard is None and layout.config.read_missing_chunks:
+    if plan.nslots == 1 and layout.shard is None and layout.reads_missing:
         yield from read_chunk_steps(layout, plan.slot(0), out)
     else:
         yield from read_plan_steps(layout, plan, out, handle.bulk)
-    return out[()] if scalar and not out.shape else out
+    # As in zarr-python, Python integers alone give a 0-d array, other indices of one element a scalar.
+    return out if out.ndim or (simple and layout.ndim) else out[()]
 
 
-def _special_steps(handle: ArrayHandle, layout: ArrayLayout, selection: Any, fields: Fields) -> Steps[Any]:
-    """Read what stands between brackets where fields are picked or somebody else's pipeline is at work."""
+def _special_steps(handle: ArrayHandle, layout: ArrayLayout, selection: Any) -> Steps[Any]:
+    """Read what stands between brackets where it is more than integers and slices, or goes through a pipeline."""
+    fields, selection = pop_fields(selection)
+    field_dtype(layout.dtype, fields)
     foreign = foreign_buffers()
     layout = layout.stored if foreign else layout
     plan, scalar = plan_brackets(layout, selection)

@@ -142,14 +142,35 @@ def plan_basic(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
         A slice runs backwards.
     """
     items = as_items(selection)
+    if simple_kind(items) is None:
+        for item in items:
+            if isinstance(item, bool) or not (item is Ellipsis or isinstance(item, (int, np.integer, slice))):
+                _refuse("basic", "integer or slice", item)
+    return plan_simple(layout, items)
+
+
+def simple_kind(items: tuple[Any, ...]) -> bool | None:
+    """Whether items are Python integers and slices alone (True), also others that basic indexing takes (False).
+
+    None stands for anything else. This and :func:`plan_simple` lie on the way of every small read: hence the bare loop.
+    """
+    python = True
     for item in items:
         kind = type(item)
-        if kind is int or item is Ellipsis:
+        if kind is int:
             continue
         if kind is slice:
-            _check_step(item)
-        elif kind is bool or not isinstance(item, (int, np.integer)):
-            _refuse("basic", "integer or slice", item)
+            if item.step is not None and (type(item.step) is not int or item.step < 1):
+                _check_step(item)
+        elif item is Ellipsis or isinstance(item, np.integer):
+            python = False
+        else:
+            return None
+    return python
+
+
+def plan_simple(layout: ArrayLayout, items: tuple[Any, ...]) -> zarr_core.Plan:
+    """Plan items that :func:`simple_kind` has let through."""
     try:
         return zarr_core.plan_basic(layout.grid, items)
     except IndexError as error:
@@ -401,18 +422,9 @@ def plan_brackets(layout: ArrayLayout, selection: Any) -> tuple[zarr_core.Plan, 
         integers and slices alone gives a 0-d array; one with an Ellipsis or a numpy integer gives a scalar.
     """
     items = as_items(selection)
-    simple, python = True, layout.ndim > 0
-    for item in items:
-        kind = type(item)
-        if kind is int or kind is slice:
-            continue
-        if item is Ellipsis or isinstance(item, np.integer):
-            python = False
-        else:
-            simple = False
-            break
-    if simple:
-        return plan_basic(layout, items), not python
+    simple = simple_kind(items)
+    if simple is not None:
+        return plan_simple(layout, items), not (simple and layout.ndim)
     if _is_fancy(items, layout):
         return plan_vectorized(layout, selection), False
     if _is_orthogonal(items, layout.ndim):

@@ -62,7 +62,7 @@ class Array(SelectionMethods, Generic[T_ArrayMetadata]):
     def __init__(self, _async_array: AsyncArray[T_ArrayMetadata]) -> None:
         self._async_array = _async_array
         self._handle = _async_array._handle
-        self._run = self._handle.run
+        self._run = self._handle.bound_run()
 
     @classmethod
     def from_handle(cls, handle: ArrayHandle) -> Self:
