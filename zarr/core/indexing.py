@@ -15,7 +15,6 @@ import zarr_core
 from zarr.arrays.indexers import AsyncOIndex, AsyncVIndex, BlockIndex, OIndex, VIndex
 from zarr.arrays.selection import (
     is_bool_array,
-    is_integer,
     is_integer_array,
     is_integer_list,
     pop_fields,
@@ -186,6 +185,17 @@ def get_indexer(selection: Any, shape: tuple[int, ...], chunk_grid: Any) -> Inde
 def ensure_tuple(v: Any) -> tuple[Any, ...]:
     """A selection as a tuple."""
     return v if isinstance(v, tuple) else (v,)
+
+
+def is_integer(x: Any) -> bool:
+    """Whether it is one integer; a boolean is none.
+
+    Examples
+    --------
+    >>> is_integer(3), is_integer(np.int64(3)), is_integer(True)
+    (True, True, False)
+    """
+    return isinstance(x, int | np.integer) and not isinstance(x, bool)
 
 
 def is_slice(s: Any) -> bool:

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr.abc.store import ByteRequest, Store, is_synchronous
-from zarr.buffer.core import default_buffer_prototype
 from zarr.storage.wrapper import WrapperStore
 
 if TYPE_CHECKING:
@@ -365,7 +364,7 @@ class CacheStore(WrapperStore[Store]):
         key: str,
         byte_ranges: Sequence[ByteRequest | None],
         *,
-        prototype: BufferPrototype | None = None,
+        prototype: BufferPrototype,
         max_gap_bytes: int = 1048576,
         max_coalesced_bytes: int = 16777216,
     ) -> Sequence[tuple[int, Buffer | None]]:
@@ -377,7 +376,7 @@ class CacheStore(WrapperStore[Store]):
         answers = self._sync_method("get_ranges_sync")(
             key,
             wanted,
-            prototype=prototype or default_buffer_prototype(),
+            prototype=prototype,
             max_gap_bytes=max_gap_bytes,
             max_coalesced_bytes=max_coalesced_bytes,
         )

@@ -55,10 +55,9 @@ class StoreExpectingTestBuffer(MemoryStore):
         await super().set(key, value)
 
     async def get(
-        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Read a value, which must be asked for as a :class:`TestBuffer` unless it is metadata."""
         if "json" not in key:
-            assert prototype is not None
             assert prototype.buffer is TestBuffer, f"{key} was asked for as {prototype.buffer.__name__}"
         return await super().get(key, prototype, byte_range)

@@ -1,0 +1,198 @@
+"""Making, changing and removing members."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from zarr.errors import ContainsArrayError, ContainsGroupError
+from zarr.storage import MemoryStore
+
+
+def test_create_group_makes_the_groups_between(root: zarr.Group, zarr_format: int) -> None:
+    made = root.create_group("a/b", attributes={"k": 1})
+    assert made.attrs.asdict() == {"k": 1}
+    assert root["a"].metadata.zarr_format == zarr_format
+    with pytest.raises(ContainsGroupError):
+        root.create_group("a/b")
+    made.create_group("c")
+    assert list(root.create_group("a/b", overwrite=True)) == []
+    assert root["a/b"].attrs.asdict() == {}
+
+
+def test_nothing_is_made_below_an_array(root: zarr.Group) -> None:
+    root.create_array("x", shape=(4,), dtype="int8")
+    with pytest.raises(ValueError, match="array"):
+        root.create_group("x/y")
+    with pytest.raises(ContainsArrayError):
+        root.create_group("x")
+    with pytest.raises(ContainsArrayError):
+        root.create_array("x", shape=(4,), dtype="int8")
+
+
+def test_create_array_takes_the_groups_format(root: zarr.Group, zarr_format: int) -> None:
+    array = root.create_array("x", data=np.arange(6), chunks=(2,), attributes={"unit": "m"})
+    assert array.metadata.zarr_format == zarr_format
+    np.testing.assert_array_equal(root["x"][:], np.arange(6))
+    assert root["x"].chunks == (2,)
+    assert root["x"].attrs["unit"] == "m"
+    again = root.create("x", shape=(3,), dtype="int8", overwrite=True)
+    assert again.shape == root["x"].shape == (3,)
+
+
+def test_compressor_is_another_name(root: zarr.Group) -> None:
+    with pytest.warns(zarr.errors.ZarrUserWarning, match="compressors"):
+        array = root.create_array("x", shape=(4,), dtype="int8", compressor=None)
+    assert array.compressors == ()
+    with pytest.raises(ValueError, match="both"):
+        root.create_array("y", shape=(4,), dtype="int8", compressor=None, compressors=None)
+
+
+def test_require_group(root: zarr.Group) -> None:
+    first = root.require_group("a/b")
+    first.attrs["k"] = 1
+    assert root.require_group("a/b").attrs["k"] == 1
+    assert root.require_group("a/b", overwrite=True).attrs.asdict() == {}
+    assert [group.path for group in root.require_groups("p", "q")] == ["p", "q"]
+    assert root.require_groups() == ()
+    root.create_array("x", shape=(4,), dtype="int8")
+    with pytest.raises(TypeError, match="Incompatible object"):
+        root.require_group("x")
+
+
+def test_require_array(root: zarr.Group) -> None:
+    made = root.require_array("x", shape=(4,), dtype="int16")
+    assert root.require_array("x", shape=4, dtype="int16") == made
+    assert root.require_array("x", shape=(4,), dtype="int32") == made
+    for wrong in ({"shape": (5,), "dtype": "int16"}, {"shape": (4,), "dtype": "int8"}):
+        with pytest.raises(TypeError, match="Incompatible"):
+            root.require_array("x", **wrong)
+    with pytest.raises(TypeError, match="dtype"):
+        root.require_array("x", shape=(4,), dtype="int32", exact=True)
+    root.create_group("g")
+    with pytest.raises(TypeError, match="Incompatible object"):
+        root.require_array("g", shape=(4,), dtype="int8")
+
+
+@pytest.mark.parametrize("value", [np.arange(5), [1, 2, 3], 7, np.float32(1.5)])
+def test_setitem_stores_and_replaces(root: zarr.Group, value: Any) -> None:
+    root["x"] = np.zeros(3)
+    root["x"] = value
+    np.testing.assert_array_equal(root["x"][...], value)
+    assert root["x"].dtype == np.asarray(value).dtype
+
+
+def test_setitem_copies_zarr_arrays(root: zarr.Group) -> None:
+    other = zarr.create_array({}, data=np.arange(10), chunks=(3,))
+    root["x"] = other
+    np.testing.assert_array_equal(root["x"][:], np.arange(10))
+    assert root["x"].chunks == (3,)
+
+
+def test_a_group_does_not_replace_or_remove_itself(root: zarr.Group) -> None:
+    root.create_group("a")
+    with pytest.raises(ValueError, match="itself"):
+        root[""] = np.zeros(3)
+    with pytest.raises(ValueError, match="itself"):
+        del root["/"]
+    assert list(root) == ["a"]
+
+
+def test_delete(root: zarr.Group) -> None:
+    root.create_array("a/x", shape=(4,), dtype="int8")
+    root.create_group("ab")
+    del root["a"]
+    assert list(root) == ["ab"]
+    del root["not there"]
+
+
+def test_read_only_groups_refuse(root: zarr.Group) -> None:
+    root.create_group("a")
+    reader = zarr.open_group(root.store.with_read_only(read_only=True), mode="r")
+    assert reader.read_only
+    assert reader["a"].read_only
+    for change in (
+        lambda: reader.create_group("b"),
+        lambda: reader.create_array("b", shape=(1,), dtype="int8"),
+        lambda: reader.attrs.put({"k": 1}),
+        lambda: reader.update_attributes({"k": 1}),
+        lambda: reader.__delitem__("a"),
+        lambda: reader.move("a", "b"),
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            change()
+    assert list(root) == ["a"]
+
+
+@pytest.mark.parametrize("method", ["empty", "zeros", "ones", "full"])
+def test_arrays_of_one_value(root: zarr.Group, method: str) -> None:
+    value = {"empty": 0, "zeros": 0, "ones": 1, "full": 7}[method]
+    more = {"fill_value": 7} if method == "full" else {}
+    made = getattr(root, method)(name="x", shape=(3,), dtype="int8", **more)
+    np.testing.assert_array_equal(made[:], np.full(3, value))
+    like = getattr(root, f"{method}_like")(name="y", data=made)
+    assert (like.shape, like.dtype, like.chunks) == (made.shape, made.dtype, made.chunks)
+    np.testing.assert_array_equal(like[:], np.full(3, value))
+
+
+def test_full_like_needs_a_value(root: zarr.Group) -> None:
+    assert root.full_like(name="x", data=np.zeros(3), fill_value=4)[0] == 4
+    with pytest.raises(TypeError, match="fill_value"):
+        root.full_like(name="y", data=np.zeros(3))
+
+
+def test_attributes(root: zarr.Group) -> None:
+    root.attrs["a"] = 1
+    assert root.update_attributes({"b": [1, 2]}) is root
+    root.attrs.update(c=None)
+    del root.attrs["a"]
+    again = zarr.open_group(root.store)
+    assert again.attrs.asdict() == {"b": [1, 2], "c": None}
+    root.attrs.put({"z": 1})
+    assert zarr.open_group(root.store).attrs.asdict() == {"z": 1}
+
+
+def test_two_who_change_different_attributes_both_keep_theirs(root: zarr.Group) -> None:
+    other = zarr.open_group(root.store)
+    root.attrs["mine"] = 1
+    other.attrs["yours"] = 2
+    assert zarr.open_group(root.store).attrs.asdict() == {"mine": 1, "yours": 2}
+
+
+def test_many_threads_change_attributes() -> None:
+    root = zarr.group(MemoryStore())
+
+    def work(i: int) -> None:
+        zarr.open_group(root.store).attrs[str(i)] = i
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert zarr.open_group(root.store).attrs.asdict() == {str(i): i for i in range(16)}
+
+
+def test_equality_and_pickles(root: zarr.Group) -> None:
+    assert root == zarr.open_group(root.store)
+    assert root != "a group"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(root)
+    if not isinstance(root.store, MemoryStore):
+        assert pickle.loads(pickle.dumps(root)) == root
+
+
+def test_what_a_group_says_of_itself(root: zarr.Group, zarr_format: int) -> None:
+    group = root.create_group("a/b")
+    group.create_array("x", shape=(4,), dtype="int8")
+    assert (group.name, group.path, group.basename) == ("/a/b", "a/b", "b")
+    assert repr(group) == f"<Group {root.store}/a/b>"
+    assert f"Zarr format : {zarr_format}" in repr(group.info)
+    assert "No. arrays  : 1" in repr(group.info_complete())
+    assert group.synchronizer is None
+    assert group.store_path.path == "a/b"
