@@ -6,23 +6,101 @@ Read first: ``grid.pyx``, then ``plan.pyx``; ``reference/`` says the same in pla
 
 from __future__ import annotations
 
-from zarr_core.reference.bulk import ReadJob, WriteJob
-from zarr_core.reference.chunks import fill, gather, is_filled, scatter
-from zarr_core.reference.decoders import available, decode, decode_blosc_range, encode
-from zarr_core.reference.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
-from zarr_core.reference.keys import KeyFormat
-from zarr_core.reference.plan import Plan, ShardGroups, Slot
-from zarr_core.reference.planners import plan_basic, plan_blocks, plan_mask, plan_orthogonal, plan_points
-from zarr_core.reference.program import Program
-from zarr_core.reference.shard_index import IndexFormat, build_index, coalesce_ranges, parse_index
-from zarr_core.reference.shards import ShardReadJob, ShardWriteJob
-from zarr_core.reference.shuffle import (
-    bitshuffle,
-    bitunshuffle,
-    byteswap,
-    delta_decode,
-    delta_encode,
-    shuffle,
-    unshuffle,
-)
-from zarr_core.reference.vlen import pack_bytes, pack_utf8, unpack_bytes, unpack_utf8
+import os
+from typing import TYPE_CHECKING
+
+IMPLEMENTATION = os.environ.get("ZARR_CORE_IMPL", "compiled")
+if IMPLEMENTATION not in ("compiled", "reference"):
+    raise ImportError(f"ZARR_CORE_IMPL must be 'compiled' or 'reference', got {IMPLEMENTATION!r}")
+
+REMEDY = """zarr's compiled core cannot be imported ({error}).
+
+Install a wheel (pip install --force-reinstall zarr), or build the extensions in a source tree
+(python setup.py build_ext --inplace; needs a C compiler and Cython).
+To run on the slow NumPy implementation instead, set the environment variable ZARR_CORE_IMPL=reference."""
+
+# One implementation, chosen here and nowhere else, and never in silence: the slow one must be asked for.
+if TYPE_CHECKING or IMPLEMENTATION == "compiled":
+    try:
+        from zarr_core.bulk import ReadJob, WriteJob
+        from zarr_core.chunks import fill, gather, is_filled, scatter
+        from zarr_core.decoders import available, decode, decode_blosc_range, encode
+        from zarr_core.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
+        from zarr_core.keys import KeyFormat
+        from zarr_core.plan import Plan, ShardGroups, Slot
+        from zarr_core.planners import plan_basic, plan_blocks, plan_mask, plan_orthogonal, plan_points
+        from zarr_core.program import Program
+        from zarr_core.shard_index import IndexFormat, build_index, coalesce_ranges, parse_index
+        from zarr_core.shards import ShardReadJob, ShardWriteJob
+        from zarr_core.shuffle import bitshuffle, bitunshuffle, byteswap, delta_decode, delta_encode, shuffle, unshuffle
+        from zarr_core.vlen import pack_bytes, pack_utf8, unpack_bytes, unpack_utf8
+    except ImportError as error:
+        raise ImportError(REMEDY.format(error=error), name=error.name, path=error.path) from error
+else:
+    from zarr_core.reference.bulk import ReadJob, WriteJob
+    from zarr_core.reference.chunks import fill, gather, is_filled, scatter
+    from zarr_core.reference.decoders import available, decode, decode_blosc_range, encode
+    from zarr_core.reference.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
+    from zarr_core.reference.keys import KeyFormat
+    from zarr_core.reference.plan import Plan, ShardGroups, Slot
+    from zarr_core.reference.planners import plan_basic, plan_blocks, plan_mask, plan_orthogonal, plan_points
+    from zarr_core.reference.program import Program
+    from zarr_core.reference.shard_index import IndexFormat, build_index, coalesce_ranges, parse_index
+    from zarr_core.reference.shards import ShardReadJob, ShardWriteJob
+    from zarr_core.reference.shuffle import (
+        bitshuffle,
+        bitunshuffle,
+        byteswap,
+        delta_decode,
+        delta_encode,
+        shuffle,
+        unshuffle,
+    )
+    from zarr_core.reference.vlen import pack_bytes, pack_utf8, unpack_bytes, unpack_utf8
+
+__all__ = [
+    "IMPLEMENTATION",
+    "MAX_RANK",
+    "Axis",
+    "Grid",
+    "IndexFormat",
+    "KeyFormat",
+    "Plan",
+    "Program",
+    "ReadJob",
+    "RegularAxis",
+    "ShardGroups",
+    "ShardReadJob",
+    "ShardWriteJob",
+    "Slot",
+    "VaryingAxis",
+    "WriteJob",
+    "available",
+    "bitshuffle",
+    "bitunshuffle",
+    "build_index",
+    "byteswap",
+    "coalesce_ranges",
+    "decode",
+    "decode_blosc_range",
+    "delta_decode",
+    "delta_encode",
+    "encode",
+    "fill",
+    "gather",
+    "is_filled",
+    "morton_order",
+    "pack_bytes",
+    "pack_utf8",
+    "parse_index",
+    "plan_basic",
+    "plan_blocks",
+    "plan_mask",
+    "plan_orthogonal",
+    "plan_points",
+    "scatter",
+    "shuffle",
+    "unpack_bytes",
+    "unpack_utf8",
+    "unshuffle",
+]

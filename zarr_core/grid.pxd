@@ -1,7 +1,7 @@
 # Chunk grids as plain C structs, for the kernels that walk them without the GIL.
 from libc.stdint cimport int64_t
 
-cdef enum:
+cpdef enum:
     MAX_RANK = 64
 
 

@@ -85,8 +85,6 @@ cdef void shuffle_narrow(const uint8_t* src, uint8_t* dst, Py_ssize_t n, Py_ssiz
         shuffle_width(src, dst, n, 2)
     elif w == 4:
         shuffle_width(src, dst, n, 4)
-    elif w == 8:
-        shuffle_width(src, dst, n, 8)
     else:
         shuffle_width(src, dst, n, w)
 
@@ -145,7 +143,7 @@ cdef void unshuffle_wide(const uint8_t* src, uint8_t* dst, Py_ssize_t n, Py_ssiz
 
 cdef void shuffle_bytes(const uint8_t* src, uint8_t* dst, Py_ssize_t nbytes, Py_ssize_t itemsize) noexcept nogil:
     cdef Py_ssize_t n = nbytes // itemsize
-    if itemsize > 8:
+    if itemsize >= 8:
         shuffle_wide(src, dst, n, itemsize)
     else:
         shuffle_narrow(src, dst, n, itemsize)
