@@ -74,8 +74,11 @@ def fill_array(dtype: np.dtype[Any], zdtype: ZDType[Any, Any], fill_value: Any) 
 
 
 def first_chunk_shape(grid: zarr_core.Grid) -> tuple[int, ...]:
-    """The codec shape of the first chunk, 1 along axes that have no chunk."""
-    return tuple(axis.chunk_length(0) if axis.nchunks else 1 for axis in grid.axes)
+    """The codec shape of the first chunk, also of an axis that has none yet; 0 along an empty varying axis."""
+    return tuple(
+        axis.chunk if isinstance(axis, zarr_core.RegularAxis) else (axis.chunk_length(0) if axis.nchunks else 0)
+        for axis in grid.axes
+    )
 
 
 def shard_starts(grid: zarr_core.Grid, inner: Sequence[int]) -> list[Any]:
