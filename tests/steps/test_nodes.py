@@ -75,7 +75,7 @@ def drive(steps: Steps[Any], data: dict[str, Any], transcript: Transcript | None
         Put: lambda r: data.__setitem__(r.key, json.loads(r.value.to_bytes())),
         Delete: lambda r: data.pop(r.key, None),
         List: lambda r: [k for k in data if k.startswith(r.prefix)],
-        ListDir: lambda r: sorted({k[len(r.prefix) :].strip("/").split("/")[0] for k in data if k.startswith(r.prefix)}),
+        ListDir: lambda r: [k for k in data if k.startswith(r.prefix)],
         Hold: lambda r: None,
     }
 
@@ -98,7 +98,8 @@ def drive(steps: Steps[Any], data: dict[str, Any], transcript: Transcript | None
             if isinstance(request, Gather):
                 reply: Any = [drive(child, data, log) for child in request.steps]
             else:
-                log.append(f"{type(request).__name__} {getattr(request, 'key', getattr(request, 'prefix', ''))}".strip())
+                subject = getattr(request, "key", getattr(request, "prefix", ""))
+                log.append(f"{type(request).__name__} {subject}".strip())
                 reply = answers[type(request)](request)
             request = steps.send(reply)
     except StopIteration as stop:

@@ -209,8 +209,9 @@ class FsspecStore(Store):
 
     def _path(self, key: str) -> str:
         check_key(key)
+        # A root of "/" stands for no root at all: file systems of bare keys (references) know no leading slash.
         root = self.path.rstrip("/")
-        return f"{root}/{key}" if root or self.path else key
+        return f"{root}/{key}" if root else key
 
     def _dir(self, prefix: str) -> str:
         prefix = prefix.rstrip("/")
@@ -276,10 +277,10 @@ class FsspecStore(Store):
             found = await self._filesystem()._ls(folder, detail=False)
         except self.allowed_exceptions:
             return
-        for path in dict.fromkeys(found):
-            name = _below(folder, path)
-            if name:
-                yield name.rstrip("/")
+        for name in dict.fromkeys(_below(folder, path).removeprefix("./") for path in found):
+            # Listings of web servers hold links to other places, too: only those to children are keys.
+            if name and "/" not in name and name not in {".", ".."} and name[0] not in "#?":
+                yield name
 
     # Writing
 
@@ -329,6 +330,8 @@ class FsspecStore(Store):
     async def delete_dir(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
         self._check_writable()
+        if not self.supports_deletes:
+            raise NotImplementedError("This method is only available for stores that support deletes.")
         with contextlib.suppress(*self.allowed_exceptions):
             await self._filesystem()._rm(self._dir(prefix), recursive=True)
 
@@ -361,8 +364,8 @@ def _span(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:
 
 
 def _below(folder: str, path: str) -> str:
-    """What of a path is below a folder; both as the file system writes them, with or without a leading slash."""
+    """What of a path is below a folder, or nothing; both as the file system writes them, whatever their slashes."""
     folder, path = folder.strip("/"), path.strip("/")
-    if path == folder:
-        return ""
-    return path[len(folder) + 1 :] if folder else path
+    if not folder:
+        return path
+    return path[len(folder) + 1 :] if path.startswith(f"{folder}/") else ""

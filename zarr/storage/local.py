@@ -254,7 +254,7 @@ class LocalStore(SyncStore):
             raise NotImplementedError("the folder of a read-only store cannot be moved")
         target = Path(dest_root)
         if target.exists():
-            raise FileExistsError(f"cannot move {self.root} to {target}: something is there already")
+            raise FileExistsError(f"Destination root {target} already exists; {self.root} was left where it is")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(self.root, target)
         self.root = target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections.abc import Iterable, MutableMapping
@@ -242,6 +243,17 @@ class _Registry:
 _REGISTRY = _Registry()
 
 
+def is_managed(name: str | None) -> bool:
+    """Whether a store of this name is in use.
+
+    Examples
+    --------
+    >>> is_managed("nobody uses this name")
+    False
+    """
+    return name is not None and _REGISTRY.get(name) is not None
+
+
 class ManagedMemoryStore(MemoryStore):
     """A store in memory that has a name, by which other parts of the process find it: ``memory://name/path``.
 
@@ -312,9 +324,17 @@ class ManagedMemoryStore(MemoryStore):
     __hash__ = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in vars(self).items() if key != "_store_dict"}
+        state = {key: value for key, value in vars(self).items() if key != "_store_dict"}
+        return {**state, "created_pid": os.getpid()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        pid = state.pop("created_pid", os.getpid())
+        if pid != os.getpid():
+            raise RuntimeError(
+                f"the store 'memory://{state['_name']}' was created in process {pid} and cannot be used in process "
+                f"{os.getpid()}: its data is in the memory of the other process; use a LocalStore to share data"
+            )
         self.__dict__.update(state)
         self._name, self._store_dict = _REGISTRY.make(state["_name"])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import MutableMapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -12,7 +13,7 @@ from zarr.storage.fsspec_store import FsspecStore, is_fsmap
 from zarr.storage.keys import join, normalize_path
 from zarr.storage.local import LocalStore
 from zarr.storage.mapping import MappingStore
-from zarr.storage.memory import ManagedMemoryStore, MemoryStore
+from zarr.storage.memory import ManagedMemoryStore, MemoryStore, is_managed
 from zarr.storage.path import StorePath, check_mode
 from zarr.storage.url import is_uri, parse_store_url
 from zarr.storage.zip import ZipStore, looks_like_zip
@@ -51,8 +52,12 @@ def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[st
     if scheme in {"memory", "file"}:
         _refuse_options(storage_options)
     if scheme == "memory":
-        parsed = parse_store_url(url)
-        return ManagedMemoryStore(parsed.name, path=parsed.path, read_only=mode == "r")
+        # A store of that name, if one is in use; else fsspec's memory, which keeps what is in it as long as the process
+        # lives; a store of that name where fsspec is not installed.
+        name = parse_store_url(url).name
+        if is_managed(name) or find_spec("fsspec") is None:
+            parsed = parse_store_url(url)
+            return ManagedMemoryStore(name, path=parsed.path, read_only=mode == "r")
     if scheme == "file":
         return _from_local_path(url.removeprefix("file:").removeprefix("//") or ".", mode)
     return FsspecStore.from_url(url, storage_options=storage_options, read_only=mode == "r")
@@ -93,9 +98,9 @@ def resolve_store(
     check_mode(mode)
     if isinstance(store_like, str) and (is_uri(store_like) or store_like.startswith("file:")):
         return _from_url(store_like, mode, storage_options)
+    _refuse_options(storage_options)
     if is_fsmap(store_like):
         return FsspecStore.from_mapper(store_like, read_only=mode == "r")
-    _refuse_options(storage_options)
     if store_like is None:
         return MemoryStore()
     if isinstance(store_like, StorePath):
@@ -150,6 +155,8 @@ def resolve_store_path(
         if not below and mode is None:
             return store_like
         return StorePath.with_mode(store_like.store, join(store_like.path, below), mode)
+    if below and is_fsmap(store_like):
+        raise ValueError("'path' was provided but is not used for FSMap store_like objects; put it into the mapper")
     store = resolve_store(store_like, mode=mode, storage_options=storage_options)
     if mode == "r" and isinstance(store, LocalStore) and not store.root.exists():
         raise FileNotFoundError(f"{store.root} does not exist")

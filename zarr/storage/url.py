@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -37,6 +38,8 @@ def parse_store_url(url: str) -> ParsedStoreUrl:
     >>> parse_store_url("/data/a.zarr").scheme
     ''
     """
+    if sys.platform == "win32" and url[1:2] == ":" and url[:1].isalpha():
+        return ParsedStoreUrl(scheme="", name=None, path=url, raw=url)
     parts = urlsplit(url)
     name = parts.netloc or None
     path = parts.path.lstrip("/") if name is not None or parts.scheme == "memory" else parts.path

@@ -8,6 +8,7 @@ import pickle
 import warnings
 import zipfile
 from collections import UserDict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,9 @@ def test_what_names_a_store(tmp_path: Path) -> None:
     assert mapped.mapping is mapping
     for name in (tmp_path, str(tmp_path), f"file://{tmp_path}", f"file:{tmp_path}"):
         assert resolve_store(name) == LocalStore(tmp_path)
-    assert resolve_store("memory://some-name") == ManagedMemoryStore("some-name")
+    named = ManagedMemoryStore("some-name")
+    assert resolve_store("memory://some-name") == named
+    assert type(resolve_store("memory://not-in-use")) is (FsspecStore if find_spec("fsspec") else ManagedMemoryStore)
     for wrong in (5, b"abc", [1], object()):
         with pytest.raises(TypeError, match="Unsupported type for store_like"):
             resolve_store(wrong)  # type: ignore[arg-type]

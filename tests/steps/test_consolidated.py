@@ -1,0 +1,92 @@
+"""Which requests keep the copies true, without a store."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from zarr.buffer import default_buffer_prototype
+from zarr.steps.consolidated import ancestors, record_changes_steps, version
+from zarr.steps.requests import Gather, Get, Hold, Put
+
+
+class Named:
+    """Stands for a store: nothing but its name is asked for."""
+
+    def __str__(self) -> str:
+        return f"named-{id(self)}"
+
+
+def buffer(document: Any) -> Any:
+    return default_buffer_prototype().buffer.from_bytes(json.dumps(document).encode())
+
+
+def run(steps: Any, values: dict[str, Any], seen: list[Any]) -> Any:
+    """Answer requests of a dictionary and note them."""
+    reply = None
+    while True:
+        try:
+            request = steps.send(reply)
+        except StopIteration as stop:
+            return stop.value
+        reply = None
+        if isinstance(request, Gather):
+            reply = [run(child, values, seen) for child in request.steps]
+            continue
+        seen.append((type(request).__name__, getattr(request, "key", None) or getattr(request, "keys", None)))
+        if isinstance(request, Get):
+            reply = values.get(request.key)
+        elif isinstance(request, Put):
+            values[request.key] = request.value
+        else:
+            assert isinstance(request, Hold)
+
+
+ARRAY = {"zarr_format": 3, "node_type": "array", "shape": [1]}
+GROUP = {"zarr_format": 3, "node_type": "group"}
+
+
+def test_ancestors() -> None:
+    assert list(ancestors("a/b")) == ["a", ""]
+    assert list(ancestors("")) == []
+
+
+def test_groups_without_copy_cost_one_read_each() -> None:
+    store, seen = Named(), []
+    values = {"zarr.json": buffer(GROUP), "a/zarr.json": buffer(GROUP)}
+    run(record_changes_steps(store, {"a/x": {"zarr.json": buffer(ARRAY)}}), values, seen)  # type: ignore[arg-type]
+    assert seen == [("Get", "a/zarr.json"), ("Get", "zarr.json")]
+    assert version(store, "") == 0  # type: ignore[arg-type]
+
+
+def test_the_root_costs_nothing() -> None:
+    seen: list[Any] = []
+    run(record_changes_steps(Named(), {"": {"zarr.json": buffer(GROUP)}}), {}, seen)  # type: ignore[arg-type]
+    assert seen == []
+
+
+def test_a_copy_is_changed_under_a_lock() -> None:
+    store, seen = Named(), []
+    inline = {"kind": "inline", "must_understand": False, "metadata": {"y": ARRAY, "gone": ARRAY, "gone/deep": ARRAY}}
+    values = {
+        "zarr.json": buffer({**GROUP, "consolidated_metadata": inline}),
+        "a/zarr.json": buffer({**GROUP, "attributes": {"k": 1}}),
+    }
+    changes = {"a/x": {"zarr.json": buffer(ARRAY)}, "gone": {}}
+    run(record_changes_steps(store, changes), values, seen)  # type: ignore[arg-type]
+    assert [entry for entry in seen if entry[0] in ("Hold", "Put")] == [("Hold", ["zarr.json"]), ("Put", "zarr.json")]
+    entries = json.loads(values["zarr.json"].to_bytes())["consolidated_metadata"]["metadata"]
+    assert list(entries) == ["a", "y", "a/x"]
+    assert entries["a/x"] == ARRAY
+    assert entries["a"]["attributes"] == {"k": 1}
+    assert entries["a"]["consolidated_metadata"]["metadata"] == {}
+    assert version(store, "") == 1  # type: ignore[arg-type]
+
+
+def test_the_copy_of_format_2_lists_documents() -> None:
+    store, seen = Named(), []
+    values = {".zmetadata": buffer({"zarr_consolidated_format": 1, "metadata": {"a/.zgroup": {"zarr_format": 2}}})}
+    documents = {".zarray": buffer({"shape": [1]}), ".zattrs": buffer({"k": 1})}
+    run(record_changes_steps(store, {"a": documents}), values, seen)  # type: ignore[arg-type]
+    entries = json.loads(values[".zmetadata"].to_bytes())["metadata"]
+    assert entries == {"a/.zarray": {"shape": [1]}, "a/.zattrs": {"k": 1}}
