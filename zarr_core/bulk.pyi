@@ -3,9 +3,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Buffer
 
 from zarr_core.keys import KeyFormat
+from zarr_core.payloads import BytesLike
 from zarr_core.plan import Plan
 from zarr_core.program import Program
 
@@ -45,7 +45,7 @@ class ReadJob(ChunkReader):
     @property
     def failed(self) -> NDArray[np.int64]: ...
     def from_files(self, root: str, keys: KeyFormat) -> None: ...
-    def from_buffers(self, payloads: Sequence[Buffer | None], first: int = 0) -> None: ...
+    def from_buffers(self, payloads: Sequence[BytesLike | None], first: int = 0) -> None: ...
 
 class WriteJob(ChunkWriter):
     def __init__(

@@ -3,7 +3,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Buffer
+
+from zarr_core.payloads import BytesLike
 
 class Program:
     @property
@@ -17,5 +18,5 @@ class Program:
     def __init__(
         self, itemsize: int, swap_width: int, order: Sequence[int] | None, stages: Sequence[tuple[str, dict[str, Any]]]
     ) -> None: ...
-    def decode(self, payload: Buffer, nbytes: int) -> NDArray[np.uint8]: ...
-    def encode(self, data: Buffer) -> bytes: ...
+    def decode(self, payload: BytesLike, nbytes: int) -> NDArray[np.uint8]: ...
+    def encode(self, data: BytesLike) -> bytes: ...

@@ -3,7 +3,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from typing_extensions import Buffer
+
+from zarr_core.payloads import BytesLike
 
 class IndexFormat:
     @property
@@ -15,7 +16,7 @@ class IndexFormat:
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
 
-def parse_index(raw: Buffer, nchunks: int, fmt: IndexFormat) -> NDArray[np.uint64]: ...
+def parse_index(raw: BytesLike, nchunks: int, fmt: IndexFormat) -> NDArray[np.uint64]: ...
 def build_index(pairs: ArrayLike, fmt: IndexFormat) -> bytes: ...
 def coalesce_ranges(
     offsets: Sequence[int] | NDArray[Any], lengths: Sequence[int] | NDArray[Any], max_gap_bytes: int, max_bytes: int

@@ -3,10 +3,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Buffer
 
 from zarr_core.bulk import ChunkReader, ChunkWriter
 from zarr_core.keys import KeyFormat
+from zarr_core.payloads import BytesLike
 from zarr_core.plan import Plan, ShardGroups
 from zarr_core.program import Program
 from zarr_core.shard_index import IndexFormat
@@ -36,7 +36,7 @@ class ShardReadJob(ChunkReader):
     @property
     def failed(self) -> NDArray[np.int64]: ...
     def from_files(self, root: str, keys: KeyFormat) -> None: ...
-    def from_buffers(self, payloads: Sequence[Buffer | None], first: int = 0) -> None: ...
+    def from_buffers(self, payloads: Sequence[BytesLike | None], first: int = 0) -> None: ...
 
 class ShardWriteJob(ChunkWriter):
     @property

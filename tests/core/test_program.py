@@ -73,7 +73,7 @@ def test_the_size_must_be_right(side: Any, stages: list[tuple[str, dict[str, Any
 
 @SIDES
 def test_guards(side: Any) -> None:
-    for args in (
+    wrong: list[tuple[Any, ...]] = [
         (0, 0, None, []),
         (4, 3, None, []),
         (2, 4, None, []),
@@ -83,7 +83,8 @@ def test_guards(side: Any) -> None:
         (1, 0, None, [("nothing", {})]),
         (1, 0, None, [("zstd", {"level": 99})]),
         (1, 0, None, [("crc32c", {})] * 17),
-    ):
+    ]
+    for args in wrong:
         with pytest.raises(ValueError):
             side.Program(*args)
 

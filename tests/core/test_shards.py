@@ -22,6 +22,7 @@ from zarr_core.reference import keys as plain_keys
 from zarr_core.reference import program as plain_program
 from zarr_core.reference import shard_index as plain_index
 from zarr_core.reference import shards as plain
+from zarr_core.reference.plan import ShardGroups
 
 MEMORY = GuardedMemory()
 SEEDS = st.integers(0, 10_000)
@@ -34,7 +35,7 @@ class Groups:
     """The same grouping by shard twice."""
 
     compiled: Any
-    plain: plain.ShardGroups
+    plain: ShardGroups
 
 
 def group(twin: Twin, draw: st.DataObject) -> Groups:
@@ -112,7 +113,7 @@ def test_reading(twin: Twin, dtype_name: str, seed: int, form: Any, gap: int, dr
         )
 
     memory = ours()
-    memory.from_buffers([None if payload is None else MEMORY.hold(payload).copy() for payload in payloads])
+    memory.from_buffers([None if payload is None else MEMORY.hold(payload).tobytes() for payload in payloads])
     same_outcome(memory, job, twin, dtype)
     with TemporaryDirectory() as root:
         form_of_keys = plain_keys.KeyFormat("x", "/", "default")

@@ -120,12 +120,12 @@ class ReadJob:
     @property
     def missing(self) -> NDArray[np.int64]:
         """Slots with no stored chunk."""
-        return self._slots[self._status == MISSING]
+        return np.extract(self._status == MISSING, self._slots)
 
     @property
     def failed(self) -> NDArray[np.int64]:
         """Slots whose chunk could not be read or decoded."""
-        return self._slots[self._status == FAILED]
+        return np.extract(self._status == FAILED, self._slots)
 
     def from_files(self, root: str, keys: KeyFormat) -> None:
         """Read each slot's chunk from a file under ``root``."""
@@ -188,7 +188,7 @@ class WriteJob:
     @property
     def failed(self) -> NDArray[np.int64]:
         """Slots that were not written."""
-        return self._slots[self._status == FAILED]
+        return np.extract(self._status == FAILED, self._slots)
 
     @property
     def errors(self) -> list[tuple[int, int]]:
@@ -243,5 +243,3 @@ def encode_chunk(job: Any, index: int) -> bytes | None:
     if job.skip_filled and is_filled(chunk, job.fill):
         return None
     return bytes(job.program.write_chunk(chunk))
-
-

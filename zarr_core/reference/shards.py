@@ -165,7 +165,7 @@ class ShardWriteJob:
     @property
     def failed(self) -> NDArray[np.int64]:
         """Groups that were not written."""
-        return self._which[self._status == FAILED]
+        return np.extract(self._status == FAILED, self._which)
 
     @property
     def errors(self) -> list[tuple[int, int]]:
