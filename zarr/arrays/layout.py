@@ -82,13 +82,17 @@ def first_chunk_shape(grid: zarr_core.Grid) -> tuple[int, ...]:
 
 
 def shard_starts(grid: zarr_core.Grid, inner: Sequence[int]) -> list[Any]:
-    """Per axis the number of inner chunks in a shard, or, where shards vary, the first inner chunk of each."""
+    """Per axis the number of inner chunks in a shard, or, where shards vary, the first inner chunk of each.
+
+    The latter has one entry more, where the last shard ends: it may reach beyond the array.
+    """
     starts: list[Any] = []
     for axis, length in zip(grid.axes, inner, strict=True):
         if isinstance(axis, zarr_core.RegularAxis):
             starts.append(axis.chunk // length)
-        else:
-            starts.append(np.array([axis.offset(i) // length for i in range(axis.nchunks)], dtype=np.int64))
+            continue
+        edges = [0, *(axis.offset(i) + axis.chunk_length(i) for i in range(axis.nchunks))]
+        starts.append(np.array(edges, dtype=np.int64) // length)
     return starts
 
 
