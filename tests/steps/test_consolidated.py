@@ -55,7 +55,7 @@ def test_groups_without_copy_cost_one_read_each() -> None:
     store, seen = Named(), []
     values = {"zarr.json": buffer(GROUP), "a/zarr.json": buffer(GROUP)}
     run(record_changes_steps(store, {"a/x": {"zarr.json": buffer(ARRAY)}}), values, seen)  # type: ignore[arg-type]
-    assert seen == [("Get", "a/zarr.json"), ("Get", "zarr.json")]
+    assert sorted(seen) == [("Get", "a/zarr.json"), ("Get", "zarr.json")]
     assert version(store, "") == 0  # type: ignore[arg-type]
 
 

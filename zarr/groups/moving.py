@@ -14,6 +14,10 @@ from zarr.steps.nodes import delete_node_steps, ensure_ancestors_steps
 from zarr.steps.requests import Gather, Get, List, Put, Steps
 
 
+PUBLISHING = DOCUMENT_NAMES - {".zattrs", ".zmetadata"}
+"""The documents that make a node of a path; the others only add to it."""
+
+
 def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
     """Move a node below a group.
 
@@ -46,10 +50,10 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
         raise (ContainsGroupError if there.is_group else ContainsArrayError)(handle.store, new)
     yield from ensure_ancestors_steps(new, handle.metadata.zarr_format)
     keys = yield List(old)
-    documents = {f"{old}/{name}" for name in DOCUMENT_NAMES}
+    publishing = {f"{old}/{name}" for name in PUBLISHING}
     targets = [(key, new + key[len(old) :]) for key in keys]
-    yield Gather(_copy_steps(key, target) for key, target in targets if key not in documents)
-    yield Gather(_copy_steps(key, target) for key, target in targets if key in documents)
+    yield Gather(_copy_steps(key, target) for key, target in targets if key not in publishing)
+    yield Gather(_copy_steps(key, target) for key, target in targets if key in publishing)
     yield from delete_node_steps(old)
     yield from record_changes_steps(handle.store, {old: {}})
     yield from record_changes_steps(handle.store, (yield from _documents_steps(target for _, target in targets)))

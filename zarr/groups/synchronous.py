@@ -382,6 +382,7 @@ class Group(LegacyMembers):
         return wrap(self._run(group_steps(self._handle, path)))  # type: ignore[return-value]
 
     def __contains__(self, member: str) -> bool:
+        """Whether there is a node at a path below the group."""
         return self._run(contains_steps(self._handle, member))
 
     def __iter__(self) -> Iterator[str]:

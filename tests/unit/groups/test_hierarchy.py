@@ -1,0 +1,112 @@
+"""Many nodes at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import zarr
+from zarr.core.group import ConsolidatedMetadata, GroupMetadata
+from zarr.core.sync_group import create_nodes, create_rooted_hierarchy, get_node
+from zarr.errors import ContainsArrayError, ContainsGroupError
+from zarr.storage import MemoryStore
+
+
+@pytest.fixture
+def group(zarr_format: int) -> GroupMetadata:
+    return GroupMetadata(attributes={"k": 1}, zarr_format=zarr_format)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def array(zarr_format: int) -> Any:
+    return zarr.create_array({}, shape=(3,), dtype="int8", zarr_format=zarr_format).metadata  # type: ignore[arg-type]
+
+
+def test_groups_between_are_made(store: zarr.abc.store.Store, group: GroupMetadata, array: Any) -> None:
+    made = dict(zarr.create_hierarchy(store=store, nodes={"a/b": group, "/a/c/": array}))
+    assert list(made) == ["", "a", "a/b", "a/c"]
+    assert made["a/b"].attrs.asdict() == {"k": 1}
+    assert made["a"].attrs.asdict() == {}
+    assert made["a/c"].shape == (3,)
+    root = zarr.open_group(store, mode="r")
+    assert [name for name, _ in root.members(max_depth=None)] == ["a", "a/b", "a/c"]
+
+
+def test_it_is_made_although_nobody_looks(group: GroupMetadata) -> None:
+    store = MemoryStore()
+    zarr.create_hierarchy(store=store, nodes={"a": group})
+    assert "a" in zarr.open_group(store)
+
+
+def test_nothing_is_made_of_nothing() -> None:
+    store = MemoryStore()
+    assert dict(zarr.create_hierarchy(store=store, nodes={})) == {}
+    assert store._store_dict == {}
+
+
+def test_what_is_there_stays(store: zarr.abc.store.Store, group: GroupMetadata, array: Any) -> None:
+    zarr.create_group(store, path="a", zarr_format=group.zarr_format).create_group("deep")
+    before = {name for name, _ in zarr.open_group(store).members(max_depth=None)}
+    with pytest.raises(ContainsGroupError):
+        zarr.create_hierarchy(store=store, nodes={"b": group, "a": array})
+    assert {name for name, _ in zarr.open_group(store).members(max_depth=None)} == before
+    made = dict(zarr.create_hierarchy(store=store, nodes={"a": array}, overwrite=True))
+    assert list(made) == ["a"]
+    assert [name for name, _ in zarr.open_group(store).members(max_depth=None)] == ["a"]
+    with pytest.raises(ContainsArrayError):
+        zarr.create_hierarchy(store=store, nodes={"a/b": group})
+
+
+def test_nodes_that_make_no_hierarchy(group: GroupMetadata, array: Any, zarr_format: int) -> None:
+    store = MemoryStore()
+    other = GroupMetadata(zarr_format=5 - zarr_format)  # type: ignore[arg-type]
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"a": array, "a/b": group}, "not a Zarr group"),
+        ({"a": group, "b": other}, "both Zarr v2 and Zarr v3"),
+        ({"a": group, "/a": group}, "more than one"),
+        ({"../a": group}, r"\.\."),
+    ]
+    for nodes, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            zarr.create_hierarchy(store=store, nodes=nodes)
+    with pytest.raises(TypeError, match="dict"):
+        zarr.create_hierarchy(store=store, nodes={"a": {}})  # type: ignore[dict-item]
+    assert store._store_dict == {}
+
+
+def test_below_a_group(root: zarr.Group, group: GroupMetadata, array: Any) -> None:
+    base = root.create_group("base")
+    made = dict(base.create_hierarchy({"x": group, "x/y": array}))
+    assert list(made) == ["x", "x/y"]
+    assert made["x/y"].path == "base/x/y"
+    with pytest.raises(ValueError, match="root node"):
+        base.create_hierarchy({"": group})
+
+
+def test_a_copy_within_is_not_stored_with_it(array: Any) -> None:
+    store = MemoryStore()
+    carrying = GroupMetadata(consolidated_metadata=ConsolidatedMetadata({}))
+    made = dict(zarr.create_hierarchy(store=store, nodes={"a": carrying}))
+    assert made["a"].metadata.consolidated_metadata is None
+    assert zarr.open_group(store, path="a").metadata.consolidated_metadata is None
+
+
+def test_a_root_among_the_nodes(group: GroupMetadata, array: Any) -> None:
+    root = create_rooted_hierarchy(store=MemoryStore(), nodes={"r": group, "r/a": array})
+    assert root.path == "r"
+    assert list(root) == ["a"]
+    alone = create_rooted_hierarchy(store=MemoryStore(), nodes={"x": array})
+    assert alone.shape == (3,)
+    for nodes in ({"r/a": group, "r/b": array}, {"r": group, "a": array}, {}):
+        with pytest.raises(ValueError, match="root node"):
+            create_rooted_hierarchy(store=MemoryStore(), nodes=nodes)
+
+
+def test_single_nodes(group: GroupMetadata, array: Any, zarr_format: int) -> None:
+    store = MemoryStore()
+    assert [path for path, _ in create_nodes(store=store, nodes={"a": group, "a/x": array})] == ["a", "a/x"]
+    assert get_node(store, "a", zarr_format).attrs.asdict() == {"k": 1}  # type: ignore[arg-type]
+    assert get_node(store, "a/x", zarr_format).shape == (3,)  # type: ignore[arg-type, union-attr]
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        get_node(store, "nowhere", zarr_format)  # type: ignore[arg-type]

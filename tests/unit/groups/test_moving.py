@@ -1,0 +1,84 @@
+"""Moving nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import zarr
+from zarr.errors import ContainsArrayError, ContainsGroupError
+from zarr.groups.moving import move_steps
+from zarr.steps.requests import Delete, DeletePrefix, Put
+
+
+@pytest.fixture
+def filled(root: zarr.Group) -> zarr.Group:
+    root.create_array("a/x", data=np.arange(10), chunks=(3,))
+    root.create_group("a/b", attributes={"k": 1})
+    root.create_array("y", shape=(2,), dtype="int8")
+    return root
+
+
+def test_move_a_group(filled: zarr.Group) -> None:
+    filled.move("a", "p/q")
+    assert [name for name, _ in filled.members(max_depth=None)] == ["p", "p/q", "p/q/b", "p/q/x", "y"]
+    np.testing.assert_array_equal(filled["p/q/x"][:], np.arange(10))
+    assert filled["p/q/b"].attrs.asdict() == {"k": 1}
+
+
+def test_move_an_array(filled: zarr.Group) -> None:
+    filled["a"].move("x", "z")
+    np.testing.assert_array_equal(filled["a/z"][:], np.arange(10))
+    assert "x" not in filled["a"]
+
+
+def test_moves_that_make_no_sense(filled: zarr.Group) -> None:
+    with pytest.raises(KeyError, match="nowhere"):
+        filled.move("nowhere", "b")
+    with pytest.raises(ContainsArrayError):
+        filled.move("a", "y")
+    with pytest.raises(ContainsGroupError):
+        filled.move("y", "a")
+    for source, dest in (("a", "a/b/c"), ("", "q"), ("a", ""), ("a", "a")):
+        with pytest.raises(ValueError, match="move"):
+            filled.move(source, dest)
+    with pytest.raises(ValueError, match="array"):
+        filled.move("a", "y/below")
+    assert [name for name, _ in filled.members(max_depth=None)] == ["a", "a/b", "a/x", "y"]
+
+
+def test_the_source_goes_last_and_the_document_arrives_last(filled: zarr.Group) -> None:
+    store = filled.store
+    if not isinstance(store, zarr.storage.MemoryStore):
+        pytest.skip("one store is enough")
+    seen: list[object] = []
+
+    class Noting(zarr.storage.MemoryStore):
+        async def set(self, key, value):  # type: ignore[no-untyped-def]
+            raise AssertionError
+
+        def set_sync(self, key, value):  # type: ignore[no-untyped-def]
+            seen.append(Put(key, value))
+            super().set_sync(key, value)
+
+        async def delete_dir(self, prefix):  # type: ignore[no-untyped-def]
+            raise AssertionError
+
+        def delete_dir_sync(self, prefix):  # type: ignore[no-untyped-def]
+            seen.append(DeletePrefix(prefix))
+            super().delete_dir_sync(prefix)
+
+        async def delete(self, key):  # type: ignore[no-untyped-def]
+            raise AssertionError
+
+        def delete_sync(self, key):  # type: ignore[no-untyped-def]
+            seen.append(Delete(key))
+            super().delete_sync(key)
+
+    group = zarr.open_group(Noting(store._store_dict), mode="r+")
+    group._run(move_steps(group._handle, "a/x", "z"))
+    keys = [step.key if isinstance(step, Put) else "gone" for step in seen]
+    documents = {"z/zarr.json", "z/.zarray"}
+    chunks = [i for i, key in enumerate(keys) if key.startswith("z/") and key not in documents]
+    published = [i for i, key in enumerate(keys) if key in documents]
+    assert max(chunks) < min(published) <= max(published) < keys.index("gone")
