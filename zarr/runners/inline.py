@@ -194,7 +194,12 @@ class InlineRunner:
         transfer(request, self.store.bulk_access(), self._get_many, self._set_many)
 
     def _get_many(self, keys: list[str]) -> Sequence[Any]:
-        buffers = self.store.get_many_sync(keys, default_buffer_prototype())
+        prototype = default_buffer_prototype()
+        get_many = getattr(self.store, "get_many_sync", None)
+        if get_many is None:
+            buffers = [self._get(key, prototype=prototype) for key in keys]
+        else:
+            buffers = get_many(keys, prototype)
         return [None if buffer is None else buffer.as_numpy_array() for buffer in buffers]
 
     def _set_many(self, items: list[tuple[str, Any]]) -> None:

@@ -32,7 +32,8 @@ class LockTable:
     """Which keys are held, and who waits for each."""
 
     def __init__(self) -> None:
-        self._guard = threading.Lock()
+        # Reentrant: a finalizer may run, and use the library, at any allocation.
+        self._guard = threading.RLock()
         self._queues: dict[str, deque[_Waiter]] = {}
 
     def __len__(self) -> int:
@@ -124,7 +125,7 @@ class LockTable:
 
     def reset(self) -> None:
         """Forget everything; for a forked child, where the holders of the parent do not exist."""
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()
         self._queues = {}
 
 

@@ -31,7 +31,8 @@ class _Resources:
 
     def forget(self) -> None:
         """Start afresh, without touching what belonged to a parent process."""
-        self.lock = threading.Lock()
+        # Reentrant: a finalizer may run, and use the library, at any allocation.
+        self.lock = threading.RLock()
         self.loop: asyncio.AbstractEventLoop | None = None
         self.thread: threading.Thread | None = None
         self.executor: ThreadPoolExecutor | None = None
@@ -46,7 +47,7 @@ LOOP: list[asyncio.AbstractEventLoop | None] = [None]
 THREAD: list[threading.Thread | None] = [None]
 
 
-def get_lock() -> threading.Lock:
+def get_lock() -> Any:
     """The lock under which loop, thread and pools are made."""
     return RESOURCES.lock
 

@@ -32,6 +32,7 @@ _NO_LINKS: Final = frozenset(
     if hasattr(errno, name)
 )
 _LONGEST_STEM: Final = 160
+_ATTEMPTS: Final = 8
 _numbers = itertools.count()
 
 
@@ -185,6 +186,17 @@ def write_file(path: str, data: memoryview, *, fsync: bool = False, exclusive: b
     OSError
         As the system says; the partial file is gone and the old value still there.
     """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return _write_once(path, data, fsync, exclusive)
+        except FileNotFoundError:
+            # Somebody removed the folder, or swept the partial file since our process cannot be seen from another
+            # machine: neither is a reason to lose the value.
+            continue
+    return _write_once(path, data, fsync, exclusive)
+
+
+def _write_once(path: str, data: memoryview, fsync: bool, exclusive: bool) -> bool:
     directory, name = os.path.split(path)
     partial = os.path.join(directory, partial_name(name))
     try:

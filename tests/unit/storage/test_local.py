@@ -323,3 +323,44 @@ def test_text_forms(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     assert str(store) == f"file://{tmp_path.as_posix()}"
     assert repr(store) == f"LocalStore('{store}')"
+
+
+def test_a_swept_partial_file_or_a_removed_folder_does_not_lose_the_value(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_replace, losses = os.replace, [0]
+
+    def lose_some(source: str, target: str) -> None:
+        losses[0] += 1
+        if losses[0] < 4:
+            os.unlink(source)
+        real_replace(source, target)
+
+    monkeypatch.setattr(os, "replace", lose_some)
+    store.set_sync("a/b", B(b"kept"))
+    assert store.get_sync("a/b") == B(b"kept")
+    assert losses[0] == 4
+
+
+def test_writers_and_removers_of_one_folder(store: LocalStore) -> None:
+    stop = threading.Event()
+    errors: list[BaseException] = []
+
+    def remove() -> None:
+        while not stop.is_set():
+            try:
+                store.delete_dir_sync("a")
+            except BaseException as error:
+                errors.append(error)
+
+    remover = threading.Thread(target=remove)
+    remover.start()
+    try:
+        for number in range(200):
+            store.set_sync(f"a/{number % 3}/x", B(b"1" * 100))
+    finally:
+        stop.set()
+        remover.join()
+    assert not errors
+    store.delete_dir_sync("")
+    assert names(store.root) == []
