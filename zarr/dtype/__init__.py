@@ -133,7 +133,7 @@ for _cls in (
     Struct,
     DateTime64,
     TimeDelta64,
-    RawBits,
-    PythonObject,
 ):
     data_type_registry.register(_cls._zarr_v3_name, _cls)
+# No names of their own: whole families of JSON forms. They are not among the named types that others walk through.
+data_type_registry.families.extend((RawBits, PythonObject))

@@ -25,6 +25,8 @@ class DataTypeRegistry:
     ----------
     contents
         The classes by name.
+    families
+        Classes that stand for a family of JSON forms and bear no name; they are tried last.
 
     Examples
     --------
@@ -34,6 +36,7 @@ class DataTypeRegistry:
     """
 
     contents: dict[str, type[ZDType[TBaseDType, TBaseScalar]]] = field(default_factory=dict, init=False)
+    families: list[type[ZDType[Any, Any]]] = field(default_factory=list, init=False, repr=False, compare=False)
     _lazy_load_list: list[EntryPoint] = field(default_factory=list, init=False, repr=False)
     _state: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -112,7 +115,7 @@ class DataTypeRegistry:
         return found
 
     def _try_dtype(self, dtype: np.dtype[Any]) -> ZDType[TBaseDType, TBaseScalar] | None:
-        for cls in self.contents.values():
+        for cls in [*self.contents.values(), *self.families]:
             if getattr(cls, "dtype_cls", type(dtype)) is not type(dtype):
                 continue
             try:
@@ -154,7 +157,7 @@ class DataTypeRegistry:
     def _try_json(self, data: DTypeJSON, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar] | None:
         spec = split_dtype_spec_v3(data) if zarr_format == 3 else None
         first = self.contents.get(spec[0]) if spec is not None else None
-        for cls in ([first] if first is not None else []) + list(self.contents.values()):
+        for cls in [*([first] if first is not None else []), *self.contents.values(), *self.families]:
             try:
                 return cls.from_json(data, zarr_format=zarr_format)
             except DataTypeValidationError as error:
