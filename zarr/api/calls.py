@@ -6,7 +6,7 @@ The synchronous and the asynchronous functions make the same calls; they differ 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from zarr.types import AccessModeLiteral, ZarrFormat
 
 T = TypeVar("T")
+ArrayLike: TypeAlias = Any
+PathLike: TypeAlias = str
 
 CREATING = ("a", "w", "w-")
 NO_ARRAYS = "at least one array must be provided"
@@ -264,9 +266,7 @@ def _open_array_steps(
             "missing the argument 'shape'"
         )
     parameters = {"shape": None, **creation, "overwrite": mode == "w" or creation.get("overwrite", False)}
-    return array_record(
-        (yield from legacy_array_steps(place, zarr_format=zarr_format, config=config, **parameters))
-    )
+    return array_record((yield from legacy_array_steps(place, zarr_format=zarr_format, config=config, **parameters)))
 
 
 def _config_of(config: Any, creation: Mapping[str, Any]) -> Any:
@@ -312,9 +312,7 @@ def array_call(data: Any, **kwargs: Any) -> Call[Opened]:
     return create_call(data.shape, dtype=data.dtype if dtype is None else dtype, data=data, **kwargs)
 
 
-def like_call(
-    model: Any, zarr_format: ZarrFormat | None = None, *, full: bool = False, **kwargs: Any
-) -> Call[Opened]:
+def like_call(model: Any, zarr_format: ZarrFormat | None = None, *, full: bool = False, **kwargs: Any) -> Call[Opened]:
     """Make an array like another one."""
     zarr_format = format_of(kwargs, zarr_format)
     given = kwargs if zarr_format is None else {**kwargs, "zarr_format": zarr_format}

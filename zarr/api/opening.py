@@ -1,0 +1,427 @@
+"""Opening what is stored, and making groups and hierarchies. What each function does is decided in ``calls.py``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr.api.calls import (
+    check_consolidated,
+    consolidate_call,
+    create_group_call,
+    given,
+    group_call,
+    hierarchy_call,
+    open_array_call,
+    open_call,
+    open_group_call,
+    open_like_call,
+)
+from zarr.api.running import as_array, as_group, as_members, as_node, run
+from zarr.arrays.synchronous import Array
+from zarr.groups.synchronous import Group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr.abc.store import Store
+    from zarr.api.calls import ArrayLike, PathLike
+    from zarr.array_spec import ArrayConfigLike
+    from zarr.arrays.synchronous import Array
+    from zarr.groups.handle import Nodes
+    from zarr.storage.resolve import StoreLike
+    from zarr.types import (
+        JSON,
+        AccessModeLiteral,
+        ZarrFormat,
+    )
+
+
+def open(
+    store: StoreLike | None = None,
+    *,
+    mode: AccessModeLiteral | None = None,
+    zarr_format: ZarrFormat | None = None,
+    path: str | None = None,
+    storage_options: dict[str, Any] | None = None,
+    config: ArrayConfigLike | None = None,
+    **kwargs: Any,
+) -> Array[Any] | Group:
+    """Open an array or a group.
+
+    Parameters
+    ----------
+    store : StoreLike
+        A path, a URL, a store, a mapping; None is a new store in memory.
+    mode : {"r", "r+", "a", "w", "w-"}
+        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew; "w-"
+        makes it
+        where nothing is. By default "a", or "r" for a store that is read-only.
+    zarr_format : 2, 3 or None
+        None takes either, and makes the format of the configuration (3).
+    path : str, optional
+        Below the place that ``store`` names.
+    storage_options : dict, optional
+        For URLs of fsspec.
+    config : ArrayConfig or dict, optional
+        Of an array.
+    **kwargs
+        Of an array that is made: with a ``shape`` an array is made where nothing is, else a group. See
+        :func:`zarr.create`.
+
+    Returns
+    -------
+    Array or Group
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is nothing and the mode does not let it be made.
+    FileExistsError
+        If the mode is "w-" and there is something.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.open({}, mode="w", shape=3, dtype="int8").shape
+    (3,)
+    >>> zarr.open({}).path
+    ''
+    """
+    return as_node(run(open_call(store, mode, zarr_format, path, storage_options, config, **kwargs)))
+
+
+def open_array(
+    store: StoreLike | None = None,
+    *,
+    zarr_format: ZarrFormat | None = None,
+    path: PathLike = "",
+    storage_options: dict[str, Any] | None = None,
+    config: ArrayConfigLike | None = None,
+    **kwargs: Any,
+) -> Array[Any]:
+    """Open an array.
+
+    Parameters
+    ----------
+    store : StoreLike
+        A path, a URL, a store, a mapping; None is a new store in memory.
+    zarr_format : 2, 3 or None
+        None takes either, and makes the format of the configuration (3).
+    path : str, optional
+        Below the place that ``store`` names.
+    storage_options : dict, optional
+        For URLs of fsspec.
+    config : ArrayConfig or dict, optional
+    **kwargs
+        ``mode`` (see :func:`zarr.open`; by default only what is there is opened), and the parameters of
+        :func:`zarr.create`
+        for an array that is made.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is nothing and the mode does not let it be made.
+    FileExistsError
+        If the mode is "w-" and there is something.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> store = {}
+    >>> zarr.open_array(store, mode="w", shape=3, dtype="int8")[:]
+    array([0, 0, 0], dtype=int8)
+    >>> zarr.open_array(store, mode="r").shape
+    (3,)
+    """
+    return as_array(run(open_array_call(store, zarr_format, path, storage_options, config, **kwargs)))
+
+
+def open_group(
+    store: StoreLike | None = None,
+    *,
+    mode: AccessModeLiteral = "a",
+    cache_attrs: bool | None = None,
+    synchronizer: Any = None,
+    path: str | None = None,
+    chunk_store: StoreLike | None = None,
+    storage_options: dict[str, Any] | None = None,
+    zarr_format: ZarrFormat | None = None,
+    meta_array: Any | None = None,
+    attributes: dict[str, JSON] | None = None,
+    use_consolidated: bool | str | None = None,
+) -> Group:
+    """Open a group.
+
+    Parameters
+    ----------
+    store : StoreLike
+        A path, a URL, a store, a mapping; None is a new store in memory.
+    mode : {"r", "r+", "a", "w", "w-"}
+        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew; "w-"
+        makes it
+        where nothing is.
+    cache_attrs, synchronizer, chunk_store, meta_array
+        Have no effect; kept for code written for zarr-python 2.
+    path : str, optional
+        Below the place that ``store`` names.
+    storage_options : dict, optional
+        For URLs of fsspec.
+    zarr_format : 2, 3 or None
+        None takes either, and makes the format of the configuration (3).
+    attributes : dict, optional
+        Of a group that is made.
+    use_consolidated : bool, str or None
+        Whether the copy of the members' documents is used: None where there is one, True insists on it, False ignores
+        it;
+        a string is its key in format 2.
+
+    Returns
+    -------
+    Group
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is nothing and the mode does not let it be made.
+    FileExistsError
+        If the mode is "w-" and there is something.
+    ContainsArrayError
+        If there is an array.
+    ValueError
+        If consolidated metadata is insisted on and there is none.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.open_group({}, mode="w", attributes={"a": 1}).attrs["a"]
+    1
+    """
+    return as_group(run(open_group_call(**given(locals()))))
+
+
+def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, **kwargs: Any) -> Group:
+    """Open a group by the copy of its members' documents.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        See :func:`zarr.open_group`.
+    use_consolidated : True
+        Nothing else makes sense here.
+
+    Returns
+    -------
+    Group
+
+    Raises
+    ------
+    ValueError
+        If there is no copy.
+    TypeError
+        If ``use_consolidated`` is not True.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> store = {}
+    >>> made = zarr.consolidate_metadata(zarr.group(store, zarr_format=2).store)
+    >>> list(zarr.open_consolidated(store))
+    []
+    """
+    check_consolidated(use_consolidated)
+    return open_group(*args, use_consolidated=True, **kwargs)
+
+
+def open_like(a: ArrayLike, path: str, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
+    """Open an array, or make it like another one.
+
+    Parameters
+    ----------
+    a : Array or array-like
+        The model.
+    path : str
+    zarr_format : 2, 3 or None
+    **kwargs
+        See :func:`zarr.open_array`; ``store`` among them.
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.open_like(zarr.ones((2,)), "x").shape
+    (2,)
+    """
+    return as_array(run(open_like_call(a, path, zarr_format, **kwargs)))
+
+
+def group(
+    store: StoreLike | None = None,
+    *,
+    overwrite: bool = False,
+    chunk_store: StoreLike | None = None,
+    cache_attrs: bool | None = None,
+    synchronizer: Any | None = None,
+    path: str | None = None,
+    zarr_format: ZarrFormat | None = None,
+    meta_array: Any | None = None,
+    attributes: dict[str, JSON] | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> Group:
+    """Open a group, or make it.
+
+    Parameters
+    ----------
+    store : StoreLike
+        A path, a URL, a store, a mapping; None is a new store in memory.
+    overwrite : bool
+        Whether it is made anew in any case, and what is there goes first.
+    cache_attrs, synchronizer, chunk_store, meta_array
+        Have no effect; kept for code written for zarr-python 2.
+    path : str, optional
+        Below the place that ``store`` names.
+    zarr_format : 2, 3 or None
+        None takes either, and makes the format of the configuration (3).
+    attributes : dict, optional
+        Of a group that is made.
+    storage_options : dict, optional
+        For URLs of fsspec.
+
+    Returns
+    -------
+    Group
+
+    Raises
+    ------
+    ContainsArrayError
+        If there is an array.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.group().path
+    ''
+    """
+    return as_group(run(group_call(**given(locals()))))
+
+
+def create_group(
+    store: StoreLike,
+    *,
+    path: str | None = None,
+    zarr_format: ZarrFormat | None = None,
+    overwrite: bool = False,
+    attributes: dict[str, Any] | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> Group:
+    """Make a group.
+
+    Parameters
+    ----------
+    store : StoreLike
+        A path, a URL, a store, a mapping; None is a new store in memory.
+    path : str, optional
+        Below the place that ``store`` names.
+    zarr_format : 2, 3 or None
+        None takes either, and makes the format of the configuration (3).
+    overwrite : bool
+        Whether what is there goes first.
+    attributes : dict, optional
+    storage_options : dict, optional
+        For URLs of fsspec.
+
+    Returns
+    -------
+    Group
+
+    Raises
+    ------
+    ContainsGroupError, ContainsArrayError
+        If there is a node already and ``overwrite`` is false.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.create_group({}, path="a", attributes={"b": 1}).attrs.asdict()
+    {'b': 1}
+    """
+    return as_group(run(create_group_call(**given(locals()))))
+
+
+def consolidate_metadata(store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None) -> Group:
+    """Store with a group a copy of the documents of all nodes below it, so that one read opens them all.
+
+    After that every change through this library keeps the copy up to date.
+
+    Parameters
+    ----------
+    store : StoreLike
+        A path, a URL, a store, a mapping; None is a new store in memory.
+    path : str, optional
+        Below the place that ``store`` names.
+    zarr_format : 2, 3 or None
+        None takes the format that is there.
+
+    Returns
+    -------
+    Group
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no group.
+    ContainsArrayError
+        If there is an array.
+    TypeError
+        If the store wants no consolidated metadata.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> store = {}
+    >>> made = zarr.group(store).create_array("x", shape=3, dtype="int8")
+    >>> list(zarr.consolidate_metadata(store, zarr_format=3))
+    ['x']
+    """
+    return as_group(run(consolidate_call(store, path, zarr_format)))
+
+
+def create_hierarchy(
+    *, store: Store, nodes: Nodes, overwrite: bool = False
+) -> Iterator[tuple[str, Group | Array[Any]]]:
+    """Make many nodes at once, with the groups that they need above them.
+
+    Parameters
+    ----------
+    store : Store
+    nodes : dict of path to metadata
+    overwrite : bool
+        Whether nodes that are there go first, with all below them.
+
+    Returns
+    -------
+    iterator of (path, Array or Group)
+        Those that were made, parents first.
+
+    Raises
+    ------
+    ValueError
+        If the nodes make no hierarchy.
+    ContainsGroupError, ContainsArrayError
+        If there is a node already and ``overwrite`` is false; nothing has been made then.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> root = zarr.group()
+    >>> made = zarr.create_hierarchy(store=zarr.storage.MemoryStore(), nodes={"a/b": root.metadata})
+    >>> [path for path, node in made]
+    ['', 'a', 'a/b']
+    """
+    return iter(as_members(run(hierarchy_call(store, nodes, overwrite))))

@@ -1,0 +1,42 @@
+"""Running calls in this thread, and the faces of what they open."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from zarr.api.calls import (
+    Call,
+    Opened,
+)
+from zarr.arrays.asynchronous import AsyncArray
+from zarr.arrays.synchronous import Array
+from zarr.groups.handle import NodeRecord
+from zarr.groups.synchronous import Group, wrap
+from zarr.runners.choose import runner_for
+
+T = TypeVar("T")
+
+
+def run(call: Call[T]) -> T:
+    """Run the steps of a call in this thread."""
+    return runner_for(call.store).run(call.steps)
+
+
+def as_array(opened: Opened) -> Array[Any]:
+    """The synchronous face of an array that was opened."""
+    return Array(AsyncArray(opened.record.metadata, opened.record.store_path, opened.config))
+
+
+def as_group(opened: Opened) -> Group:
+    """The synchronous face of a group that was opened."""
+    return Group.from_handle(opened.record.handle())
+
+
+def as_node(opened: Opened) -> Array[Any] | Group:
+    """The synchronous face of a node that was opened."""
+    return as_group(opened) if opened.record.is_group else as_array(opened)
+
+
+def as_members(records: list[NodeRecord]) -> list[tuple[str, Array[Any] | Group]]:
+    """The synchronous faces of nodes, with their paths."""
+    return [(record.name, wrap(record)) for record in records]
