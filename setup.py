@@ -28,6 +28,7 @@ LIBRARIES = ["dl", "pthread"] if sys.platform.startswith("linux") else []
 HERE = Path(__file__).resolve().parent
 DEBUG = os.environ.get("ZARR_CORE_DEBUG", "") not in ("", "0")
 MSVC = sys.platform == "win32"
+SANITIZE = ["-fsanitize=address,undefined"] if DEBUG and not MSVC else []
 
 DIRECTIVES: dict[str, Any] = {
     "language_level": 3,
@@ -69,13 +70,12 @@ def compile_args() -> list[str]:
     if MSVC:
         return ["/Od", "/Zi"] if DEBUG else ["/O2"]
     if DEBUG:
-        return ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+        return ["-O1", "-g", "-fno-omit-frame-pointer", *SANITIZE, "-fno-sanitize-recover=undefined"]
     return ["-O3", "-fno-math-errno", "-Wno-unused-function", "-Wno-unreachable-code"]
 
 
 def extensions() -> list[Extension]:
     """One extension per ``zarr_core/*.pyx``."""
-    sanitize = ["-fsanitize=address,undefined"] if DEBUG and not MSVC else []
     return [
         Extension(
             f"zarr_core.{source.stem}",
@@ -83,7 +83,7 @@ def extensions() -> list[Extension]:
             include_dirs=[numpy.get_include(), "zarr_core"],
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
             extra_compile_args=compile_args(),
-            extra_link_args=sanitize,
+            extra_link_args=SANITIZE,
             libraries=LIBRARIES,
         )
         for source in sorted((HERE / "zarr_core").glob("*.pyx"))

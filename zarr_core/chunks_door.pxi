@@ -157,8 +157,8 @@ def is_filled(cnp.ndarray array not None, fill_value):
             filled = bytes_filled(cnp.PyArray_BYTES(array), n, cnp.PyArray_BYTES(scalar), itemsize)
     else:
         filled = bytes_filled(cnp.PyArray_BYTES(array), n, cnp.PyArray_BYTES(scalar), itemsize)
-    if not filled and array.dtype.kind in "fc" and np.isnan(scalar):
-        return nan_filled(array, scalar)
+    if not filled and array.dtype.kind in "fc" and (array.dtype.char in "gG" or np.isnan(scalar)):
+        return same_numbers(array, scalar)
     return filled
 
 
@@ -195,11 +195,13 @@ cdef Py_ssize_t slot_size(Plan plan, Py_ssize_t i) noexcept:
     return size
 
 
-cdef bint nan_filled(cnp.ndarray array, cnp.ndarray scalar):
-    """NaNs of other bits are the same fill."""
-    if array.dtype.kind == "f":
+cdef bint same_numbers(cnp.ndarray array, cnp.ndarray scalar):
+    """Where bytes say too little: NaNs of other bits are the same fill, padding bytes of long doubles hold anything."""
+    if array.dtype.kind == "c":
+        return is_filled(array.real, scalar.real) and is_filled(array.imag, scalar.imag)
+    if np.isnan(scalar):
         return np.isnan(array).all()
-    return is_filled(array.real, scalar.real) and is_filled(array.imag, scalar.imag)
+    return ((array == scalar) & (np.signbit(array) == np.signbit(scalar))).all()
 
 
 cdef bint same(object a, object b):
@@ -218,7 +220,7 @@ cdef cnp.ndarray scalar_array(object value, cnp.ndarray array):
         if cnp.PyArray_DESCR(value) is cnp.PyArray_DESCR(array):
             return value
         value = value[()]
-    scalar = np.empty((), dtype=array.dtype)
+    scalar = np.zeros((), dtype=array.dtype)
     scalar[()] = value
     return scalar
 

@@ -11,10 +11,6 @@ from libc.string cimport memcpy, memset
 from zarr_core.grid cimport MAX_RANK
 from zarr_core.words cimport load2, load4, load8, store2, store4, store8, swap2, swap4, swap8
 
-cdef enum:
-    TILE = 16
-
-
 cdef inline void move(char* d, const char* s, Py_ssize_t w, bint swap) noexcept nogil:
     """One item of constant width, bytes reversed or not."""
     if not swap:
@@ -67,18 +63,19 @@ cdef inline void tiled(
     char* d, const char* s, int64_t n0, Py_ssize_t d0, Py_ssize_t s0, int64_t n1, Py_ssize_t d1, Py_ssize_t s1,
     Py_ssize_t w, bint swap,
 ) noexcept nogil:
-    """As plane, TILE by TILE items at a time."""
-    cdef int64_t i = 0, j, k, m, end0, end1
-    while i < n0:
-        end0 = min(i + TILE, n0)
-        j = 0
-        while j < n1:
-            end1 = min(j + TILE, n1)
+    """As plane, tile by tile: small enough that strides of a power of two do not crowd one set of the cache."""
+    cdef int64_t i, j = 0, k, m, end0, end1
+    cdef int64_t side = 32 if w == 1 else 16 if w == 2 else 8
+    while j < n1:
+        end1 = min(j + side, n1)
+        i = 0
+        while i < n0:
+            end0 = min(i + side, n0)
             for k in range(i, end0):
                 for m in range(j, end1):
                     move(d + k * d0 + m * d1, s + k * s0 + m * s1, w, swap)
-            j = end1
-        i = end0
+            i = end0
+        j = end1
 
 
 cdef inline void indexed(char* d, const char* s, const Loop* loop, Py_ssize_t w, bint swap) noexcept nogil:

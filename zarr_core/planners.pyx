@@ -4,7 +4,7 @@ from cpython.long cimport PyLong_CheckExact
 from cpython.slice cimport PySlice_Check
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 

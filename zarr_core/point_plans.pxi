@@ -232,17 +232,18 @@ def plan_mask(Grid grid not None, mask):
 
 
 cdef int reserve_mask(Plan plan, cnp.ndarray array) except -1:
-    """A copy of the mask, for the mask must not change under the ranks; any true byte becomes 1."""
+    """A copy of the mask, for the mask must not change under the ranks; any true byte becomes 1, eight follow."""
     cdef Py_ssize_t size = cnp.PyArray_SIZE(array), i, rows
     cdef const uint8_t* data = <const uint8_t*> cnp.PyArray_DATA(array)
     cdef int last = plan.ndim - 1
     rows = size // plan.grid.c[last].length if size and plan.ndim else 1
     plan.ranks = reserve(rows * (plan.grid.c[last].nchunks if plan.ndim else 1) + 1)
-    plan.mask = <uint8_t*> malloc(size + 1)
+    plan.mask = <uint8_t*> malloc(size + 8)
     if plan.mask == NULL:
         raise MemoryError(f"no memory for a mask of {size} elements")
     for i in range(size):
         plan.mask[i] = data[i] != 0
+    memset(plan.mask + size, 0, 8)
     return 0
 
 

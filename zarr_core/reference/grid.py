@@ -40,6 +40,12 @@ class Axis:
             raise IndexError(f"chunk {i} is out of range for an axis of {self.nchunks} chunks")
         return i
 
+    def _inside(self, position: int) -> int:
+        position = index(position)
+        if not 0 <= position < self.length:
+            raise IndexError(f"position {position} is out of range for an axis of length {self.length}")
+        return position
+
 
 class RegularAxis(Axis):
     """Chunks of one length; the last may overhang the end of the axis."""
@@ -51,7 +57,7 @@ class RegularAxis(Axis):
         if not 0 <= length <= MAX_LENGTH:
             raise ValueError(f"axis length must be between 0 and 2**63 - 1, got {length}")
         if not (1 <= chunk <= MAX_LENGTH or (chunk == 0 and length == 0)):
-            raise ValueError(f"chunk length must be between 1 and 2**63 - 1, got {chunk} for an axis of length {length}")
+            raise ValueError(f"chunk length must be between 1 and 2**63 - 1, got {chunk} for axis length {length}")
         self.length = length
         self.chunk = chunk
         self.nchunks = self.ncells = -(-length // chunk) if length else 0
@@ -64,7 +70,7 @@ class RegularAxis(Axis):
         return self.chunk
 
     def find(self, position: int) -> int:
-        return position // self.chunk
+        return self._inside(position) // self.chunk
 
 
 class VaryingAxis(Axis):
@@ -98,7 +104,7 @@ class VaryingAxis(Axis):
         return self.offsets[i + 1] - self.offsets[i]
 
     def find(self, position: int) -> int:
-        return bisect_right(self.offsets, position) - 1
+        return bisect_right(self.offsets, self._inside(position)) - 1
 
 
 class Grid:

@@ -34,7 +34,9 @@ def plan_points(grid: Grid, coords: Any) -> Plan:
     """One element per tuple of coordinates; the coordinate arrays are broadcast together."""
     arrays = [integer_array(item, d) for d, item in enumerate(coords)]
     if len(arrays) != grid.ndim:
-        raise IndexError(f"points need one coordinate array per dimension: got {len(arrays)} for {grid.ndim} dimensions")
+        raise IndexError(
+            f"points need one coordinate array per dimension: got {len(arrays)} for {grid.ndim} dimensions"
+        )
     try:
         arrays = list(np.broadcast_arrays(*arrays)) if arrays else []
     except ValueError as error:

@@ -1,0 +1,124 @@
+"""Grids: compiled equals reference."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core.strategies import AxisSpec, axis_specs, grid_specs, make_grid
+from zarr_core import grid
+from zarr_core.reference import grid as reference
+
+both = pytest.mark.parametrize("module", [grid, reference], ids=["compiled", "reference"])
+
+
+@given(axis_specs(max_length=30))
+def test_axis(spec: AxisSpec) -> None:
+    axis, twin = (make_grid(module, [spec]).axes[0] for module in (grid, reference))
+    assert (axis.length, axis.nchunks, axis.ncells, axis.regular) == (
+        twin.length,
+        twin.nchunks,
+        twin.ncells,
+        twin.regular,
+    )
+    covered = []
+    for i in range(axis.nchunks):
+        assert axis.offset(i) == twin.offset(i)
+        assert axis.chunk_length(i) == twin.chunk_length(i)
+        assert axis.valid_length(i) == twin.valid_length(i)
+        covered += range(axis.offset(i), axis.offset(i) + axis.valid_length(i))
+    assert covered == list(range(axis.length))
+    for position in covered:
+        assert axis.find(position) == twin.find(position)
+    assert repr(pickle.loads(pickle.dumps(axis))) == repr(axis)
+
+
+@given(grid_specs())
+def test_grid(specs: list[AxisSpec]) -> None:
+    compiled, twin = make_grid(grid, specs), make_grid(reference, specs)
+    for name in ("ndim", "shape", "cdata_shape", "nchunks", "regular"):
+        assert getattr(compiled, name) == getattr(twin, name)
+    assert repr(pickle.loads(pickle.dumps(compiled))) == repr(compiled)
+
+
+@given(st.lists(st.integers(0, 6), max_size=4))
+def test_morton_order(shape: list[int]) -> None:
+    order = grid.morton_order(shape)
+    assert np.array_equal(order, reference.morton_order(shape))
+    assert len(np.unique(order, axis=0)) == len(order) == np.prod(shape, dtype=int)
+
+
+def test_morton_order_by_hand() -> None:
+    assert grid.morton_order((2, 3)).tolist() == [[0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2]]
+    assert grid.morton_order((2,) * 3).tolist()[:4] == [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]
+
+
+def test_huge_grid() -> None:
+    compiled = grid.Grid([grid.RegularAxis(2**63 - 1, 3)] * 3)
+    assert compiled.nchunks == ((2**63 - 1) // 3 + 1) ** 3
+    last = grid.RegularAxis(2**63 - 1, 2**62)
+    assert (last.nchunks, last.valid_length(1)) == (2, 2**62 - 1)
+
+
+@both
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((-1, 3), ValueError, "axis length must be between 0 and 2\\*\\*63 - 1, got -1"),
+        ((2**63, 3), ValueError, "axis length must be"),
+        ((5, 0), ValueError, "chunk length must be"),
+        ((5, -2), ValueError, "chunk length must be"),
+        ((5, 2**63), ValueError, "chunk length must be"),
+        ((5.0, 2), TypeError, "float"),
+        ((5, "2"), TypeError, "str"),
+    ],
+)
+def test_regular_guards(module: Any, arguments: tuple[Any, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        module.RegularAxis(*arguments)
+
+
+@both
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((-1, [3]), "axis length must be"),
+        ((5, [2, 2]), "chunk lengths sum to 4, less than the axis length 5"),
+        ((5, [5, 0]), "chunk lengths must be at least 1, got 0 for chunk 1"),
+        ((5, [2**62, 2**62]), "more than 2\\*\\*63 - 1"),
+        ((5, [-1]), "chunk length"),
+    ],
+)
+def test_varying_guards(module: Any, arguments: tuple[Any, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        module.VaryingAxis(*arguments)
+
+
+@both
+def test_other_guards(module: Any) -> None:
+    axis = module.RegularAxis(10, 4)
+    for method in (axis.offset, axis.chunk_length, axis.valid_length):
+        for i in (-1, 3, 2**70):
+            with pytest.raises(IndexError, match=f"chunk {i} is out of range for an axis of 3 chunks"):
+                method(i)
+    for position in (-1, 10, 2**70):
+        with pytest.raises(IndexError, match=f"position {position} is out of range for an axis of length 10"):
+            axis.find(position)
+    with pytest.raises(TypeError, match="got int"):
+        module.Grid([3])
+    with pytest.raises(ValueError, match="at most 64 axes, got 65"):
+        module.Grid([axis] * 65)
+    with pytest.raises(ValueError, match="at most 64 axes, got 65"):
+        module.morton_order([1] * 65)
+    with pytest.raises(ValueError, match=r"got -1|\(2, -1\)"):
+        module.morton_order([2, -1])
+
+
+def test_morton_order_of_too_large_a_box() -> None:
+    with pytest.raises(ValueError, match="too large to order"):
+        grid.morton_order([2**40, 2**40])
