@@ -104,9 +104,10 @@ def _read_documents_steps(
 
 
 def _warn_of_both(place: StorePath | str, other: str) -> None:
+    chosen = "Zarr v3" if other == ".zarray" else "Zarr format 3"
     warnings.warn(
         f"Both zarr.json (Zarr format 3) and {other} (Zarr format 2) metadata objects exist at {place}. "
-        "Zarr format 3 will be used.",
+        f"{chosen} will be used.",
         category=ZarrUserWarning,
         stacklevel=2,
     )

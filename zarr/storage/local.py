@@ -205,8 +205,11 @@ class LocalStore(SyncStore):
         self.put_if_absent_sync(key, value)
 
     def delete_sync(self, key: str) -> None:
-        """Remove the key, if it is there; a folder is removed with all in it."""
+        """Remove the key, if it is there; a folder (``""`` is the root) is removed with all in it."""
         self._check_writable()
+        if not key:
+            self.delete_dir_sync("")
+            return
         path = self._path(key)
         try:
             os.unlink(path)
