@@ -194,6 +194,40 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
         if not await self.exists(key):
             await self.set(key, value)
 
+    @property
+    def supports_set_if_match(self) -> bool:
+        """Whether ``set_if_match`` is one step with regard to every other writer of the same data.
+
+        Where it is not, a store may still offer it as one step among the ``set_if_match`` calls of one process.
+        """
+        return False
+
+    async def set_if_match(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
+        """Store a value if the key still holds what the caller saw last: compare and swap.
+
+        Parameters
+        ----------
+        key
+            The key.
+        value
+            The new value.
+        expected
+            The value that the key must hold; None if it must hold none.
+
+        Returns
+        -------
+        Whether the value was stored. If not, read the key, do the change again, and try again.
+
+        Raises
+        ------
+        NotImplementedError
+            When the store has no way to do this; ``supports_set_if_match`` is False then.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} cannot store a value on a condition. Stores that can: SQLiteStore, LMDBStore and, "
+            "within one process, LocalStore and MemoryStore."
+        )
+
     async def _set_many(self, values: Iterable[tuple[str, Buffer]]) -> None:
         await gather_windowed(self.set, builtins.list(values))
 

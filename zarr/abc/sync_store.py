@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import os
+import threading
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable
 from functools import cache
@@ -14,6 +16,24 @@ from zarr.abc.async_store import Store, as_folder, gather_windowed
 if TYPE_CHECKING:
     from zarr.abc.byte_ranges import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
+
+
+# Striped, so that there is no table of locks to be cleaned up.
+_match_locks = [threading.Lock() for _ in range(64)]
+
+
+def match_lock(name: str) -> threading.Lock:
+    """The lock under which a value is compared and then stored by default."""
+    return _match_locks[hash(name) % len(_match_locks)]
+
+
+def _renew_match_locks() -> None:
+    """A forked child has none of the threads that hold them."""
+    _match_locks[:] = [threading.Lock() for _ in _match_locks]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_match_locks)
 
 
 class SyncStore(Store):
@@ -76,6 +96,21 @@ class SyncStore(Store):
         if not self.exists_sync(key):
             self.set_sync(key, value)
 
+    def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
+        """Store a value if the key still holds ``expected`` (None: nothing); the result tells whether it was stored.
+
+        As it stands here, this is one step among the calls of this method by all threads of this process, whichever
+        object of the store they hold. Plain ``set`` calls and other processes can come in between: stores that can rule
+        that out override it, and say so by ``supports_set_if_match``.
+        """
+        self._check_writable()
+        with match_lock(f"{getattr(self, 'lock_prefix', id(self))}/{key}"):
+            found = self.get_sync(key)
+            if (None if found is None else found.to_bytes()) != (None if expected is None else expected.to_bytes()):
+                return False
+            self.set_sync(key, value)
+            return True
+
     def get_many_sync(
         self, keys: Iterable[str], prototype: BufferPrototype | None = None
     ) -> builtins.list[Buffer | None]:
@@ -132,6 +167,10 @@ class SyncStore(Store):
     async def set_if_not_exists(self, key: str, value: Buffer) -> None:
         """Store a value unless the key has one."""
         await self._call(self.set_if_not_exists_sync, key, value)
+
+    async def set_if_match(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
+        """Store a value if the key still holds ``expected``; see ``set_if_match_sync``."""
+        return bool(await self._call(self.set_if_match_sync, key, value, expected))
 
     async def delete(self, key: str) -> None:
         """Delete a key; it need not have a value."""

@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zarr.errors import ZarrDeprecationWarning
 from zarr.storage.fsspec_store import FsspecStore
@@ -25,15 +25,43 @@ from zarr.storage.resolve import StoreLike
 from zarr.storage.wrapper import WrapperStore
 from zarr.storage.zip import ZipStore
 
+if TYPE_CHECKING:
+    from zarr.storage.dbm_store import DBMStore
+    from zarr.storage.lmdb_store import LMDBStore
+    from zarr.storage.sqlite import SQLiteStore
+
+_LAZY = {
+    "DBMStore": "zarr.storage.dbm_store",
+    "LMDBStore": "zarr.storage.lmdb_store",
+    "SQLiteStore": "zarr.storage.sqlite",
+}
+"""Stores whose modules are loaded when somebody asks for them: each brings a library along."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        found = getattr(importlib.import_module(_LAZY[name]), name)
+        globals()[name] = found
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
+
+
 __all__ = [
+    "DBMStore",
     "FsspecStore",
     "GpuMemoryStore",
+    "LMDBStore",
     "LocalStore",
     "LoggingStore",
     "ManagedMemoryStore",
     "MappingStore",
     "MemoryStore",
     "ObjectStore",
+    "SQLiteStore",
     "StoreLike",
     "StorePath",
     "WrapperStore",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from zarr.abc.store import Store
+from zarr.registry import get_store_factory
 from zarr.storage.fsspec_store import FsspecStore, is_fsmap
 from zarr.storage.keys import join, normalize_path
 from zarr.storage.local import LocalStore
@@ -60,6 +61,10 @@ def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[st
             return ManagedMemoryStore(name, path=parsed.path, read_only=mode == "r")
     if scheme == "file":
         return _from_local_path(url.removeprefix("file:").removeprefix("//") or ".", mode)
+    factory = get_store_factory(scheme)
+    if factory is not None:
+        store: Store = factory(url, read_only=mode == "r", **(storage_options or {}))
+        return store
     return FsspecStore.from_url(url, storage_options=storage_options, read_only=mode == "r")
 
 

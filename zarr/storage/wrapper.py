@@ -71,6 +71,11 @@ class WrapperStore(Store, Generic[T_Store]):
         prefix = getattr(self._store, "lock_prefix", None)
         return prefix if isinstance(prefix, str) else f"object:{id(self._store)}"
 
+    def lock_folder(self, path: str) -> str | None:
+        """Where the lock files of a node of the wrapped store lie."""
+        lock_folder = getattr(self._store, "lock_folder", None)
+        return None if lock_folder is None else lock_folder(path)
+
     @property
     def _is_open(self) -> bool:
         return self._store._is_open
@@ -134,6 +139,11 @@ class WrapperStore(Store, Generic[T_Store]):
     def supports_listing(self) -> bool:
         """What the wrapped store says."""
         return self._store.supports_listing
+
+    @property
+    def supports_set_if_match(self) -> bool:
+        """What the wrapped store says."""
+        return self._store.supports_set_if_match
 
     @property
     def supports_partial_writes(self) -> Literal[False]:
@@ -203,6 +213,10 @@ class WrapperStore(Store, Generic[T_Store]):
     async def set_if_not_exists(self, key: str, value: Buffer) -> None:
         """Hand on to the wrapped store."""
         await self._store.set_if_not_exists(key, value)
+
+    async def set_if_match(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
+        """Hand on to the wrapped store."""
+        return await self._store.set_if_match(key, value, expected)
 
     async def _set_many(self, values: Iterable[tuple[str, Buffer]]) -> None:
         await self._store._set_many(values)
@@ -298,6 +312,10 @@ class WrapperStore(Store, Generic[T_Store]):
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
         """Hand on to the wrapped store."""
         self._sync_method("set_if_not_exists_sync")(key, value)
+
+    def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
+        """Hand on to the wrapped store."""
+        return bool(self._sync_method("set_if_match_sync")(key, value, expected))
 
     def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> Sequence[Buffer | None]:
         """Read many keys, one by one through this store's own ``get_sync``."""

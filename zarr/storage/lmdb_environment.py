@@ -1,0 +1,259 @@
+"""One LMDB environment a process and path, as LMDB demands; its map grows, and a forked child opens its own."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NoReturn, TypeVar
+
+T = TypeVar("T")
+
+INITIAL_MAP_BYTES: Final = 1 << 28
+"""Taken of the address space, not of the disk, save on Windows."""
+
+MAX_READERS: Final = 1024
+
+FORK_WAIT_SECONDS: Final = 5.0
+"""How long a fork waits for transactions of other threads to end."""
+
+
+def require_lmdb() -> Any:
+    """The module ``lmdb``.
+
+    Raises
+    ------
+    ImportError
+        With the command that installs it.
+    """
+    try:
+        import lmdb
+    except ImportError as error:
+        raise ImportError('LMDBStore needs the package "lmdb". Install it with: pip install "zarr[lmdb]"') from error
+    return lmdb
+
+
+class Environment:
+    """An open database of this process.
+
+    Transactions share a gate, and the map grows only while none is under way, since it may move in memory then.
+    """
+
+    def __init__(self, path: str, *, read_only: bool, sync: bool, map_size: int, subdir: bool) -> None:
+        self._lmdb = require_lmdb()
+        self.path = path
+        self.read_only = read_only
+        self.pid = os.getpid()
+        self._options = {"sync": sync, "metasync": sync, "map_size": map_size, "subdir": subdir}
+        self._gate = threading.Condition()
+        self._running = 0
+        self._changing = False
+        self._env: Any = self._open()
+        self.max_key_bytes: int = self._env.max_key_size()
+
+    def _open(self) -> Any:
+        if not self.read_only:
+            os.makedirs(self.path if self._options["subdir"] else os.path.dirname(self.path), exist_ok=True)
+        try:
+            try:
+                return self._open_with()
+            except (self._lmdb.ReadonlyError, self._lmdb.LockError):
+                if not self.read_only:
+                    raise
+                # On a medium that cannot be written to, no reader can be noted down, and nobody changes the data.
+                return self._open_with(lock=False)
+        except self._lmdb.Error as error:
+            self._translate(error)
+
+    def _open_with(self, **changes: Any) -> Any:
+        # No transactions are kept for later use: a forked child that closes the environment would give up their
+        # places in the table of readers, which are still the parent's.
+        options = {"readonly": self.read_only, "max_readers": MAX_READERS, "max_spare_txns": 0, "readahead": False}
+        deadline = time.monotonic() + 1.0
+        while True:
+            try:
+                return self._lmdb.open(self.path, **{**self._options, **options, **changes})
+            except self._lmdb.Error as error:
+                # The last user of the environment has let go of it, and it is just being closed.
+                if "already open" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.001)
+
+    def make_writable(self) -> None:
+        """Open the database again, for writing; LMDB allows one environment a process only."""
+        with self._alone():
+            if self.read_only:
+                self._env.close()
+                self.read_only = False
+                self._env = self._open()
+
+    def __del__(self) -> None:
+        environment = getattr(self, "_env", None)
+        if environment is not None and self.pid == os.getpid():
+            environment.close()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it was opened by this very process."""
+        return self.pid == os.getpid()
+
+    def check_key_length(self, name: bytes) -> None:
+        """Refuse a key that LMDB has no room for.
+
+        Raises
+        ------
+        ValueError
+        """
+        if len(name) > self.max_key_bytes:
+            raise ValueError(
+                f"key {name.decode()!r} has {len(name)} bytes, and LMDB takes up to {self.max_key_bytes}; shorten the "
+                "names of the groups above, or use SQLiteStore"
+            )
+
+    @contextmanager
+    def _transaction(self, **options: Any) -> Iterator[Any]:
+        with self._gate:
+            self._gate.wait_for(lambda: not self._changing)
+            self._running += 1
+        try:
+            with self._env.begin(**options) as transaction:
+                yield transaction
+        finally:
+            with self._gate:
+                self._running -= 1
+                self._gate.notify_all()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Wait until no transaction is under way, and let none begin."""
+        with self._gate:
+            self._gate.wait_for(lambda: not self._changing)
+            self._changing = True
+            try:
+                self._gate.wait_for(lambda: self._running == 0)
+                yield
+            finally:
+                self._changing = False
+                self._gate.notify_all()
+
+    @contextmanager
+    def reading(self, copies: bool = False) -> Iterator[Any]:
+        """A transaction to read by; what it returns are views that end with it, or copies."""
+        try:
+            while True:
+                try:
+                    with self._transaction(buffers=not copies) as transaction:
+                        yield transaction
+                    return
+                except self._lmdb.MapResizedError:
+                    self._resize(None)
+        except self._lmdb.Error as error:
+            self._translate(error)
+
+    def write(self, change: Callable[[Any], T]) -> T:
+        """Run a change in a transaction, again in a larger map where there was no room; its result."""
+        try:
+            while True:
+                size = int(self._env.info()["map_size"])
+                try:
+                    with self._transaction(write=True, buffers=True) as transaction:
+                        return change(transaction)
+                except self._lmdb.MapResizedError:
+                    self._resize(None)
+                except self._lmdb.MapFullError:
+                    self._resize(size)
+        except self._lmdb.Error as error:
+            self._translate(error)
+
+    def pause(self) -> bool:
+        """Wait until no transaction is under way, and let none begin until :meth:`go_on`."""
+        with self._gate:
+            quiet = self._gate.wait_for(lambda: not self._changing and self._running == 0, FORK_WAIT_SECONDS)
+            self._changing = self._changing or quiet
+            return quiet
+
+    def go_on(self) -> None:
+        """Let transactions begin again."""
+        with self._gate:
+            self._changing = False
+            self._gate.notify_all()
+
+    def close_inherited(self) -> None:
+        """In a forked child: close the environment that was paused, which the child may not use, so that it can open
+        one of its own."""
+        self._gate = threading.Condition()
+        self._env.close()
+
+    def _resize(self, full: int | None) -> None:
+        """Double a full map; or, with None, take the size that another process gave it."""
+        with self._alone():
+            if full is None:
+                self._env.set_mapsize(0)
+            elif self._env.info()["map_size"] <= full:
+                self._env.set_mapsize(2 * full)
+
+    def _translate(self, error: Any) -> NoReturn:
+        """Raise what the rest of the library, and the user, expect of a file that cannot be read or written."""
+        lmdb = self._lmdb
+        if isinstance(error, lmdb.BadValsizeError):
+            raise ValueError(f"LMDB takes keys of 1 to {self.max_key_bytes} bytes: {error}") from error
+        number = next((code for code in (errno.ENOSPC, errno.EACCES, errno.ENOENT, errno.EROFS, errno.ENOMEM)
+                       if os.strerror(code) in str(error)), errno.EIO)  # fmt: skip
+        raise OSError(number, f"LMDB: {error}", self.path) from error
+
+
+_guard = threading.Lock()
+_environments: weakref.WeakValueDictionary[tuple[str, int], Environment] = weakref.WeakValueDictionary()
+
+
+def environment_of(path: Path, *, read_only: bool, sync: bool, map_size: int, subdir: bool) -> Environment:
+    """The environment of a path in this process: the one that is open, or a new one.
+
+    It serves all stores of the path; the first to open it says how it is synced.
+    """
+    place = os.path.realpath(path)
+    with _guard:
+        known = _environments.get((place, os.getpid()))
+        if known is None:
+            known = Environment(place, read_only=read_only, sync=sync, map_size=map_size, subdir=subdir)
+            _environments[(place, os.getpid())] = known
+        elif known.read_only and not read_only:
+            known.make_writable()
+        return known
+
+
+_paused: list[Environment] = []
+_busy: list[Environment] = []
+"""Environments of a parent process in which a transaction was under way: neither used nor closed, ever."""
+
+
+def _before_fork() -> None:
+    _guard.acquire()
+    for environment in list(_environments.values()):
+        (_paused if environment.pause() else _busy).append(environment)
+
+
+def _after_in_parent() -> None:
+    for environment in _paused:
+        environment.go_on()
+    _paused.clear()
+    _busy.clear()
+    _guard.release()
+
+
+def _after_in_child() -> None:
+    global _guard
+    _guard = threading.Lock()
+    _environments.clear()
+    for environment in _paused:
+        environment.close_inherited()
+    _paused.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_child=_after_in_child, after_in_parent=_after_in_parent)
