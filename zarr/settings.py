@@ -58,7 +58,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
         "sharding_coalesce_max_bytes": 16 << 20,
         "allow_unsafe_pickle_decode": False,
     },
-    "async": {"concurrency": 64, "timeout": None},
+    "async": {"concurrency": 128, "timeout": None},
     "threading": {"max_workers": None},
     "json_indent": 2,
     "codec_pipeline": {

@@ -40,12 +40,15 @@ class BulkAccess:
         Takes keys, returns for each its bytes or None, for "buffers".
     set_many
         Takes pairs of a key and its bytes, or None to delete the key. None if the store is read-only.
+    fsync
+        Whether files are synchronised to the disk before they become visible, for "files".
     """
 
     kind: Literal["files", "buffers"]
     root: str | None = None
     get_many: Callable[[list[str]], list[BytesLike | None]] | None = None
     set_many: Callable[[list[tuple[str, BytesLike | None]]], None] | None = None
+    fsync: bool = False
 
 
 def as_folder(prefix: str) -> str:

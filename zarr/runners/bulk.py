@@ -124,7 +124,7 @@ def transfer(request: Transfer, access: BulkAccess | None, get_many: Any, set_ma
         The way round for a store that has none.
     """
     if access is not None and access.kind == "files" and access.root is not None:
-        transfer_files(request, access.root, bool(getattr(access, "fsync", False)))
+        transfer_files(request, access.root, access.fsync)
         return
     if access is not None and access.get_many is not None:
         get_many = access.get_many

@@ -265,7 +265,7 @@ class LocalStore(SyncStore):
 
     def bulk_access(self) -> BulkAccess | None:
         """The core may open the files itself."""
-        return BulkAccess(kind="files", root=self._base.rstrip("/") or "/", get_many=None, set_many=None)
+        return BulkAccess(kind="files", root=self._base.rstrip("/") or "/", fsync=self.fsync)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
