@@ -7,6 +7,7 @@ from typing import Any
 
 from zarr import types
 from zarr._version import version as __version__
+from zarr.api.opening import create_group
 from zarr.api.synchronous import (
     array,
     consolidate_metadata,
@@ -15,7 +16,6 @@ from zarr.api.synchronous import (
     copy_store,
     create,
     create_array,
-    create_group,
     create_hierarchy,
     empty,
     empty_like,

@@ -30,11 +30,26 @@ from zarr.api.opening import (
     open_like,
 )
 from zarr.api.saving import copy, copy_all, copy_store, load, save, save_array, save_group, tree
-from zarr.arrays.create import CompressorLike
+from zarr.arrays.asynchronous import AsyncArray
+from zarr.arrays.create import DEFAULT_FILL_VALUE, CompressorLike
+from zarr.arrays.synchronous import Array
+from zarr.errors import ZarrDeprecationWarning
+from zarr.groups.synchronous import Group
 from zarr.runners.crossing import sync
 
 # Names that other libraries have taken from here.
-_ALSO_HERE = (ArrayLike, CompressorLike, PathLike, create_group, sync)
+_ALSO_HERE = (
+    Array,
+    ArrayLike,
+    AsyncArray,
+    CompressorLike,
+    DEFAULT_FILL_VALUE,
+    Group,
+    PathLike,
+    ZarrDeprecationWarning,
+    create_group,
+    sync,
+)
 
 __all__ = [
     "array",

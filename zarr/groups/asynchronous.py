@@ -10,6 +10,7 @@ import numpy as np
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.create import DEFAULT_FILL_VALUE
 from zarr.groups.consolidating import consolidate_steps
+from zarr.groups.face import GroupFace
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.hierarchy import member_hierarchy_steps
 from zarr.groups.moving import move_steps
@@ -33,14 +34,13 @@ from zarr.groups.operations import (
     update_attributes_steps,
 )
 from zarr.groups.parameters import creation_parameters, with_one_compressor
-from zarr.groups.summary import info_complete_steps, info_of, tree_steps
+from zarr.groups.summary import info_complete_steps, tree_steps
 from zarr.groups.walk import members_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for
 from zarr.storage.resolve import resolve_store_path
 
 if TYPE_CHECKING:
-    from zarr.abc.store import Store
     from zarr.array_spec import ArrayConfigLike
     from zarr.arrays.create import CompressorLike, CompressorsLike, FiltersLike, SerializerLike, ShardsLike
     from zarr.chunk_keys import ChunkKeyEncodingLike
@@ -63,7 +63,7 @@ def wrap_async(record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
     return AsyncArray(record.metadata, record.store_path)
 
 
-class AsyncGroup:
+class AsyncGroup(GroupFace):
     """A group, to be used from asynchronous code; the synchronous twin is :class:`Group`.
 
     Parameters
@@ -102,12 +102,6 @@ class AsyncGroup:
 
     def __repr__(self) -> str:
         return f"<AsyncGroup {self.store_path}>"
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"metadata": self.metadata, "store_path": self.store_path, "origin": self._handle.origin}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._handle = GroupHandle(state["metadata"], state["store_path"], state["origin"])
 
     def _run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:
         return async_runner_for(self.store).run(steps)
@@ -152,44 +146,8 @@ class AsyncGroup:
     # ------------------------------------------------------------------------------------------ what it is
 
     @property
-    def metadata(self) -> GroupMetadata:
-        return self._handle.metadata
-
-    @property
-    def store_path(self) -> StorePath:
-        return self._handle.store_path
-
-    @property
-    def store(self) -> Store:
-        return self._handle.store
-
-    @property
-    def path(self) -> str:
-        return self._handle.path
-
-    @property
-    def name(self) -> str:
-        return self._handle.name
-
-    @property
-    def basename(self) -> str:
-        return self.path.rpartition("/")[2]
-
-    @property
     def attrs(self) -> dict[str, Any]:
         return self.metadata.attributes
-
-    @property
-    def read_only(self) -> bool:
-        return self.store.read_only
-
-    @property
-    def synchronizer(self) -> None:
-        return None
-
-    @property
-    def info(self) -> GroupInfo:
-        return info_of(self._handle)
 
     async def info_complete(self) -> GroupInfo:
         return await self._run(info_complete_steps(self._handle))

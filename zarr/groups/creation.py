@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.arrays.codec_choice import is_auto
 from zarr.arrays.create import DEFAULT_FILL_VALUE, create_array_steps, default_zarr_format
 from zarr.codecs.sharding import ShardingCodec
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
@@ -98,18 +99,10 @@ def legacy_array_steps(
     }
     if zarr_format == 2:
         _refuse(2, codecs=codecs, chunk_key_encoding=chunk_key_encoding, dimension_names=dimension_names)
-        parameters["filters"] = "auto" if filters is None else filters
-        parameters["compressors"] = compressor
-        separator = "." if dimension_separator is None else dimension_separator
-        parameters["chunk_key_encoding"] = {"name": "v2", "separator": separator}
+        parameters.update(words_of_format_2(filters, compressor, dimension_separator))
     else:
         _refuse(3, filters=filters, dimension_separator=dimension_separator)
-        if compressor != "auto":
-            parameters["compressors"] = compressor
-        if codecs is not None:
-            parameters.update(split_codecs(codecs))
-        if chunk_key_encoding is not None:
-            parameters["chunk_key_encoding"] = _key_encoding(chunk_key_encoding)
+        parameters.update(words_of_format_3(codecs, compressor, chunk_key_encoding))
         parameters["dimension_names"] = dimension_names
     if data is not None:
         wanted = parameters.pop("dtype")
@@ -117,6 +110,27 @@ def legacy_array_steps(
         parameters["data"] = np.asarray(data, dtype=native)
         parameters["shape"] = None
     return (yield from create_array_steps(store_path, **parameters))
+
+
+def words_of_format_2(filters: Any, compressor: Any, separator: str | None) -> dict[str, Any]:
+    """What format 2 calls codecs and keys, in the words of ``create_array``."""
+    return {
+        "filters": "auto" if filters is None else filters,
+        "compressors": compressor,
+        "chunk_key_encoding": {"name": "v2", "separator": "." if separator is None else separator},
+    }
+
+
+def words_of_format_3(codecs: Iterable[Any] | None, compressor: Any, encoding: Any) -> dict[str, Any]:
+    """What format 3 calls codecs and keys, in the words of ``create_array``."""
+    words: dict[str, Any] = {}
+    if not is_auto(compressor):
+        words["compressors"] = compressor
+    if codecs is not None:
+        words.update(split_codecs(codecs))
+    if encoding is not None:
+        words["chunk_key_encoding"] = _key_encoding(encoding)
+    return words
 
 
 def plain_chunks(chunks: Any, shape: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
@@ -37,6 +37,9 @@ class GroupHandle:
         self.store_path = store_path
         self.origin = store_path.path if origin is None else origin
         self.version = version(store_path.store, self.origin)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (GroupHandle, (self.metadata, self.store_path, self.origin))
 
     @property
     def path(self) -> str:
@@ -79,9 +82,7 @@ class NodeRecord:
 
     __slots__ = ("metadata", "name", "origin", "store_path")
 
-    def __init__(
-        self, name: str, store_path: StorePath, metadata: NodeMetadata, origin: str | None = None
-    ) -> None:
+    def __init__(self, name: str, store_path: StorePath, metadata: NodeMetadata, origin: str | None = None) -> None:
         self.name = name
         self.store_path = store_path
         self.metadata = metadata

@@ -13,7 +13,6 @@ from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import delete_node_steps, ensure_ancestors_steps
 from zarr.steps.requests import Gather, Get, List, Put, Steps
 
-
 PUBLISHING = DOCUMENT_NAMES - {".zattrs", ".zmetadata"}
 """The documents that make a node of a path; the others only add to it."""
 

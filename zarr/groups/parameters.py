@@ -43,9 +43,7 @@ def with_one_compressor(parameters: dict[str, Any]) -> dict[str, Any]:
     compressors = parameters.get("compressors", "auto")
     if not (isinstance(compressors, str) and compressors == "auto"):
         raise ValueError("Cannot specify both `compressor` and `compressors`.")
-    warnings.warn(
-        "The `compressor` argument is deprecated. Use `compressors` instead.", ZarrUserWarning, stacklevel=4
-    )
+    warnings.warn("The `compressor` argument is deprecated. Use `compressors` instead.", ZarrUserWarning, stacklevel=4)
     parameters["compressors"] = compressor
     return parameters
 

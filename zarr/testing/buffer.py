@@ -54,7 +54,7 @@ class StoreExpectingTestBuffer(MemoryStore):
             assert isinstance(value, TestBuffer), f"{key} was set with a {type(value).__name__}"
         await super().set(key, value)
 
-    async def get(
+    async def get(  # type: ignore[override]
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Read a value, which must be asked for as a :class:`TestBuffer` unless it is metadata."""

@@ -58,9 +58,7 @@ class LatencyStore(WrapperStore["Store"]):
     def _with_store(self, store: Store) -> LatencyStore:
         return type(self)(store, get_latency=self._get_latency, set_latency=self._set_latency)
 
-    async def get(
-        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
         """Wait, then read."""
         await asyncio.sleep(self.get_latency)
         return await super().get(key, prototype, byte_range)

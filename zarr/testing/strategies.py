@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zarr
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.arrays.create import CompressorsLike, SerializerLike
 from zarr.arrays.synchronous import Array
@@ -158,5 +159,6 @@ __all__ = [
     "v3_dtypes",
     "zarr_formats",
     "zarr_key_chars",
+    "zarr",
     "zdtypes",
 ]

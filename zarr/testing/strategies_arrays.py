@@ -214,9 +214,7 @@ def sharded_arrays(
 
 
 @st.composite
-def rectilinear_arrays(
-    draw: st.DrawFn, *, shapes: SearchStrategy[tuple[int, ...]] = WIDE_SHAPES
-) -> Any:
+def rectilinear_arrays(draw: st.DrawFn, *, shapes: SearchStrategy[tuple[int, ...]] = WIDE_SHAPES) -> Any:
     """Arrays whose chunks have lengths of their own.
 
     Parameters
@@ -225,9 +223,7 @@ def rectilinear_arrays(
     """
     data = draw(numpy_arrays(shapes=shapes))
     grid = draw(rectilinear_chunk_grids(shape=data.shape))
-    array = create_array(
-        MemoryStore(), shape=data.shape, dtype=data.dtype, chunks=chunks_param_from_rectilinear(grid)
-    )
+    array = create_array(MemoryStore(), shape=data.shape, dtype=data.dtype, chunks=chunks_param_from_rectilinear(grid))
     array[...] = data
     return array
 

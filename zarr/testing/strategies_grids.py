@@ -127,9 +127,7 @@ def rectilinear_chunk_grids(draw: st.DrawFn, *, shape: tuple[int, ...]) -> Recti
 
 
 @st.composite
-def chunk_grids(
-    draw: st.DrawFn, *, shape: tuple[int, ...]
-) -> RegularChunkGridMetadata | RectilinearChunkGridMetadata:
+def chunk_grids(draw: st.DrawFn, *, shape: tuple[int, ...]) -> RegularChunkGridMetadata | RectilinearChunkGridMetadata:
     """Grids of either kind for an array.
 
     Parameters

@@ -1,0 +1,65 @@
+"""What both faces of a group say of themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr.groups.handle import GroupHandle
+from zarr.groups.summary import info_of
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store
+    from zarr.groups.info import GroupInfo
+    from zarr.metadata.group import GroupMetadata
+    from zarr.storage.path import StorePath
+
+
+class GroupFace:
+    """The properties that :class:`Group` and :class:`AsyncGroup` share; both stand before one handle."""
+
+    _handle: GroupHandle
+
+    @property
+    def metadata(self) -> GroupMetadata:
+        """What the documents of the group say."""
+        return self._handle.metadata
+
+    @property
+    def store_path(self) -> StorePath:
+        """Where the group is."""
+        return self._handle.store_path
+
+    @property
+    def store(self) -> Store:
+        """The store that holds the group."""
+        return self._handle.store
+
+    @property
+    def path(self) -> str:
+        """Path within the store, without a slash in front."""
+        return self._handle.path
+
+    @property
+    def name(self) -> str:
+        """Path within the store, with a slash in front."""
+        return self._handle.name
+
+    @property
+    def basename(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the store refuses to be written to."""
+        return self.store.read_only
+
+    @property
+    def synchronizer(self) -> None:
+        """Always None; kept for code written for zarr-python 2."""
+        return None
+
+    @property
+    def info(self) -> GroupInfo:
+        """A short summary, without looking into the store."""
+        return info_of(self._handle)
