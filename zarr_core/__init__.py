@@ -31,7 +31,8 @@ if TYPE_CHECKING or IMPLEMENTATION == "compiled":
         from zarr_core.planners import plan_basic, plan_blocks, plan_mask, plan_orthogonal, plan_points
         from zarr_core.program import Program
         from zarr_core.shard_index import IndexFormat, build_index, coalesce_ranges, parse_index
-        from zarr_core.shards import ShardReadJob, ShardWriteJob
+        from zarr_core.shard_reading import ShardReadJob
+        from zarr_core.shard_writing import ShardWriteJob
         from zarr_core.shuffle import bitshuffle, bitunshuffle, byteswap, delta_decode, delta_encode, shuffle, unshuffle
         from zarr_core.vlen import pack_bytes, pack_utf8, unpack_bytes, unpack_utf8
     except ImportError as error:

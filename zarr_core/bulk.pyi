@@ -4,32 +4,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zarr_core.chunk_io import ChunkReader, ChunkWriter
 from zarr_core.keys import KeyFormat
 from zarr_core.payloads import BytesLike
 from zarr_core.plan import Plan
 from zarr_core.program import Program
-
-class ChunkReader:
-    @property
-    def plan(self) -> Plan: ...
-    @property
-    def program(self) -> Program: ...
-    @property
-    def out(self) -> NDArray[Any]: ...
-    @property
-    def fill(self) -> NDArray[Any] | None: ...
-
-class ChunkWriter:
-    @property
-    def plan(self) -> Plan: ...
-    @property
-    def program(self) -> Program: ...
-    @property
-    def value(self) -> NDArray[Any]: ...
-    @property
-    def fill(self) -> NDArray[Any]: ...
-    @property
-    def skip_filled(self) -> bool: ...
 
 class ReadJob(ChunkReader):
     def __init__(

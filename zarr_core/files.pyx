@@ -5,7 +5,7 @@ Chunks that follow each other mostly share a folder, so its descriptor is kept: 
 from libc.errno cimport EEXIST, EINVAL, ENAMETOOLONG, ENOENT, ENOMEM
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcmp, memset, strrchr
+from libc.string cimport memchr, memcmp, memset, strrchr, strstr
 
 from zarr_core.keys cimport KeyFormat, format_key, key_capacity
 
@@ -69,12 +69,24 @@ cdef int folder_select(Folder* f, KeyFormat keys, const int64_t* coords, int ndi
         return -ENAMETOOLONG if length < 0 else -EINVAL
     f.key[length] = 0
     f.key_length = length
+    if memchr(f.key, 0, length) != NULL:
+        f.parent_length = -1
+        leave_parent(f)
+        return -EINVAL
     slash = strrchr(f.key, c'/')
     f.parent_length = slash - f.key if slash != NULL else 0
     if before == f.parent_length and memcmp(f.key, f.previous, before) == 0:
         return 1
     code = leave_parent(f)
+    if code == 0 and leads_outside(f.key):
+        f.parent_length = -1
+        return -EINVAL
     return code
+
+
+cdef bint leads_outside(const char* key) noexcept nogil:
+    """Whether a key would be looked up from another place than the root, or climb out of it."""
+    return key[0] == c'/' or memcmp(key, b"../", 3) == 0 or strstr(key, b"/../") != NULL
 
 
 cdef char* base_name(Folder* f) noexcept nogil:

@@ -1,7 +1,7 @@
 # A chain of native stages with pooled contexts.
 from libc.stdint cimport int64_t
 
-from zarr_core.decoders cimport Stage
+from zarr_core.stages cimport Stage
 from zarr_core.streams cimport Context
 
 

@@ -3,7 +3,7 @@ cimport numpy as cnp
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.string cimport memcpy, memset
 
-from zarr_core.decoders cimport (
+from zarr_core.stages cimport (
     STAGE_CRC32C,
     Stage,
     checksum_strip,

@@ -3,7 +3,7 @@
 numcodecs links these libraries statically and exports their functions. The modules are opened by path, so that this
 costs no import of numcodecs itself. A family of functions counts as found only if all of it is found in one module.
 """
-import glob
+import importlib.machinery
 import importlib.util
 import os
 
@@ -82,25 +82,28 @@ cdef bint resolve(void* library, tuple names, void** slots) noexcept:
     return True
 
 
-def _compiled_modules() -> dict[str, str]:
-    """Paths of numcodecs' compiled modules by name."""
+def _compiled_module(name: str) -> str | None:
+    """The path of one of numcodecs' compiled modules, found without importing it where that is possible."""
     spec = importlib.util.find_spec("numcodecs")
-    if spec is None or not spec.submodule_search_locations:
-        return {}
-    found = {}
-    for folder in spec.submodule_search_locations:
-        for path in glob.glob(os.path.join(glob.escape(folder), "*.so")):
-            found.setdefault(os.path.basename(path).partition(".")[0], path)
-    return found
+    if spec is None:
+        return None
+    for folder in spec.submodule_search_locations or ():
+        for suffix in importlib.machinery.EXTENSION_SUFFIXES:
+            path = os.path.join(folder, name + suffix)
+            if os.path.exists(path):
+                return path
+    # Editable installs keep compiled modules elsewhere.
+    found = importlib.util.find_spec(f"numcodecs.{name}")
+    return found.origin if found is not None else None
 
 
 cdef int load_all() except -1:
     cdef void* library
-    modules = _compiled_modules()
     for name in ("zstd", "lz4", "blosc"):
-        if name not in modules:
+        path = _compiled_module(name)
+        if path is None:
             continue
-        library = zc_library(os.fsencode(modules[name]))
+        library = zc_library(os.fsencode(path))
         if library == NULL:
             continue
         if api.zstd_decompress == NULL:

@@ -362,7 +362,7 @@ def test_guards_of_reading() -> None:
     with pytest.raises(TypeError):
         job.from_buffers([5])  # type: ignore[list-item]
     with pytest.raises(TypeError):
-        job.from_files(".", None)
+        job.from_files(".", None)  # type: ignore[arg-type]
 
 
 def test_guards_of_writing() -> None:
@@ -388,3 +388,15 @@ def test_payloads_of_all_kinds() -> None:
         job = bulk.ReadJob(PLAN, PLAIN, np.empty(3500, "<i4"), ZERO)
         job.from_buffers((payload,))
         np.testing.assert_array_equal(job.out[:1000], VALUE[:1000])
+
+
+@pytest.mark.parametrize("prefix", ["/etc", "../x", "a/../../x", "a\0b"])
+def test_keys_that_lead_outside(tmp_path: Path, prefix: str) -> None:
+    form = keys.KeyFormat(prefix, "/", "default")
+    job = bulk.ReadJob(PLAN, PLAIN, np.empty(3500, "<i4"), ZERO)
+    job.from_files(str(tmp_path), form)
+    assert job.failed.tolist() == [0, 1, 2, 3]
+    writer = bulk.WriteJob(PLAN, PLAIN, VALUE, ZERO, False)
+    writer.to_files(str(tmp_path), form)
+    assert writer.errors == [(i, errno.EINVAL) for i in range(4)]
+    assert list(tmp_path.iterdir()) == []

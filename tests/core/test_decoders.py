@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numcodecs.blosc
@@ -312,3 +315,41 @@ def test_numcodecs_reads_our_blosc_frames() -> None:
     for cname in CNAMES:
         frame = decoders.encode("blosc", data, cname=cname, typesize=8)
         assert numcodecs.blosc.Blosc().decode(frame) == data
+
+
+# --- where numcodecs' modules export nothing
+
+WITHOUT_SYMBOLS = """
+import importlib.util
+find_spec = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == "numcodecs" else find_spec(name, *rest)
+import zarr_core
+importlib.util.find_spec = find_spec
+names = ("zstd", "gzip", "zlib", "lz4", "blosc")
+assert not any(zarr_core.available()[name] for name in names), zarr_core.available()
+assert all(zarr_core.available()[name] for name in ("crc32c", "shuffle", "delta"))
+for name in names:
+    assert bytes(zarr_core.decode(name, zarr_core.encode(name, b"abc" * 99), 297)) == b"abc" * 99
+    try:
+        zarr_core.Program(1, 0, None, [(name, {})])
+    except ValueError as error:
+        assert "no native form" in str(error)
+    else:
+        raise AssertionError(name)
+    try:
+        zarr_core.decode(name, b"nonsense" * 9, 297)
+    except ValueError:
+        pass
+    else:
+        raise AssertionError(name)
+zarr_core.Program(1, 0, None, [("crc32c", {})])
+"""
+
+
+def test_without_native_codecs_numcodecs_steps_in() -> None:
+    subprocess.run([sys.executable, "-c", WITHOUT_SYMBOLS], check=True, cwd=Path(decoders.__file__).parents[1])
+
+
+def test_numcodecs_is_not_imported_for_its_symbols() -> None:
+    code = "import sys, zarr_core; assert all(zarr_core.available().values()); assert 'numcodecs' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(decoders.__file__).parents[1])

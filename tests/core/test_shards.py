@@ -17,12 +17,14 @@ from hypothesis import strategies as st
 from tests.core.guard_page import GuardedMemory
 from tests.core.plans import DTYPES, Twin, program_parts, twins, values
 from tests.core.test_bulk import make_fill, run_together, same_bytes
-from zarr_core import bulk, grid, keys, planners, program, shard_index, shards
+from zarr_core import chunk_io, grid, keys, planners, program, shard_index
 from zarr_core.reference import keys as plain_keys
 from zarr_core.reference import program as plain_program
 from zarr_core.reference import shard_index as plain_index
 from zarr_core.reference import shards as plain
 from zarr_core.reference.plan import ShardGroups
+from zarr_core.shard_reading import ShardReadJob
+from zarr_core.shard_writing import ShardWriteJob
 
 MEMORY = GuardedMemory()
 SEEDS = st.integers(0, 10_000)
@@ -100,8 +102,8 @@ def test_reading(twin: Twin, dtype_name: str, seed: int, form: Any, gap: int, dr
     )
     job.from_buffers(payloads)
 
-    def ours() -> shards.ShardReadJob:
-        return shards.ShardReadJob(
+    def ours() -> ShardReadJob:
+        return ShardReadJob(
             twin.compiled,
             groups.compiled,
             program.Program(*parts),
@@ -147,14 +149,14 @@ def test_writing(twin: Twin, dtype_name: str, seed: int, form: Any, order: str, 
         plain_index.IndexFormat(*form),
         order,
     )
-    ours = shards.ShardWriteJob(twin.compiled, groups.compiled, chain, value, fill, skip, index, order)
+    ours = ShardWriteJob(twin.compiled, groups.compiled, chain, value, fill, skip, index, order)
     stored, expected = ours.encode(0, groups.plain.ngroups), job.encode(0, groups.plain.ngroups)
     assert ours.failed.tolist() == job.failed.tolist() == []
     assert [shard is None for shard in stored] == [shard is None for shard in expected]
     if [name for name, _ in parts[3]] in ([], ["crc32c"]):
         assert stored == expected
     with TemporaryDirectory() as root:
-        ours = shards.ShardWriteJob(twin.compiled, groups.compiled, chain, value, fill, skip, index, order)
+        ours = ShardWriteJob(twin.compiled, groups.compiled, chain, value, fill, skip, index, order)
         ours.to_files(root, keys.KeyFormat("x", ".", "v2"))
         assert ours.errors == []
         names = [plain_keys.KeyFormat("x", ".", "v2").key(groups.plain.coords(g)) for g in range(len(stored))]
@@ -183,11 +185,11 @@ VALUE = np.arange(6500, dtype="<i4")
 
 
 def writer(value: Any = VALUE, plan: Any = PLAN, groups: Any = GROUPS, skip: bool = False, **more: Any) -> Any:
-    return shards.ShardWriteJob(plan, groups, ZSTD, value, ZERO, skip, INDEX, **more)
+    return ShardWriteJob(plan, groups, ZSTD, value, ZERO, skip, INDEX, **more)
 
 
-def reader(plan: Any = PLAN, groups: Any = GROUPS, **more: Any) -> shards.ShardReadJob:
-    return shards.ShardReadJob(plan, groups, ZSTD, np.full(plan.shape, -1, "<i4"), ZERO, INDEX, **more)
+def reader(plan: Any = PLAN, groups: Any = GROUPS, **more: Any) -> ShardReadJob:
+    return ShardReadJob(plan, groups, ZSTD, np.full(plan.shape, -1, "<i4"), ZERO, INDEX, **more)
 
 
 def test_some_groups(tmp_path: Path) -> None:
@@ -274,10 +276,10 @@ def test_large_shards_in_threads(tmp_path: Path, location: str, stages: list[Any
         root = str(tmp_path / str(chunk))
         plan = planners.plan_basic(grid.Grid([grid.RegularAxis(700, chunk), grid.RegularAxis(1100, chunk)]), ...)
         groups, chain = plan.shard_groups([2, 3]), program.Program(8, 0, None, stages)
-        job = shards.ShardWriteJob(plan, groups, chain, value, np.zeros(()), True, index)
+        job = ShardWriteJob(plan, groups, chain, value, np.zeros(()), True, index)
         run_together(partial(job.to_files, root, KEYS))
         assert not len(job.failed)
-        back = shards.ShardReadJob(plan, groups, chain, np.empty((700, 1100)), None, index)
+        back = ShardReadJob(plan, groups, chain, np.empty((700, 1100)), None, index)
         run_together(partial(back.from_files, root, KEYS))
         assert not len(back.failed)
         np.testing.assert_array_equal(back.out, value)
@@ -303,5 +305,5 @@ def test_guards() -> None:
     with pytest.raises(IndexError):
         reader().from_buffers([None] * 3)
     with pytest.raises(ValueError, match="shape"):
-        shards.ShardReadJob(PLAN, GROUPS, ZSTD, np.empty(5, "<i4"), ZERO, INDEX)
-    assert issubclass(shards.ShardReadJob, bulk.ChunkReader)
+        ShardReadJob(PLAN, GROUPS, ZSTD, np.empty(5, "<i4"), ZERO, INDEX)
+    assert issubclass(ShardReadJob, chunk_io.ChunkReader)

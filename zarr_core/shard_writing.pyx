@@ -1,31 +1,25 @@
-"""Many shards of one plan over inner chunks: read by index, or written whole, without the GIL.
+"""Whole shards of one plan over inner chunks, written without the GIL.
 
-A shard is a file (or a payload) with an index of its inner chunks. Reading takes the index, joins the wanted ranges
-that lie close together, and decodes; writing encodes the chunks one behind the other and puts the index before or
-after them.
+The chunks of a shard are encoded one behind the other, and their index is put before or after them.
 """
 cimport numpy as cnp
-from libc.errno cimport ENOENT, ENOMEM
-from libc.stdint cimport INT64_MAX, int64_t, uint8_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.errno cimport ENOENT, ENOMEM, ENOSYS
+from libc.stdint cimport int64_t, uint8_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from zarr_core.bulk cimport (
+from zarr_core.chunk_io cimport (
     DONE,
     FAILED,
     MISSING,
     TODO,
-    ChunkReader,
     ChunkWriter,
     check_span,
     checked_indices,
+    fail_all,
     pick,
-    read_chunk,
-    read_chunk_file,
-    read_nothing,
-    set_reader,
     set_writer,
-    view_all,
+    slot_at,
     write_chunk,
 )
 from zarr_core.files cimport (
@@ -36,10 +30,7 @@ from zarr_core.files cimport (
     folder_commit,
     folder_delete,
     folder_open,
-    folder_read,
     folder_select,
-    zc_close,
-    zc_read_at,
     zc_write_at,
 )
 from zarr_core.keys cimport KeyFormat
@@ -54,18 +45,8 @@ from zarr_core.plan cimport (
     slot_whole,
 )
 from zarr_core.program cimport Program, program_give, program_take
-from zarr_core.shard_index cimport (
-    IndexFormat,
-    Range,
-    coalesce,
-    index_clear,
-    index_entry,
-    index_nbytes,
-    index_seal,
-    index_sound,
-    index_store,
-    sort_ranges,
-)
+from zarr_core.shard_index cimport IndexFormat, index_clear, index_nbytes, index_seal, index_store
+from zarr_core.shard_reading cimport check_groups, shard_chunks
 from zarr_core.streams cimport Context, scratch_extend, scratch_reserve
 
 import os
@@ -86,331 +67,6 @@ cdef enum:
 
 WRITE_ORDERS = ("morton", "unordered", "lexicographic", "colexicographic")
 
-
-# --- guards
-
-cdef int check_groups(ShardGroups groups, Plan plan) except -1:
-    if groups is None or plan is None or groups.plan is not plan:
-        raise ValueError("groups belong to another plan")
-    return 0
-
-
-cdef int64_t shard_chunks(ShardGroups groups, Py_ssize_t g) noexcept nogil:
-    """Inner chunks per shard, or -1 where the number is absurd."""
-    cdef int64_t counts[MAX_RANK]
-    cdef int64_t n = 1
-    cdef int k
-    group_chunks_per_shard(groups, g, counts)
-    for k in range(groups.ndim):
-        if counts[k] and n > (INT64_MAX >> 6) // counts[k]:
-            return -1
-        n *= counts[k]
-    return n
-
-
-# --- reading
-
-cdef class ShardReadJob(ChunkReader):
-    """Read the inner chunks of a plan out of their shards.
-
-    Parameters
-    ----------
-    plan : Plan
-        On the grid of inner chunks.
-    groups : ShardGroups
-        The plan's slots by shard.
-    program : Program
-        How inner chunks are stored.
-    out : numpy.ndarray
-        Of ``plan.shape``.
-    fill : numpy.ndarray or None
-        0-d: what a chunk that is not stored reads as.
-    index : IndexFormat
-        The form of the shards' index.
-    which : array of int, optional
-        The groups to read, all by default.
-    max_gap_bytes : int
-        Bytes between two wanted chunks that are read along.
-    max_bytes : int
-        The largest read made by joining chunks.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        Arguments that do not fit each other. What is wrong with stored data shows in ``failed`` only.
-    """
-
-    cdef readonly ShardGroups groups
-    cdef readonly IndexFormat index
-    cdef int64_t max_gap
-    cdef int64_t max_bytes
-    cdef cnp.ndarray which_array
-    cdef const int64_t* which
-    cdef int64_t count
-    cdef int64_t next
-    cdef uint8_t* started           # per position
-    cdef uint8_t* status            # per slot of the plan
-
-    def __cinit__(
-        self, Plan plan, ShardGroups groups, Program program, out, fill, IndexFormat index not None, which=None,
-        *, max_gap_bytes: int = 16384, max_bytes: int = 1 << 20,
-    ):
-        set_reader(self, plan, program, out, fill)
-        check_groups(groups, plan)
-        if max_gap_bytes < 0 or max_bytes < 0:
-            raise ValueError(f"max_gap_bytes and max_bytes must not be negative: {max_gap_bytes}, {max_bytes}")
-        self.groups = groups
-        self.index = index
-        self.max_gap = max_gap_bytes
-        self.max_bytes = max_bytes
-        self.count = groups.ngroups
-        if which is not None:
-            self.which_array = checked_indices("which", which, groups.ngroups)
-            self.which = <const int64_t*>cnp.PyArray_DATA(self.which_array)
-            self.count = cnp.PyArray_SIZE(self.which_array)
-        self.started = <uint8_t*>calloc(self.count + 1, 1)
-        self.status = <uint8_t*>calloc(plan.nslots + 1, 1)
-        if self.started == NULL or self.status == NULL:
-            raise MemoryError
-
-    def __dealloc__(self):
-        free(self.started)
-        free(self.status)
-
-    @property
-    def missing(self):
-        """Slots with no stored chunk: int64 array."""
-        return pick(self.status, self.plan.nslots, NULL, MISSING)
-
-    @property
-    def failed(self):
-        """Slots that could not be read or decoded, whose place in the output is undefined: int64 array."""
-        return pick(self.status, self.plan.nslots, NULL, FAILED)
-
-    def from_files(self, root: str, KeyFormat keys not None) -> None:
-        """Read shards from files under a folder. Several threads may share the work by calling this together.
-
-        Parameters
-        ----------
-        root : str
-            The folder that keys are relative to.
-        keys : KeyFormat
-            Shard coordinates to keys.
-        """
-        cdef bytes path = os.fsencode(root)
-        cdef const char* folder = path
-        with nogil:
-            read_files(self, folder, keys)
-
-    def from_buffers(self, payloads, first: int = 0) -> None:
-        """Read whole shards from memory.
-
-        Parameters
-        ----------
-        payloads : sequence of bytes-like or None
-            Payload k belongs to position ``first + k`` of the job's groups; None: not stored.
-        first : int
-            Where the payloads begin.
-        """
-        cdef int64_t n = len(payloads), start = first
-        cdef const char** data
-        cdef int64_t* sizes
-        check_span(start, n, self.count)
-        data = <const char**>malloc((n + 1) * sizeof(char*))
-        sizes = <int64_t*>malloc((n + 1) * sizeof(int64_t))
-        try:
-            if data == NULL or sizes == NULL:
-                raise MemoryError
-            held = view_all(payloads, data, sizes, n)
-            with nogil:
-                read_buffers(self, data, sizes, start, n)
-        finally:
-            free(data)
-            free(sizes)
-
-
-# One thread's work on one shard: memory, or an open file.
-cdef struct Source:
-    const char* data        # NULL: a file
-    int fd
-    int64_t nbytes
-    int64_t nwanted
-    int64_t* slots
-    int64_t* inner
-    Range* ranges
-
-
-cdef inline Py_ssize_t group_at(const int64_t* which, int64_t position) noexcept nogil:
-    return which[position] if which != NULL else position
-
-
-cdef bint list_wanted(ShardReadJob job, Context* c, Py_ssize_t g, Source* s) noexcept nogil:
-    """Makes room for, and lists, the wanted slots and their places in the shard."""
-    cdef char* memory
-    s.nwanted = group_size(job.groups, g)
-    memory = scratch_reserve(&c.arena, s.nwanted * (16 + sizeof(Range)))
-    if memory == NULL:
-        return False
-    s.ranges = <Range*>memory
-    s.slots = <int64_t*>(memory + s.nwanted * sizeof(Range))
-    s.inner = s.slots + s.nwanted
-    group_slots(job.groups, g, s.slots, s.inner)
-    return True
-
-
-cdef const char* find_index(ShardReadJob job, Context* c, const Source* s, int64_t nchunks) noexcept nogil:
-    """The shard's index, checked; NULL where there is none to be had."""
-    cdef int64_t size = index_nbytes(job.index, nchunks), at
-    cdef const char* raw
-    if nchunks < 0 or size < 0 or size > s.nbytes:
-        return NULL
-    at = 0 if job.index.at_start else s.nbytes - size
-    if s.data != NULL:
-        raw = s.data + at
-    else:
-        raw = scratch_reserve(&c.chunk, size)
-        if raw == NULL or zc_read_at(s.fd, c.chunk.data, size, at) != size:
-            return NULL
-    return raw if index_sound(job.index, raw, nchunks) else NULL
-
-
-cdef int64_t look_up(ShardReadJob job, const Source* s, const char* index) noexcept nogil:
-    """Settles the chunks that are not stored or not possible; lists the ranges of the others, by offset."""
-    cdef int64_t k, found = 0, offset = 0, length = 0
-    cdef int code
-    for k in range(s.nwanted):
-        code = index_entry(index, s.inner[k], s.nbytes, &offset, &length)
-        if code == 0:
-            job.status[s.slots[k]] = read_nothing(job, s.slots[k])
-        elif code < 0:
-            job.status[s.slots[k]] = FAILED
-        else:
-            s.ranges[found].offset = offset
-            s.ranges[found].length = length
-            s.ranges[found].tag = s.slots[k]
-            found += 1
-    sort_ranges(s.ranges, found)
-    return found
-
-
-cdef void fail_all(ShardReadJob job, const Source* s) noexcept nogil:
-    cdef int64_t k
-    for k in range(s.nwanted):
-        job.status[s.slots[k]] = FAILED
-
-
-cdef void read_ranges(ShardReadJob job, Context* c, const Source* s, int64_t found) noexcept nogil:
-    """Chunks of a file, joined into few reads."""
-    cdef int64_t first = 0, taken, stop = 0, low, k
-    cdef Range* r
-    cdef char* block
-    while first < found:
-        taken = coalesce(s.ranges, first, found, job.max_gap, job.max_bytes, &stop)
-        low = s.ranges[first].offset
-        if taken == 1:
-            r = &s.ranges[first]
-            job.status[r.tag] = read_chunk_file(job, c, r.tag, s.fd, r.offset, r.length)
-        else:
-            block = scratch_reserve(&c.chunk, stop - low)
-            if block != NULL and zc_read_at(s.fd, block, stop - low, low) != stop - low:
-                block = NULL
-            for k in range(first, first + taken):
-                r = &s.ranges[k]
-                job.status[r.tag] = FAILED if block == NULL else read_chunk(
-                    job, c, r.tag, block + (r.offset - low), r.length,
-                )
-        first += taken
-
-
-cdef void read_shard(ShardReadJob job, Context* c, Py_ssize_t g, Source* s) noexcept nogil:
-    cdef const char* index
-    cdef int64_t found, k
-    cdef Range* r
-    if not list_wanted(job, c, g, s):
-        return
-    index = find_index(job, c, s, shard_chunks(job.groups, g))
-    if index == NULL:
-        fail_all(job, s)
-        return
-    found = look_up(job, s, index)
-    if s.data == NULL:
-        read_ranges(job, c, s, found)
-        return
-    for k in range(found):
-        r = &s.ranges[k]
-        job.status[r.tag] = read_chunk(job, c, r.tag, s.data + r.offset, r.length)
-
-
-cdef void settle_all(ShardReadJob job, Context* c, Py_ssize_t g, int outcome) noexcept nogil:
-    """A shard that is missing as a whole, or cannot be opened."""
-    cdef Source s
-    cdef int64_t k
-    if not list_wanted(job, c, g, &s):
-        return
-    for k in range(s.nwanted):
-        job.status[s.slots[k]] = read_nothing(job, s.slots[k]) if outcome == MISSING else outcome
-
-
-cdef void read_buffers(
-    ShardReadJob job, const char** data, const int64_t* sizes, int64_t first, int64_t n,
-) noexcept nogil:
-    cdef Context* c = program_take(job.program)
-    cdef Source s
-    cdef int64_t i
-    if c == NULL:
-        return
-    for i in range(n):
-        job.started[first + i] = 1
-        if sizes[i] < 0:
-            settle_all(job, c, group_at(job.which, first + i), MISSING)
-            continue
-        s.data = data[i]
-        s.nbytes = sizes[i]
-        s.fd = -1
-        read_shard(job, c, group_at(job.which, first + i), &s)
-    program_give(job.program, c)
-
-
-cdef void read_file(ShardReadJob job, Context* c, Folder* f, KeyFormat keys, Py_ssize_t g) noexcept nogil:
-    cdef int64_t coords[MAX_RANK]
-    cdef Source s
-    cdef int code
-    group_coords(job.groups, g, coords)
-    code = folder_select(f, keys, coords, job.groups.ndim)
-    s.data = NULL
-    s.fd = folder_read(f, &s.nbytes) if code >= 0 else code
-    if s.fd < 0:
-        settle_all(job, c, g, MISSING if s.fd == -ENOENT else FAILED)
-        return
-    read_shard(job, c, g, &s)
-    zc_close(s.fd)
-
-
-cdef void read_files(ShardReadJob job, const char* root, KeyFormat keys) noexcept nogil:
-    cdef Folder f
-    cdef Context* c = program_take(job.program)
-    cdef int code
-    cdef int64_t i
-    if c == NULL:
-        return
-    code = folder_open(&f, root, keys, job.groups.ndim, False)
-    while True:
-        i = zc_take(&job.next, 1)
-        if i >= job.count:
-            break
-        if job.started[i]:
-            continue
-        job.started[i] = 1
-        if code < 0:
-            settle_all(job, c, group_at(job.which, i), MISSING if code == -ENOENT else FAILED)
-        else:
-            read_file(job, c, &f, keys, group_at(job.which, i))
-    if code == 0:
-        folder_close(&f)
-    program_give(job.program, c)
-
-
-# --- writing
 
 cdef class ShardWriteJob(ChunkWriter):
     """Write whole shards of a plan over inner chunks.
@@ -491,7 +147,7 @@ cdef class ShardWriteJob(ChunkWriter):
     @property
     def errors(self) -> list:
         """(group, errno) of the file calls that failed."""
-        return [(group_at(self.which, i), self.codes[i]) for i in range(self.count) if self.codes[i]]
+        return [(slot_at(self.which, i), self.codes[i]) for i in range(self.count) if self.codes[i]]
 
     def encode(self, first: int, count: int) -> list:
         """Make the stored shards of some positions.
@@ -568,7 +224,7 @@ cdef int plan_sequences(ShardWriteJob job) except -1:
     cdef int k
     job.tables = {}
     for i in range(job.count):
-        group_chunks_per_shard(job.groups, group_at(job.which, i), counts)
+        group_chunks_per_shard(job.groups, slot_at(job.which, i), counts)
         shape = tuple([counts[k] for k in range(job.groups.ndim)])
         table = job.tables.get(shape)
         if table is None:
@@ -710,7 +366,7 @@ cdef int encode_shard(
     sink.fd = -1
     sink.written = 0
     sink.used = 0
-    if not lay_out(job, c, group_at(job.which, position), &shard):
+    if not lay_out(job, c, slot_at(job.which, position), &shard):
         return FAILED
     if job.index.at_start:
         if sink.folder == NULL:
@@ -741,7 +397,7 @@ cdef int write_file(ShardWriteJob job, Context* c, Folder* f, KeyFormat keys, in
     cdef int outcome, error
     sink.folder = f
     sink.fd = -1
-    group_coords(job.groups, group_at(job.which, position), coords)
+    group_coords(job.groups, slot_at(job.which, position), coords)
     error = folder_select(f, keys, coords, job.groups.ndim)
     outcome = FAILED
     if error >= 0:
@@ -764,6 +420,9 @@ cdef int write_files(ShardWriteJob job, const char* root, KeyFormat keys, bint d
     cdef Context* c
     cdef int code = folder_open(&f, root, keys, job.groups.ndim, durable)
     cdef int64_t i
+    if code == -ENOSYS:
+        fail_all(job.status, job.count)     # no such file calls here: the plain path writes
+        return 0
     if code < 0:
         return code
     c = program_take(job.program)

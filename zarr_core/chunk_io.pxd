@@ -66,3 +66,12 @@ cdef cnp.ndarray checked_indices(str what, object indices, int64_t total)
 cdef object pick(const uint8_t* status, int64_t n, const int64_t* names, int wanted)
 # Where the bytes of each payload lie; lengths of -1 stand for None. Returns what keeps them alive.
 cdef object view_all(object payloads, const char** data, int64_t* sizes, int64_t n)
+
+
+# Gives up on every place that nobody has settled.
+cdef void fail_all(uint8_t* status, int64_t n) noexcept nogil
+
+
+# The slot (or group) at a position of a job.
+cdef inline Py_ssize_t slot_at(const int64_t* slots, int64_t position) noexcept nogil:
+    return slots[position] if slots != NULL else position

@@ -1,5 +1,5 @@
 # Native codecs, one stage each: bytes in, bytes out, no Python object.
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from zarr_core.streams cimport Context
 
@@ -27,7 +27,9 @@ cdef struct Stage:
     bint at_start           # crc32c: where the checksum stands
 
 
-# Reads a codec's name and parameters; ValueError where there is no native form.
+# Reads a codec's name and parameters; ValueError for what there is not.
+cdef int parse_any(str name, dict given, Stage* stage) except -1
+# The same; ValueError also where there is no native form.
 cdef int parse_stage(str name, dict params, Stage* stage) except -1
 # Sizes; -1 where only the data tells.
 cdef int64_t stage_encoded_size(const Stage* s, int64_t n) noexcept nogil
@@ -41,3 +43,10 @@ cdef bint checksum_strip(const Stage* s, const char** data, int64_t* n) noexcept
 cdef int64_t stage_decode_growing(
     const Stage* s, Context* c, const char* src, int64_t n, char** dst, int64_t* room, int64_t limit,
 ) noexcept nogil
+cdef bint is_available(str name) except -1
+cdef dict all_available()
+
+
+cdef inline uint32_t load32(const char* data) noexcept nogil:
+    cdef const uint8_t* p = <const uint8_t*>data
+    return <uint32_t>p[0] | <uint32_t>p[1] << 8 | <uint32_t>p[2] << 16 | <uint32_t>p[3] << 24

@@ -1,0 +1,9 @@
+# What reading and writing shards share.
+from libc.stdint cimport int64_t
+
+from zarr_core.plan cimport Plan, ShardGroups
+
+
+cdef int check_groups(ShardGroups groups, Plan plan) except -1
+# Inner chunks per shard, or -1 where the number is absurd.
+cdef int64_t shard_chunks(ShardGroups groups, Py_ssize_t g) noexcept nogil
