@@ -26,6 +26,25 @@ class ArrayConfigParams(TypedDict):
     read_missing_chunks: bool
     sharding_coalesce_max_gap_bytes: int
     sharding_coalesce_max_bytes: int
+    locking: str
+
+
+def parse_locking(data: object) -> str:
+    """Return whom writers wait for, checked.
+
+    Raises
+    ------
+    ValueError
+        When it is neither "thread", "process" nor "process:" and a folder.
+
+    Examples
+    --------
+    >>> parse_locking("process")
+    'process'
+    """
+    if isinstance(data, str) and (data in {"thread", "process"} or (data.startswith("process:") and len(data) > 8)):
+        return data
+    raise ValueError(f"locking must be 'thread', 'process' or 'process:<folder>', got {data!r}")
 
 
 _CONFIG_KEYS = tuple(ArrayConfigParams.__annotations__)
@@ -47,6 +66,11 @@ class ArrayConfig:
         Reads of inner chunks of a shard become one request when at most this many unneeded bytes lie between them,
         and as long as the request stays below the second number.
 
+    locking
+        Whom writes to parts of chunks, appends, resizes and changes of attributes wait for. "thread": threads and tasks
+        of this process; that is always on. "process": other processes with the same setting, too, by lock files beside
+        the data. "process:<folder>": the same, by lock files in a folder.
+
     Examples
     --------
     >>> ArrayConfig(order="C", write_empty_chunks=False).read_missing_chunks
@@ -58,6 +82,7 @@ class ArrayConfig:
     read_missing_chunks: bool
     sharding_coalesce_max_gap_bytes: int
     sharding_coalesce_max_bytes: int
+    locking: str
 
     def __init__(
         self,
@@ -67,12 +92,14 @@ class ArrayConfig:
         read_missing_chunks: bool = True,
         sharding_coalesce_max_gap_bytes: int = 1 << 20,
         sharding_coalesce_max_bytes: int = 16 << 20,
+        locking: str = "thread",
     ) -> None:
         object.__setattr__(self, "order", parse_order(order))
         object.__setattr__(self, "write_empty_chunks", parse_bool(write_empty_chunks))
         object.__setattr__(self, "read_missing_chunks", parse_bool(read_missing_chunks))
         object.__setattr__(self, "sharding_coalesce_max_gap_bytes", parse_int(sharding_coalesce_max_gap_bytes))
         object.__setattr__(self, "sharding_coalesce_max_bytes", parse_int(sharding_coalesce_max_bytes))
+        object.__setattr__(self, "locking", parse_locking(locking))
 
     @classmethod
     def from_dict(cls, data: ArrayConfigParams | Mapping[str, Any]) -> Self:

@@ -57,6 +57,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
         "sharding_coalesce_max_gap_bytes": 1 << 20,
         "sharding_coalesce_max_bytes": 16 << 20,
         "allow_unsafe_pickle_decode": False,
+        "locking": "thread",
     },
     "async": {"concurrency": 128, "timeout": None},
     "threading": {"max_workers": None},

@@ -19,6 +19,7 @@ from zarr.chunk_keys import V2ChunkKeyEncoding
 from zarr.codecs._v2 import v2_chain_codecs
 from zarr.codecs.chain import CodecChain, ShardLevel
 from zarr.settings import config as settings
+from zarr.steps.requests import LockScope
 
 if TYPE_CHECKING:
     from zarr.chunk_keys import ChunkKeyEncoding
@@ -118,6 +119,8 @@ class ArrayLayout:
         The shard level between the two grids.
     fill : numpy.ndarray
         The fill value, 0-d.
+    scope : LockScope or None
+        Whom the locks of chunks keep out besides the threads of this process.
     """
 
     def __init__(self, metadata: ArrayV2Metadata | ArrayV3Metadata, path: str, config: ArrayConfig) -> None:
@@ -136,6 +139,7 @@ class ArrayLayout:
         self._encoding = key_encoding_of(metadata)
         self.keys: zarr_core.KeyFormat | None = self._encoding.to_core(path)
         self.prefix = f"{path}/" if path else ""
+        self.scope = LockScope.of(config.locking, path)
         self._bind_codecs()
 
     def _bind_codecs(self) -> None:

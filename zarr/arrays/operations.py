@@ -17,8 +17,10 @@ import numpy as np
 import zarr_core
 from zarr.arrays.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import ArrayNotFoundError
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.requests import Delete, Gather, Hold, List, Put, Size, Steps
+from zarr.steps.nodes import read_array_steps
+from zarr.steps.requests import Delete, Gather, Hold, List, LockScope, Put, Size, Steps
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
@@ -34,9 +36,12 @@ MAX_NAMED_CHUNKS = 4096
 # ----------------------------------------------------------------------------------------------- metadata
 
 
-def node_key(handle: ArrayHandle) -> str:
-    """The key that stands for the whole node when locks are taken."""
-    return handle.store_path.path
+def hold_node(handle: ArrayHandle) -> Hold:
+    """The request that keeps all others from changing the documents of the array."""
+    path = handle.store_path.path
+    names = ("zarr.json",) if handle.metadata.zarr_format == 3 else (".zarray", ".zattrs")
+    scope = LockScope.of(handle.config.locking, path)
+    return Hold([f"{path}/{name}" if path else name for name in names], "node", scope)
 
 
 def save_metadata_steps(handle: ArrayHandle, metadata: Any) -> Steps[None]:
@@ -58,6 +63,19 @@ def record_steps(handle: ArrayHandle, metadata: Any) -> Steps[None]:
     if path:
         documents = metadata.to_buffer_dict(default_buffer_prototype())
         yield from record_changes_steps(handle.store_path.store, {path: documents})
+
+
+def refresh_steps(handle: ArrayHandle) -> Steps[None]:
+    """Take up what another handle has made of the document; to be called while the node is held.
+
+    An array whose document is not stored (yet) keeps the metadata that it has.
+    """
+    try:
+        metadata = yield from read_array_steps(handle.store_path, handle.metadata.zarr_format)
+    except ArrayNotFoundError:
+        return
+    if metadata != handle.metadata:
+        handle.state = handle.state.replaced(metadata)
 
 
 def publish_steps(handle: ArrayHandle, metadata: Any) -> Steps[None]:
@@ -103,7 +121,8 @@ def update_attributes_steps(
 def _change_attributes_steps(
     handle: ArrayHandle, changes: dict[str, Any], removed: tuple[str, ...], replace: bool
 ) -> Steps[None]:
-    yield Hold((node_key(handle),), "node")
+    yield hold_node(handle)
+    yield from refresh_steps(handle)
     attributes = changes if replace else {**handle.metadata.attributes, **changes}
     for name in removed:
         del attributes[name]
@@ -146,7 +165,8 @@ def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: boo
 
 
 def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_chunks: bool) -> Steps[None]:
-    yield Hold((node_key(handle),), "node")
+    yield hold_node(handle)
+    yield from refresh_steps(handle)
     old = handle.state.layout
     if shape == old.shape:
         return
@@ -193,15 +213,15 @@ def delete_outside_steps(layout: ArrayLayout, shape: tuple[int, ...]) -> Steps[N
         stored = yield List(layout.path)
         keys = [key for key in stored if _is_outside(layout.coords_of(key), kept)]
     if keys:
-        yield Gather(_delete_steps(key) for key in keys)
+        yield Gather(_delete_steps(layout, key) for key in keys)
 
 
 def _is_outside(coords: tuple[int, ...] | None, kept: tuple[int, ...]) -> bool:
     return coords is not None and any(c >= k for c, k in zip(coords, kept, strict=True))
 
 
-def _delete_steps(key: str) -> Steps[None]:
-    yield Hold((key,))
+def _delete_steps(layout: ArrayLayout, key: str) -> Steps[None]:
+    yield Hold((key,), "chunk", layout.scope)
     yield Delete(key)
 
 
@@ -247,7 +267,8 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
 
 
 def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -> Steps[tuple[int, ...]]:
-    yield Hold((node_key(handle),), "node")
+    yield hold_node(handle)
+    yield from refresh_steps(handle)
     layout = handle.state.layout
     shape = layout.shape
     axis = checked_axis(layout, value.shape, axis)

@@ -300,7 +300,7 @@ def write_part_steps(
     shard, key = layout.shard, layout.key(part.coords)
     assert shard is not None
     try:
-        yield Hold((key,))
+        yield Hold((key,), "chunk", layout.scope)
         covered = {i for s, i in zip(part.slots, part.inner, strict=True) if fields is None and plan.whole(s)}
         payloads: dict[int, Buffer] = {}
         if len(covered) < chunks_inside(layout, part.coords, part.counts):

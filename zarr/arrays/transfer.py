@@ -157,7 +157,7 @@ def write_chunk_steps(
     key = layout.key(slot.coords)
     try:
         chain = layout.chain if layout.regular else layout.chain_for(slot.chunk_shape)
-        yield Hold((key,))
+        yield Hold((key,), "chunk", layout.scope)
         if slot.whole and fields is None:
             chunk = whole_chunk(layout, slot, value)
         else:

@@ -116,6 +116,8 @@ def write_plan_steps(
     count = plan.nslots
     if count == 0:
         return
+    if layout.scope is not None:
+        bulk = None  # each chunk is locked for itself: a bulk job would have to lock all at once
     if layout.shard is not None:
         yield from write_shards_steps(layout, plan, value, fields, skip_filled, bulk)
     elif bulk is not None and layout.program is not None and fields is None and count >= MIN_BULK_SLOTS:

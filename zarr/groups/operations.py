@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr.array_spec import parse_array_config
 from zarr.arrays.copying import from_array_steps
 from zarr.arrays.create import create_array_steps
 from zarr.arrays.face import ArrayFace
@@ -25,7 +26,7 @@ from zarr.groups.walk import fresh_steps, look_up
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import delete_node_steps, read_node_steps, write_node_steps
-from zarr.steps.requests import Gather, Get, Hold, Put, Steps
+from zarr.steps.requests import Gather, Get, Hold, LockScope, Put, Steps
 
 if TYPE_CHECKING:
     from zarr.storage.path import StorePath
@@ -271,7 +272,8 @@ def _change_attributes_steps(
     prefix = f"{handle.path}/" if handle.path else ""
     plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
     names = list(plain.to_buffer_dict(default_buffer_prototype()))
-    yield Hold([f"{prefix}{name}" for name in names], "node")
+    scope = LockScope.of(parse_array_config(None).locking, handle.path)
+    yield Hold([f"{prefix}{name}" for name in names], "node", scope)
     stored: NodeMetadata
     try:
         stored = yield from read_node_steps(handle.store_path, handle.metadata.zarr_format)

@@ -21,6 +21,7 @@ from zarr.runners.bulk import batch_count
 from zarr.runners.crossing import first_error
 from zarr.runners.inline import InlineRunner, range_limits
 from zarr.runners.locks import Holder, lock_prefix
+from zarr.runners.process_locks import lock_paths
 from zarr.runners.resources import get_executor
 from zarr.settings import config
 from zarr.steps.requests import (
@@ -138,6 +139,12 @@ def _checked(steps: Steps[T], called_off: threading.Event, loop: asyncio.Abstrac
         steps.close()
 
 
+async def _hold(store: Any, holder: Holder, request: Hold) -> None:
+    scope = request.scope
+    files = () if scope is None else lock_paths(store, scope, request.keys, request.family)
+    await holder.acquire_async(request.keys, request.family, files)
+
+
 async def _call(factory: Callable[[], Awaitable[T]]) -> T:
     return await factory()
 
@@ -192,7 +199,7 @@ class _Direct:
                 try:
                     kind = type(request)
                     if kind is Hold:
-                        await holder.acquire_async(request.keys, request.family)
+                        await _hold(self._inline.store, holder, request)
                         reply: Any = None
                     elif kind is Gather:
                         reply = [await self.run(child, holder) for child in request.steps]
@@ -267,7 +274,7 @@ class _Coroutines:
             jobs = (partial(self.run, child, holder) for child in request.steps)
             return await windowed(jobs, 2 * concurrency())
         if kind is Hold:
-            await holder.acquire_async(request.keys, request.family)
+            await _hold(self._store, holder, request)
             return None
         if kind is Await:
             return await request.factory()

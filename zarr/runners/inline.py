@@ -9,6 +9,7 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.bulk import transfer
 from zarr.runners.crossing import first_error, sync
 from zarr.runners.locks import Holder, lock_prefix
+from zarr.runners.process_locks import lock_paths
 from zarr.steps.requests import (
     Await,
     Delete,
@@ -142,7 +143,9 @@ class InlineRunner:
     def _scoped(self, request: Any, holder: Holder) -> Any:
         """Answer the requests that concern the steps themselves."""
         if type(request) is Hold:
-            holder.acquire(request.keys, request.family)
+            scope = request.scope
+            files = () if scope is None else lock_paths(self.store, scope, request.keys, request.family)
+            holder.acquire(request.keys, request.family, files)
             return None
         if type(request) is Gather:
             return [self.run(child, holder) for child in request.steps]

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from zarr.runners.process_locks import LockedFile, lock_file, lock_file_async
 from zarr.steps.requests import FAMILY_RANK
 
 
@@ -140,13 +141,15 @@ class Holder:
     Everybody takes locks in one order, that of (family, name); so nobody can wait for somebody who waits for them.
     """
 
-    __slots__ = ("_above", "_prefix", "_top", "names")
+    __slots__ = ("_above", "_files", "_prefix", "_top", "_top_file", "names")
 
     def __init__(self, prefix: str, above: Holder | None = None) -> None:
         self._prefix = prefix
         self._above = above
         self._top: tuple[int, str] = (-1, "") if above is None else above._top
+        self._top_file = "" if above is None else above._top_file
         self.names: list[str] = []
+        self._files: list[LockedFile] = []
 
     def _holds(self, name: str) -> bool:
         holder: Holder | None = self
@@ -178,20 +181,46 @@ class Holder:
             self._top = (rank, names[-1])
         return names
 
-    def acquire(self, keys: Sequence[str], family: str) -> None:
-        """Take the keys, blocking the thread."""
+    def wanted_files(self, paths: Sequence[str]) -> list[str]:
+        """The lock files still to take, in the one order in which all take them.
+
+        Raises
+        ------
+        RuntimeError
+            If one of them comes before one that is held already.
+        """
+        paths = [path for path in paths if not self._holds(f"file:{path}")]
+        if paths:
+            if paths[0] <= self._top_file:
+                raise RuntimeError(f"cannot lock {paths[0]}: {self._top_file}, which comes later, is locked already")
+            self._top_file = paths[-1]
+        return paths
+
+    def acquire(self, keys: Sequence[str], family: str, files: Sequence[str] = ()) -> None:
+        """Take the keys, and then the lock files that stand for them in all processes, blocking the thread."""
         for name in self.wanted(keys, family):
             LOCKS.acquire(name)
             self.names.append(name)
+        for path in self.wanted_files(files) if files else ():
+            # Threads of this process queue up here; one at a time asks the system.
+            LOCKS.acquire(f"file:{path}")
+            self.names.append(f"file:{path}")
+            self._files.append(lock_file(path))
 
-    async def acquire_async(self, keys: Sequence[str], family: str) -> None:
-        """Take the keys, letting the event loop run."""
+    async def acquire_async(self, keys: Sequence[str], family: str, files: Sequence[str] = ()) -> None:
+        """Take the keys, and then the lock files, letting the event loop run."""
         for name in self.wanted(keys, family):
             await LOCKS.acquire_async(name)
             self.names.append(name)
+        for path in self.wanted_files(files) if files else ():
+            await LOCKS.acquire_async(f"file:{path}")
+            self.names.append(f"file:{path}")
+            self._files.append(await lock_file_async(path))
 
     def release(self) -> None:
         """Let all keys of this generator go, last first."""
+        while self._files:
+            self._files.pop().close()
         while self.names:
             LOCKS.release(self.names.pop())
 

@@ -15,7 +15,7 @@ Keys are full store keys (the path of the array or group included).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -161,20 +161,50 @@ class Gather(Request):
         self.steps = steps
 
 
+class LockScope(NamedTuple):
+    """Whom a lock keeps out, where that is more than the threads of this process: all processes.
+
+    Parameters
+    ----------
+    path : str
+        The node to which the keys belong.
+    folder : str, optional
+        Where the lock files lie; by default beside the data, as the store says.
+    """
+
+    path: str
+    folder: str | None = None
+
+    @classmethod
+    def of(cls, locking: str, path: str) -> LockScope | None:
+        """The scope that a configuration asks for: None for "thread"; "process", or "process:" and a folder.
+
+        Examples
+        --------
+        >>> LockScope.of("process:/locks", "a/b")
+        LockScope(path='a/b', folder='/locks')
+        """
+        if locking == "thread":
+            return None
+        return cls(path, locking.partition(":")[2] or None)
+
+
 class Hold(Request):
-    """Lock keys against others in this process until the asking generator (with all it delegates to) has ended.
+    """Lock keys against others in this process, or in all processes, until the asking generator (with all it delegates to) has ended.
 
     All keys of one Hold are taken together, in one fixed order: nodes before chunks, then by name. A later Hold of the
     same generator, or of one that it gathers, must not ask for keys that come before: that is how deadlocks are kept
     out. Keys that are held already, by this generator or by one above it in a Gather, are not taken twice. To let keys
     go earlier, gather the steps that need them: ``yield Gather([locked_steps()])``.
+    With a ``scope``, other processes that hold with the same scope are kept out, too.
     """
 
-    __slots__ = ("family", "keys")
+    __slots__ = ("family", "keys", "scope")
 
-    def __init__(self, keys: Sequence[str], family: Family = "chunk") -> None:
+    def __init__(self, keys: Sequence[str], family: Family = "chunk", scope: LockScope | None = None) -> None:
         self.keys = keys
         self.family = family
+        self.scope = scope
 
 
 class Transfer(Request):
@@ -248,6 +278,7 @@ __all__ = [
     "Hold",
     "List",
     "ListDir",
+    "LockScope",
     "Put",
     "PutIfAbsent",
     "Request",

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from zarr.storage.keys import METADATA_NAMES, is_partial, partial_owner
+from zarr.storage.keys import LOCKS_FOLDER, METADATA_NAMES, is_partial, partial_owner
 
 WINDOWS: Final = sys.platform == "win32"
 _READ_FLAGS: Final = (
@@ -310,7 +310,7 @@ SWEEP_AFTER_SECONDS: float = 0.0
 def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
     """The entries of a directory that belong to values; none where there is no such directory.
 
-    Partial files are left out and, if ``clean``, removed when nobody writes them any more.
+    Partial files and lock files are left out; with ``clean``, partial files are removed that nobody writes any more.
     """
     try:
         entries = os.scandir(path)
@@ -318,10 +318,11 @@ def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
         return
     with entries:
         for entry in entries:
-            if not is_partial(entry.name):
+            if is_partial(entry.name):
+                if clean:
+                    sweep(entry.path)
+            elif entry.name != LOCKS_FOLDER:
                 yield entry
-            elif clean:
-                sweep(entry.path)
 
 
 def walk(path: str, prefix: str, *, clean: bool, above: tuple[Any, ...] = ()) -> Iterator[str]:

@@ -6,6 +6,9 @@ import re
 from pathlib import Path
 from typing import Final
 
+LOCKS_FOLDER: Final = ".zarr-locks"
+"""The folder beside the documents and chunks of a node in which processes that share it lock files; holds no keys."""
+
 METADATA_NAMES: Final = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
 
 # An empty, "." or ".." segment anywhere (a leading or trailing slash makes an empty one), a backslash, a NUL, or a

@@ -13,7 +13,7 @@ from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.files import read_file, remove_tree, scan, walk, write_file
-from zarr.storage.keys import check_key, is_partial
+from zarr.storage.keys import LOCKS_FOLDER, check_key, is_partial
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -119,6 +119,10 @@ class LocalStore(SyncStore):
         """Under which name the keys of this store are locked."""
         return f"file:{os.path.realpath(self.root).rstrip('/')}"
 
+    def lock_folder(self, path: str) -> str:
+        """Where the lock files of a node lie: beside its data, wherever the store begins."""
+        return os.path.join(self._base + path, LOCKS_FOLDER)
+
     def _path(self, key: str) -> str:
         check_key(key)
         return self._base + key
@@ -183,6 +187,8 @@ class LocalStore(SyncStore):
         path = self._path(key)
         if is_partial(os.path.basename(path)):
             raise ValueError(f"key {key!r} is reserved: names of this form belong to values that are being written")
+        if LOCKS_FOLDER in key and LOCKS_FOLDER in key.split("/"):
+            raise ValueError(f"key {key!r} is reserved: folders of this name hold the locks of processes")
         return path
 
     def _data(self, value: object) -> memoryview:

@@ -1,0 +1,149 @@
+"""What zarr-python 2 calls synchronizers: who must not write the same chunk at the same time."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote
+
+from zarr.runners.locks import LOCKS
+from zarr.runners.process_locks import LockedFile, lock_file
+
+_LONGEST_NAME = 200
+
+
+class KeyLock:
+    """The lock of one key: a context manager, or ``acquire`` and ``release``.
+
+    Parameters
+    ----------
+    name : str
+        Among the threads of this process.
+    path : str, optional
+        The file that other processes lock, too.
+    """
+
+    def __init__(self, name: str, path: str | None = None) -> None:
+        self._name = name
+        self._path = path
+        self._file: LockedFile | None = None
+
+    def acquire(self) -> bool:
+        """Take the lock, waiting until nobody else has it."""
+        LOCKS.acquire(self._name)
+        if self._path is not None:
+            try:
+                self._file = lock_file(self._path)
+            except BaseException:
+                LOCKS.release(self._name)
+                raise
+        return True
+
+    def release(self) -> None:
+        """Let go of the lock."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        LOCKS.release(self._name)
+
+    def __enter__(self) -> KeyLock:
+        self.acquire()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+class ThreadSynchronizer:
+    """Keeps threads of one process from writing the same chunk at once.
+
+    Arrays always do that by themselves: giving one changes nothing. It is here for code written for zarr-python 2, and
+    as a lock for a use of your own: ``with synchronizer[key]: ...``
+
+    Examples
+    --------
+    >>> synchronizer = ThreadSynchronizer()
+    >>> with synchronizer["a key"]:
+    ...     pass
+    """
+
+    locking = "thread"
+
+    def __getitem__(self, item: str) -> KeyLock:
+        return KeyLock(f"synchronizer:{id(self)}/{item}")
+
+
+class ProcessSynchronizer:
+    """Keeps processes (and threads) from writing the same chunk at once, by lock files in a folder.
+
+    Give the same folder to all of them, best on a local disk. What a dead process held is free again at once.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder; it is made when it is needed.
+
+    Examples
+    --------
+    >>> import tempfile, zarr
+    >>> synchronizer = ProcessSynchronizer(tempfile.mkdtemp())
+    >>> array = zarr.open_array(tempfile.mkdtemp(), mode="w", shape=10, synchronizer=synchronizer)
+    >>> array[2:5] = 1
+    >>> with synchronizer["a key"]:
+    ...     pass
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = os.path.abspath(path)
+
+    @property
+    def locking(self) -> str:
+        """The same as a configuration of an array."""
+        return f"process:{self.path}"
+
+    def __getitem__(self, item: str) -> KeyLock:
+        name = quote(item, safe="")
+        if len(name) > _LONGEST_NAME:
+            name = hashlib.sha256(item.encode()).hexdigest()
+        path = os.path.join(self.path, f"2.key.{name}")
+        return KeyLock(f"file:{path}", path)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ProcessSynchronizer) and self.path == other.path
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.path))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.path!r})"
+
+
+def locking_of(synchronizer: Any) -> str | None:
+    """The ``locking`` of an array that a synchronizer asks for; None for None.
+
+    Raises
+    ------
+    TypeError
+        If it is none of ours: an array cannot use the locks of another library.
+
+    Examples
+    --------
+    >>> locking_of(ThreadSynchronizer())
+    'thread'
+    """
+    if synchronizer is None:
+        return None
+    if isinstance(synchronizer, ThreadSynchronizer | ProcessSynchronizer):
+        return synchronizer.locking
+    raise TypeError(
+        "synchronizer must be a zarr.ThreadSynchronizer or a zarr.ProcessSynchronizer, "
+        f"got {synchronizer!r} of type {type(synchronizer).__name__}"
+    )
