@@ -65,10 +65,12 @@ def transfer_buffers(
 ) -> None:
     """Move the bytes through the store's own calls, batch by batch; the batches are decoded by several threads."""
     names = request.names()
-    if thread_count(request) == 1:
-        _serial(request, names, get_many, set_many)
-    else:
+    if thread_count(request) > 1:
         _threaded(request, names, get_many, set_many)
+        return
+    total, size = len(names), batch_count(request)
+    for first in range(0, total, size):
+        _move(request, names, first, min(first + size, total), get_many, set_many)
 
 
 def _batches(request: Transfer, total: int, threads: int) -> list[tuple[int, int]]:
@@ -91,11 +93,6 @@ def _move(
     else:
         payloads = request.job.encode(first, stop - first)
         set_many(list(zip(names[first:stop], payloads, strict=True)))
-
-
-def _serial(request: Transfer, names: list[str], get_many: Any, set_many: Any) -> None:
-    for first, stop in _batches(request, len(names), 1):
-        _move(request, names, first, stop, get_many, set_many)
 
 
 def _threaded(request: Transfer, names: list[str], get_many: Any, set_many: Any) -> None:
