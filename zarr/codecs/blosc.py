@@ -217,6 +217,6 @@ class BloscCodec(BytesBytesMethods, BytesBytesCodec):
         del config["id"]
         return NumcodecStream("blosc", spec, cast("Numcodec", numcodecs.Blosc(**config)))
 
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
+    def compute_encoded_size(self, _input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
         """Raise, because the size depends on the data."""
         raise NotImplementedError("The size of blosc data depends on the data.")

@@ -44,6 +44,6 @@ class Crc32cCodec(BytesBytesMethods, BytesBytesCodec):
         """Make the codec ready for chunks of one description."""
         return CoreStream("crc32c", spec, ("crc32c", {"location": "end"}))
 
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
         """Return the number of bytes with the checksum."""
         return input_byte_length + CHECKSUM_NBYTES

@@ -73,6 +73,6 @@ class GzipCodec(BytesBytesMethods, BytesBytesCodec):
         """Make the codec ready for chunks of one description."""
         return CoreStream("gzip", spec, ("gzip", {"level": self.level}))
 
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
+    def compute_encoded_size(self, _input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
         """Raise, because the size depends on the data."""
         raise NotImplementedError("The size of gzip data depends on the data.")

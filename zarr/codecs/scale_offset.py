@@ -108,7 +108,7 @@ class ScaleOffset(ArrayArrayMethods, ArrayArrayCodec):
             lambda data: encode_values(data, offset, scale),
         )
 
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
         """Return the same size."""
         return input_byte_length
 

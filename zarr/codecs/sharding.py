@@ -18,6 +18,7 @@ from zarr.abc.codec import (
     ArrayBytesCodecPartialDecodeMixin,
     ArrayBytesCodecPartialEncodeMixin,
     Codec,
+    CodecPipeline,
 )
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer import numpy_buffer_prototype
@@ -29,9 +30,10 @@ from zarr.codecs.crc32c_ import Crc32cCodec
 from zarr.codecs.deprecated_enums import DeprecatedStrEnumMeta, one_of
 from zarr.codecs.parsing import parse_codecs
 from zarr.codecs.partial_shards import decode_part, encode_part
-from zarr.codecs.shard_level import IndexLocation, ShardLevel, SubchunkWriteOrder
+from zarr.codecs.shard_level import EMPTY, IndexLocation, ShardLevel, SubchunkWriteOrder
 from zarr.codecs.sync_api import ArrayBytesMethods
 from zarr.dtype import UInt64
+from zarr.registry import get_pipeline_class
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from zarr.grids import ChunkGridMetadata
     from zarr.types import JSON, SelectorTuple, ShapeLike
 
+MAX_UINT_64: Final = EMPTY
 INDEX_LOCATION: Final = ("start", "end")
 SUBCHUNK_WRITE_ORDER: Final = ("morton", "unordered", "lexicographic", "colexicographic")
 
@@ -179,6 +182,17 @@ class ShardingCodec(
         }
         return {"name": "sharding_indexed", "configuration": configuration}
 
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    @property
+    def codec_pipeline(self) -> CodecPipeline:
+        """The codecs of an inner chunk as the configured pipeline."""
+        return get_pipeline_class().from_codecs(self.codecs)
+
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
         """Return the codec with its inner codecs evolved for inner chunks."""
         codecs = evolve_codecs(self.codecs, self._inner_spec(array_spec))
@@ -230,9 +244,9 @@ class ShardingCodec(
             write_order=self.subchunk_write_order,
         )
 
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+    def compute_encoded_size(self, input_byte_length: int, shard_spec: ArraySpec) -> int:
         """Return the size of a full shard of inner chunks that keep their size."""
-        counts = (length // inner for length, inner in zip(chunk_spec.shape, self.chunk_shape, strict=True))
+        counts = (length // inner for length, inner in zip(shard_spec.shape, self.chunk_shape, strict=True))
         size = CodecChain.build(self.index_codecs, _index_spec(tuple(counts))).encoded_size()
         assert size is not None, "index codecs have a fixed size; the constructor checks that"
         return input_byte_length + size
@@ -297,7 +311,7 @@ def _index_spec(counts: tuple[int, ...]) -> ArraySpec:
     return ArraySpec(
         shape=(*counts, 2),
         dtype=UInt64(endianness="little"),
-        fill_value=np.uint64(2**64 - 1),
+        fill_value=np.uint64(MAX_UINT_64),
         config=ArrayConfig(order="C", write_empty_chunks=True),
         prototype=numpy_buffer_prototype(),
     )

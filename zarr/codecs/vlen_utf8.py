@@ -123,7 +123,7 @@ class VLenUTF8Codec(ArrayBytesMethods, ArrayBytesCodec):
         """Make the codec ready for chunks of one description."""
         return BoundVLenUTF8("vlen-utf8", spec)
 
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
+    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
         """Raise, because the size depends on the data."""
         raise NotImplementedError("The size of variable-length data depends on the data.")
 
@@ -151,6 +151,6 @@ class VLenBytesCodec(ArrayBytesMethods, ArrayBytesCodec):
         """Make the codec ready for chunks of one description."""
         return BoundVLenBytes("vlen-bytes", spec)
 
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
+    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
         """Raise, because the size depends on the data."""
         raise NotImplementedError("The size of variable-length data depends on the data.")

@@ -97,6 +97,6 @@ class ZstdCodec(BytesBytesMethods, BytesBytesCodec):
         assert stage is not None
         return CoreStream("zstd", spec, stage)
 
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
+    def compute_encoded_size(self, _input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
         """Raise, because the size depends on the data."""
         raise NotImplementedError("The size of zstd data depends on the data.")

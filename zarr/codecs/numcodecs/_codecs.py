@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from zarr.array_spec import ArraySpec
     from zarr.codecs.bound import BoundBase
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.grids import ChunkGridMetadata
 
 
 def _retyped(spec: ArraySpec, dtype: Any) -> ArraySpec:
@@ -124,9 +123,7 @@ class PackBits(_NumcodecsArrayArrayCodec, codec_name="packbits"):
         nbytes = 1 + -(-element_count(chunk_spec.shape) // 8)
         return replace_spec(chunk_spec, shape=(nbytes,), dtype=UInt8(), fill_value=np.uint8(0))
 
-    def validate(
-        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
-    ) -> None:
+    def validate(self, *, dtype: ZDType[TBaseDType, TBaseScalar], **_kwargs: Any) -> None:
         """Raise ValueError if the array does not hold booleans."""
         if dtype.to_native_dtype() != np.dtype("bool"):
             raise ValueError(f"Packbits filter requires bool dtype. Got {dtype}.")
