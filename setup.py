@@ -98,4 +98,5 @@ setup(
         force=DEBUG,
     ),
     cmdclass={"build_ext": BuildExtensions},
+    options={"build_ext": {"parallel": os.cpu_count() or 1}},
 )
