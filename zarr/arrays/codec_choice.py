@@ -27,6 +27,10 @@ FiltersLike: TypeAlias = (
 SerializerLike: TypeAlias = dict[str, Any] | str | ArrayBytesCodec | Literal["auto"]
 
 
+SELF_SUFFICIENT_OBJECT_CODECS = ("vlen-utf8", "vlen-bytes", "json2", "msgpack2", "pickle")
+"""Object codecs that can be made without a parameter."""
+
+
 def is_auto(value: object) -> bool:
     """Whether a parameter is left to the library."""
     return isinstance(value, str) and value == "auto"
@@ -56,10 +60,9 @@ def default_compressors_v3(dtype: ZDType[Any, Any]) -> tuple[BytesBytesCodec, ..
 
 def default_filters_v2(dtype: ZDType[Any, Any]) -> tuple[Any, ...] | None:
     """The filters of a format 2 array, where the user names none: only objects need one."""
-    if isinstance(dtype, VariableLengthUTF8):
-        return (numcodecs.VLenUTF8(),)
-    if isinstance(dtype, VariableLengthBytes):
-        return (numcodecs.VLenBytes(),)
+    needed = getattr(dtype, "object_codec_id", None)
+    if needed in SELF_SUFFICIENT_OBJECT_CODECS:
+        return (numcodecs.get_codec({"id": needed}),)
     return None
 
 
@@ -212,7 +215,24 @@ def choose_codecs_v2(
     else:
         given: Any = (filters,) if isinstance(filters, (Mapping, NumcodecsCodec, Codec)) else filters
         chosen = tuple(parse_numcodec(codec, "filter") for codec in given) or None
-    return chosen, choose_compressor_v2(dtype, compressors)
+    compressor = choose_compressor_v2(dtype, compressors)
+    check_object_codec(dtype, (*(chosen or ()), compressor))
+    return chosen, compressor
+
+
+def check_object_codec(dtype: ZDType[Any, Any], codecs: Iterable[Any]) -> None:
+    """Refuse objects that no codec could turn into bytes.
+
+    Raises
+    ------
+    ValueError
+    """
+    needed = getattr(dtype, "object_codec_id", None)
+    if needed is not None and needed not in {getattr(codec, "codec_id", None) for codec in codecs}:
+        raise ValueError(
+            f"Data type {dtype} requires the numcodecs codec {needed!r}, but no such codec was specified in the "
+            "filters or compressor parameters for this array."
+        )
 
 
 def choose_compressor_v2(dtype: ZDType[Any, Any], compressors: CompressorsLike) -> Any:

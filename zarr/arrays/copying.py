@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
@@ -15,6 +16,7 @@ from zarr.arrays.face import ArrayFace, split_codecs
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.reading import get_selection_steps
 from zarr.arrays.writing import set_selection_steps
+from zarr.errors import ZarrUserWarning
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.requests import Await, Gather
@@ -142,6 +144,13 @@ def kept_parameters(source: ArrayHandle, given: dict[str, Any]) -> dict[str, Any
         parameters["attributes"] = dict(metadata.attributes)
     if same:
         _keep_names(parameters, metadata)
+    elif isinstance(metadata, ArrayV2Metadata) and metadata.order == "F" and given["order"] is None:
+        warnings.warn(
+            "The 'order' attribute of a Zarr format 2 array does not have a direct analogue in Zarr format 3. "
+            "The existing order='F' of the source Zarr format 2 array will be ignored.",
+            ZarrUserWarning,
+            stacklevel=2,
+        )
     return parameters
 
 

@@ -115,7 +115,8 @@ def update_attributes_steps(
     """
     check_writable(handle)
     json.dumps(dict(changes))  # before anything is changed
-    yield from changing_steps(handle, _change_attributes_steps(handle, dict(changes), tuple(removed), replace))
+    named = {str(name): value for name, value in changes.items()}
+    yield from changing_steps(handle, _change_attributes_steps(handle, named, tuple(removed), replace))
 
 
 def _change_attributes_steps(

@@ -7,6 +7,7 @@ here the errors get their names.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -126,7 +127,21 @@ def _raise_index_error(error: IndexError, items: tuple[Any, ...], layout: ArrayL
         raise IndexError("an index can only have a single ellipsis ('...')") from None
     if given > layout.ndim:
         raise IndexError(f"too many indices for array; expected {layout.ndim}, got {given}") from None
-    raise BoundsCheckError(str(error)) from None
+    raise out_of_bounds(error) from None
+
+
+CORE_MESSAGE = re.compile(r"index (-?\d+) is out of bounds for dimension (\d+) with length (\d+)")
+
+
+def out_of_bounds(error: IndexError) -> BoundsCheckError:
+    """An index error of the core in the words that users of zarr-python match on, with all its numbers."""
+    found = CORE_MESSAGE.search(str(error))
+    if found is None:
+        return BoundsCheckError(str(error))
+    index, dimension, length = found.groups()
+    return BoundsCheckError(
+        f"index out of bounds for dimension with length {length}: index {index} of dimension {dimension}"
+    )
 
 
 def plan_basic(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
@@ -288,7 +303,7 @@ def plan_coordinates(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
     try:
         return zarr_core.plan_points(layout.grid, tuple(coords))
     except IndexError as error:
-        raise BoundsCheckError(str(error)) from None
+        raise out_of_bounds(error) from None
 
 
 def plan_mask(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:

@@ -197,6 +197,7 @@ def test_rectilinear() -> None:
         ({"chunks": [[2, 2], [8]]}, ValueError),
         ({"chunks": [[1, 7], [8]], "shards": (8, 8)}, ValueError),
         ({"zarr_format": 4}, ValueError),
+        ({"dtype": str, "zarr_format": 2, "filters": None}, ValueError),
         ({"compressors": BytesCodec()}, TypeError),
         ({"data": np.zeros((8, 8))}, ValueError),
     ],
@@ -269,7 +270,8 @@ def test_from_array_between_formats() -> None:
     )  # fmt: skip
     same = zarr.from_array({}, data=source)
     assert same.metadata == source.metadata
-    other = zarr.from_array({}, data=source, zarr_format=3)
+    with pytest.warns(UserWarning, match="order"):
+        other = zarr.from_array({}, data=source, zarr_format=3)
     assert other.chunks == (5, 5)
     assert other.filters == ()
     for array in (same, other):
@@ -285,6 +287,13 @@ def test_from_array_does_not_delete_its_source() -> None:
     with pytest.raises(ValueError, match="would delete"):
         zarr.from_array(store, data=source, name="a", overwrite=True)
     assert source[...].tolist() == [0, 1, 2]
+
+
+def test_python_objects_in_format_2() -> None:
+    dtype = zarr.dtype.parse_dtype({"name": "|O", "object_codec_id": "json2"}, zarr_format=2)
+    array = zarr.create_array({}, shape=(4,), chunks=(3,), dtype=dtype, zarr_format=2, fill_value=None)
+    array[0:2] = np.array([{"a": 1}, [1, 2]], dtype=object)
+    assert array[0:2].tolist() == [{"a": 1}, [1, 2]]
 
 
 def test_nested_shards() -> None:
