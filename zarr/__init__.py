@@ -45,6 +45,7 @@ from zarr.groups.synchronous import Group
 from zarr.logs import debug_lines, set_format, set_log_level
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.runners.synchronizers import ProcessSynchronizer, ThreadSynchronizer
 from zarr.settings import config
 
 # `zarr.types` lies on the first floor and names classes of upper floors: they are handed down from here.
@@ -88,6 +89,8 @@ __all__ = [
     "AsyncArray",
     "AsyncGroup",
     "Group",
+    "ProcessSynchronizer",
+    "ThreadSynchronizer",
     "__version__",
     "array",
     "config",

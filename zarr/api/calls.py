@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+from zarr.array_spec import ArrayConfig
 from zarr.arrays.codec_choice import is_auto
 from zarr.arrays.copying import from_array_steps
 from zarr.arrays.create import create_array_steps, default_zarr_format
@@ -23,6 +24,7 @@ from zarr.groups.hierarchy import create_hierarchy_steps
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import new_group_steps
 from zarr.metadata.group import GroupMetadata
+from zarr.runners.synchronizers import with_synchronizer
 from zarr.steps.nodes import check_mode_steps, read_array_steps, read_node_steps
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
@@ -59,7 +61,7 @@ class Opened(NamedTuple):
 
 def group_record(handle: GroupHandle) -> Opened:
     """An open group as a node."""
-    return Opened(NodeRecord("", handle.store_path, handle.metadata, handle.origin))
+    return Opened(NodeRecord("", handle.store_path, handle.metadata, handle.origin, handle.config))
 
 
 def array_record(handle: ArrayHandle, config: Any = None) -> Opened:
@@ -102,12 +104,20 @@ def open_group_call(
     zarr_format: ZarrFormat | None = None,
     attributes: Mapping[str, Any] | None = None,
     use_consolidated: bool | str | None = None,
+    synchronizer: Any = None,
     **without_effect: Any,
 ) -> Call[Opened]:
     """Open a group; whether it may be made depends on the mode."""
     warn_without_effect(without_effect)
+    config = with_synchronizer(None, synchronizer)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
-    return Call(place.store, _open_group_steps(place, mode, zarr_format, attributes, use_consolidated))
+
+    def steps() -> Steps[Opened]:
+        opened = yield from _open_group_steps(place, mode, zarr_format, attributes, use_consolidated)
+        opened.record.config = config
+        return opened
+
+    return Call(place.store, steps())
 
 
 def _open_group_steps(
@@ -270,6 +280,7 @@ def _open_array_steps(
 
 
 def _config_of(config: Any, creation: Mapping[str, Any]) -> Any:
+    config = with_synchronizer(config, creation.get("synchronizer"))
     write_empty = creation.get("write_empty_chunks")
     if write_empty is None:
         return config
@@ -377,7 +388,10 @@ def _open_steps(
     if unknown:
         raise TypeError(f"open_group() got an unexpected keyword argument {unknown[0]!r}")
     chosen = {name: given[name] for name in GROUP_ONLY if name in given}
-    return (yield from _open_group_steps(place, mode, zarr_format, **chosen))
+    opened = yield from _open_group_steps(place, mode, zarr_format, **chosen)
+    config = config.to_dict() if isinstance(config, ArrayConfig) else config
+    opened.record.config = with_synchronizer(config, given.get("synchronizer"))
+    return opened
 
 
 # ------------------------------------------------------------------------------------------------ saving

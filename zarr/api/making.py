@@ -121,7 +121,9 @@ def create(
         where nothing is.
     data : array-like, optional
         What to fill the array with.
-    synchronizer, chunk_store, cache_metadata, cache_attrs, read_only, object_codec, meta_array
+    synchronizer : ThreadSynchronizer or ProcessSynchronizer, optional
+        Whom partial writes wait for; see ``locking`` in :class:`zarr.core.array_spec.ArrayConfig`.
+    chunk_store, cache_metadata, cache_attrs, read_only, object_codec, meta_array
         Have no effect; kept for code written for zarr-python 2.
 
     Returns

@@ -164,7 +164,9 @@ def open_group(
         "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew; "w-"
         makes it
         where nothing is.
-    cache_attrs, synchronizer, chunk_store, meta_array
+    synchronizer : ThreadSynchronizer or ProcessSynchronizer, optional
+        Whom partial writes to the arrays below, and changes of attributes, wait for.
+    cache_attrs, chunk_store, meta_array
         Have no effect; kept for code written for zarr-python 2.
     path : str, optional
         Below the place that ``store`` names.
@@ -282,7 +284,9 @@ def group(
         A path, a URL, a store, a mapping; None is a new store in memory.
     overwrite : bool
         Whether it is made anew in any case, and what is there goes first.
-    cache_attrs, synchronizer, chunk_store, meta_array
+    synchronizer : ThreadSynchronizer or ProcessSynchronizer, optional
+        Whom partial writes to the arrays below, and changes of attributes, wait for.
+    cache_attrs, chunk_store, meta_array
         Have no effect; kept for code written for zarr-python 2.
     path : str, optional
         Below the place that ``store`` names.

@@ -60,7 +60,7 @@ def wrap_async(record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
     """Make an asynchronous array or group of a node that was found."""
     if record.is_group:
         return AsyncGroup.from_handle(record.handle())
-    return AsyncArray(record.metadata, record.store_path)
+    return AsyncArray(record.metadata, record.store_path, record.config)
 
 
 class AsyncGroup(GroupFace):

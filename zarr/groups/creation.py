@@ -16,6 +16,7 @@ from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.registry import get_codec_class
+from zarr.runners.synchronizers import with_synchronizer
 from zarr.steps.requests import Steps
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from zarr.storage.path import StorePath
 
 WITHOUT_EFFECT = (
-    "synchronizer",
     "chunk_store",
     "cache_metadata",
     "cache_attrs",
@@ -62,6 +62,7 @@ def legacy_array_steps(
     config: Any = None,
     data: Any = None,
     shards: Any = None,
+    synchronizer: Any = None,
     **without_effect: Any,
 ) -> Steps[ArrayHandle]:
     """Make an array by the parameters of ``zarr.create``, which knows the formats' own words for codecs and keys.
@@ -95,7 +96,7 @@ def legacy_array_steps(
         "overwrite": overwrite,
         "zarr_format": zarr_format,
         "attributes": None if attributes is None else dict(attributes),
-        "config": _config(config, write_empty_chunks),
+        "config": with_synchronizer(_config(config, write_empty_chunks), synchronizer),
     }
     if zarr_format == 2:
         _refuse(2, codecs=codecs, chunk_key_encoding=chunk_key_encoding, dimension_names=dimension_names)

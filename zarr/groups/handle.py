@@ -28,18 +28,27 @@ class GroupHandle:
     store_path : StorePath
     origin : str, optional
         The path of the group whose consolidated copy the metadata was taken from: this group's own, or one above it.
+    config : mapping, optional
+        With what configuration the arrays below are opened, and changes of attributes lock.
     """
 
-    __slots__ = ("metadata", "origin", "store_path", "version")
+    __slots__ = ("config", "metadata", "origin", "store_path", "version")
 
-    def __init__(self, metadata: GroupMetadata, store_path: StorePath, origin: str | None = None) -> None:
+    def __init__(
+        self,
+        metadata: GroupMetadata,
+        store_path: StorePath,
+        origin: str | None = None,
+        config: Mapping[str, Any] | None = None,
+    ) -> None:
         self.metadata = metadata
+        self.config = config
         self.store_path = store_path
         self.origin = store_path.path if origin is None else origin
         self.version = version(store_path.store, self.origin)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (GroupHandle, (self.metadata, self.store_path, self.origin))
+        return (GroupHandle, (self.metadata, self.store_path, self.origin, self.config))
 
     @property
     def path(self) -> str:
@@ -78,12 +87,22 @@ class NodeRecord:
     metadata : ArrayV2Metadata, ArrayV3Metadata or GroupMetadata
     origin : str, optional
         See :class:`GroupHandle`.
+    config : ArrayConfig or mapping, optional
+        With what configuration the array, or the arrays below the group, are opened.
     """
 
-    __slots__ = ("metadata", "name", "origin", "store_path")
+    __slots__ = ("config", "metadata", "name", "origin", "store_path")
 
-    def __init__(self, name: str, store_path: StorePath, metadata: NodeMetadata, origin: str | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        store_path: StorePath,
+        metadata: NodeMetadata,
+        origin: str | None = None,
+        config: Any = None,
+    ) -> None:
         self.name = name
+        self.config = config
         self.store_path = store_path
         self.metadata = metadata
         self.origin = origin
@@ -96,4 +115,4 @@ class NodeRecord:
     def handle(self) -> GroupHandle:
         """The handle of a node that is a group."""
         assert isinstance(self.metadata, GroupMetadata)
-        return GroupHandle(self.metadata, self.store_path, self.origin)
+        return GroupHandle(self.metadata, self.store_path, self.origin, self.config)

@@ -19,7 +19,7 @@ from zarr.groups.parameters import creation_parameters, with_one_compressor
 from zarr.metadata.group import GroupMetadata
 
 if TYPE_CHECKING:
-    from zarr.array_spec import ArrayConfigLike
+    from zarr.array_spec import ArrayConfig, ArrayConfigLike
     from zarr.arrays.create import CompressorLike, CompressorsLike, FiltersLike, SerializerLike, ShardsLike
     from zarr.chunk_keys import ChunkKeyEncodingLike
     from zarr.dtype import ZDTypeLike
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from zarr.types import JSON, ChunksLike, DimensionNamesLike, MemoryOrder, ShapeLike
 
 
-def array_of(record: NodeRecord) -> Array[Any]:
+def array_of(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any]:
     """The synchronous face of a node that is an array."""
     assert not isinstance(record.metadata, GroupMetadata)
-    return Array(AsyncArray(record.metadata, record.store_path))
+    return Array(AsyncArray(record.metadata, record.store_path, config if record.config is None else record.config))
 
 
 class MakesArrays:

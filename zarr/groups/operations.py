@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr.array_spec import parse_array_config
+from zarr.array_spec import ArrayConfig, parse_array_config
 from zarr.arrays.copying import from_array_steps
 from zarr.arrays.create import create_array_steps
 from zarr.arrays.face import ArrayFace
@@ -86,17 +86,17 @@ def node_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord]:
     relative = store_path.path[len(handle.path) :].strip("/")
     yield from fresh_steps(handle)
     if not relative:
-        return NodeRecord("", handle.store_path, handle.metadata, handle.origin)
+        return NodeRecord("", handle.store_path, handle.metadata, handle.origin, handle.config)
     if handle.consolidated is not None:
         metadata = look_up(handle.consolidated, relative)
         if metadata is None:
             raise KeyError(f"'{key}' not found in consolidated metadata.")
-        return NodeRecord(relative, store_path, metadata, handle.origin)
+        return NodeRecord(relative, store_path, metadata, handle.origin, handle.config)
     try:
         metadata = yield from read_node_steps(store_path, handle.metadata.zarr_format)
     except NodeNotFoundError:
         raise KeyError(key) from None
-    return NodeRecord(relative, store_path, metadata)
+    return NodeRecord(relative, store_path, metadata, config=handle.config)
 
 
 def find_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord | None]:
@@ -148,7 +148,7 @@ def create_group_steps(
 ) -> Steps[NodeRecord]:
     """Make a group below a group."""
     made = yield from new_group_steps(handle.store_path / name, handle.metadata.zarr_format, attributes, overwrite)
-    return NodeRecord(name, made.store_path, made.metadata)
+    return NodeRecord(name, made.store_path, made.metadata, config=handle.config)
 
 
 def require_group_steps(handle: GroupHandle, name: str, overwrite: bool = False) -> Steps[NodeRecord]:
@@ -174,23 +174,30 @@ def require_groups_steps(handle: GroupHandle, names: tuple[str, ...]) -> Steps[l
     return records
 
 
+def _configured(handle: GroupHandle, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a new array, with the configuration of its group where they have none."""
+    if handle.config is None or isinstance(parameters.get("config"), ArrayConfig):
+        return parameters
+    return {**parameters, "config": {**handle.config, **(parameters.get("config") or {})}}
+
+
 def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Steps[NodeRecord]:
     """Make an array below a group; the parameters are those of :func:`create_array_steps`."""
     made = yield from create_array_steps(
-        handle.store_path / name, zarr_format=handle.metadata.zarr_format, **parameters
+        handle.store_path / name, zarr_format=handle.metadata.zarr_format, **_configured(handle, parameters)
     )
-    return NodeRecord(name, made.store_path, made.metadata)
+    return NodeRecord(name, made.store_path, made.metadata, config=made.config)
 
 
 def like_steps(
     handle: GroupHandle, name: str, *, like: Any = None, full: bool = False, **parameters: Any
 ) -> Steps[NodeRecord]:
     """Make an array by the parameters of ``zarr.create``, after the model of another one if there is one."""
-    given = {"zarr_format": handle.metadata.zarr_format, **parameters}
+    given = {"zarr_format": handle.metadata.zarr_format, **_configured(handle, parameters)}
     if like is not None:
         given = (full_like_parameters if full else like_parameters)(like, given)
     made = yield from legacy_array_steps(handle.store_path / name, **given)
-    return NodeRecord(name, made.store_path, made.metadata)
+    return NodeRecord(name, made.store_path, made.metadata, config=made.config)
 
 
 def set_steps(handle: GroupHandle, key: str, value: Any) -> Steps[NodeRecord]:
@@ -198,10 +205,9 @@ def set_steps(handle: GroupHandle, key: str, value: Any) -> Steps[NodeRecord]:
     if (handle.store_path / key).path == handle.path:
         raise ValueError(f"a group cannot be replaced by a member of its own: {key!r} names the group itself")
     if isinstance(value, ArrayFace):
-        made = yield from from_array_steps(
-            handle.store_path / key, data=value, zarr_format=handle.metadata.zarr_format, overwrite=True
-        )
-        return NodeRecord(key, made.store_path, made.metadata)
+        given = {"data": value, "zarr_format": handle.metadata.zarr_format, "overwrite": True}
+        made = yield from from_array_steps(handle.store_path / key, **_configured(handle, given))
+        return NodeRecord(key, made.store_path, made.metadata, config=made.config)
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         value = np.asarray(value)
     return (yield from member_array_steps(handle, key, data=value, overwrite=True))
@@ -272,7 +278,7 @@ def _change_attributes_steps(
     prefix = f"{handle.path}/" if handle.path else ""
     plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
     names = list(plain.to_buffer_dict(default_buffer_prototype()))
-    scope = LockScope.of(parse_array_config(None).locking, handle.path)
+    scope = LockScope.of(parse_array_config(handle.config).locking, handle.path)
     yield Hold([f"{prefix}{name}" for name in names], "node", scope)
     stored: NodeMetadata
     try:

@@ -87,7 +87,7 @@ def members_steps(
             warn_unreadable(handle.store_path / name, error)
         return list(_copied(handle, "", max_depth))
     found: list[NodeRecord] = []
-    level = [NodeRecord("", handle.store_path, handle.metadata)]
+    level = [NodeRecord("", handle.store_path, handle.metadata, config=handle.config)]
     depth = 0
     while level and (max_depth is None or depth <= max_depth):
         per_group = yield Gather(_listed_steps(group) for group in level)
@@ -114,7 +114,7 @@ def _copied(handle: GroupHandle, prefix: str, max_depth: int | None) -> Iterator
     if handle.consolidated is None or (max_depth is not None and max_depth < 0):
         return
     for name, metadata in handle.consolidated.metadata.items():
-        record = NodeRecord(f"{prefix}{name}", handle.store_path / name, metadata, handle.origin)
+        record = NodeRecord(f"{prefix}{name}", handle.store_path / name, metadata, handle.origin, handle.config)
         yield record
         if isinstance(metadata, GroupMetadata):
             deeper = None if max_depth is None else max_depth - 1
@@ -128,7 +128,10 @@ def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
     prefix = f"{group.name}/" if group.name else ""
     store_path, zarr_format = group.store_path, group.metadata.zarr_format
     records = yield Gather(_member_steps(f"{prefix}{name}", store_path / name, zarr_format) for name in names)
-    return [record for record in records if record is not None]
+    found = [record for record in records if record is not None]
+    for record in found:
+        record.config = group.config
+    return found
 
 
 def warn_unreadable(store_path: StorePath, error: Exception) -> None:

@@ -99,6 +99,9 @@ async def windowed(jobs: Iterator[Callable[[], Awaitable[T]]], width: int) -> li
                     task.result()
     finally:
         await _stop_all([task for task in tasks if not task.done()])
+        for task in tasks:
+            if not task.cancelled():
+                task.exception()  # looked at, lest a second error be reported as one that nobody saw
     return [results[index] for index in range(len(results))]
 
 

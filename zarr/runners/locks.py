@@ -147,7 +147,7 @@ class Holder:
         self._prefix = prefix
         self._above = above
         self._top: tuple[int, str] = (-1, "") if above is None else above._top
-        self._top_file = "" if above is None else above._top_file
+        self._top_file: str = "" if above is None else above._top_file
         self.names: list[str] = []
         self._files: list[LockedFile] = []
 

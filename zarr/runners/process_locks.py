@@ -243,8 +243,17 @@ def lock_paths(store: Any, scope: LockScope, keys: Sequence[str], family: str) -
     return [os.path.join(folder, f"1.chunks.{stripe:02x}") for stripe in stripes]
 
 
-def _close_inherited() -> None:
-    """In a forked child: close the files without unlocking them, for they are the parent's."""
+def _before_fork() -> None:
+    # With the guard held, no file is open that is not yet noted down.
+    _guard.acquire()
+
+
+def _after_fork_in_parent() -> None:
+    _guard.release()
+
+
+def _after_fork_in_child() -> None:
+    """Close the files without unlocking them, for they are the parent's."""
     global _guard
     _guard = threading.RLock()
     for fd in _open:
@@ -253,7 +262,6 @@ def _close_inherited() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # With the guard held, no file is open that is not yet noted down.
     os.register_at_fork(
-        before=lambda: _guard.acquire(), after_in_parent=lambda: _guard.release(), after_in_child=_close_inherited
+        before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child
     )

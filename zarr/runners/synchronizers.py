@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote
 
+from zarr.errors import ZarrRuntimeWarning
 from zarr.runners.locks import LOCKS
 from zarr.runners.process_locks import LockedFile, lock_file
 
@@ -127,23 +130,44 @@ class ProcessSynchronizer:
 
 
 def locking_of(synchronizer: Any) -> str | None:
-    """The ``locking`` of an array that a synchronizer asks for; None for None.
-
-    Raises
-    ------
-    TypeError
-        If it is none of ours: an array cannot use the locks of another library.
+    """The ``locking`` of an array that a synchronizer asks for; None, with a warning, if it is none of ours.
 
     Examples
     --------
     >>> locking_of(ThreadSynchronizer())
     'thread'
     """
-    if synchronizer is None:
-        return None
     if isinstance(synchronizer, ThreadSynchronizer | ProcessSynchronizer):
         return synchronizer.locking
-    raise TypeError(
-        "synchronizer must be a zarr.ThreadSynchronizer or a zarr.ProcessSynchronizer, "
-        f"got {synchronizer!r} of type {type(synchronizer).__name__}"
-    )
+    if synchronizer is not None:
+        warnings.warn(
+            f"synchronizer of type {type(synchronizer).__name__} is not yet implemented and has no effect: give a "
+            "zarr.ThreadSynchronizer or a zarr.ProcessSynchronizer",
+            ZarrRuntimeWarning,
+            stacklevel=4,
+        )
+    return None
+
+
+def with_synchronizer(config: Any, synchronizer: Any) -> Any:
+    """The configuration of an array, with the locking that a synchronizer asks for.
+
+    Parameters
+    ----------
+    config : ArrayConfig, mapping or None
+    synchronizer : ThreadSynchronizer, ProcessSynchronizer or None
+
+    Returns
+    -------
+    The configuration as it is, or a dict.
+
+    Examples
+    --------
+    >>> with_synchronizer({"order": "F"}, ThreadSynchronizer())
+    {'order': 'F', 'locking': 'thread'}
+    """
+    locking = locking_of(synchronizer)
+    if locking is None:
+        return config
+    given = {} if config is None else dict(config) if isinstance(config, Mapping) else config.to_dict()
+    return {**given, "locking": locking}

@@ -190,13 +190,13 @@ class LockScope(NamedTuple):
 
 
 class Hold(Request):
-    """Lock keys against others in this process, or in all processes, until the asking generator (with all it delegates to) has ended.
+    """Lock keys against others in this process until the asking generator (with all it delegates to) has ended.
 
     All keys of one Hold are taken together, in one fixed order: nodes before chunks, then by name. A later Hold of the
     same generator, or of one that it gathers, must not ask for keys that come before: that is how deadlocks are kept
     out. Keys that are held already, by this generator or by one above it in a Gather, are not taken twice. To let keys
     go earlier, gather the steps that need them: ``yield Gather([locked_steps()])``.
-    With a ``scope``, other processes that hold with the same scope are kept out, too.
+    With a ``scope``, other processes that hold with the same one are kept out, too.
     """
 
     __slots__ = ("family", "keys", "scope")
