@@ -226,6 +226,37 @@ class ObjectStore(Store, Generic[T_Store]):
         """Store ``value`` where the key has none."""
         await self.put_if_absent(key, value)
 
+    @property
+    def supports_set_if_match(self) -> bool:
+        """Whether the service replaces an object on a condition; local folders and plain HTTP do not."""
+        return type(self.store).__name__ not in {"LocalStore", "HTTPStore"}
+
+    async def set_if_match(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
+        """Store ``value`` where the key still holds ``expected`` (None: nothing); one step for all who use the service.
+
+        Raises
+        ------
+        NotImplementedError
+            If the service has no conditional requests.
+        """
+        import obstore
+        from obstore.exceptions import PreconditionError
+
+        if expected is None:
+            return await self.put_if_absent(key, value)
+        self._check_writable()
+        check_key(key)
+        data = check_buffer(self, value).to_bytes()
+        try:
+            found = await obstore.get_async(self.store, key)
+            if bytes(await found.bytes_async()) != expected.to_bytes():
+                return False
+            known = {name: found.meta[name] for name in ("e_tag", "version") if found.meta.get(name)}
+            await obstore.put_async(self.store, key, data, mode=known)  # type: ignore[arg-type]
+        except (FileNotFoundError, PreconditionError):
+            return False
+        return True
+
     async def delete(self, key: str) -> None:
         """Remove the key, if it is there."""
         import obstore

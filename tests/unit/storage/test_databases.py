@@ -22,8 +22,9 @@ import pytest
 import zarr
 from zarr.abc.store import RangeByteRequest
 from zarr.buffer import cpu
+from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError
-from zarr.storage import DBMStore, LMDBStore, LocalStore, MemoryStore, SQLiteStore, WrapperStore
+from zarr.storage import DBMStore, LMDBStore, LocalStore, MemoryStore, ObjectStore, SQLiteStore, WrapperStore
 from zarr.storage.lmdb_environment import environment_of
 from zarr.testing.store import StoreTests
 
@@ -217,6 +218,26 @@ def test_set_if_match(tmp_path: Path) -> None:
         assert store.set_if_match_sync("a/k", B(b""), B(b"2"))
         assert store.set_if_match_sync("a/k", B(b"3"), B(b""))
         assert value(store, "a/k") == b"3"
+
+
+async def test_set_if_match_of_objects() -> None:
+    obstore = pytest.importorskip("obstore.store")
+    store: Any = ObjectStore(obstore.MemoryStore())
+
+    async def count() -> None:
+        for _ in range(10):
+            while True:
+                seen = await store.get("n", default_buffer_prototype())
+                await asyncio.sleep(0)
+                following = str(int(seen.to_bytes()) + 1 if seen is not None else 1).encode()
+                if await store.set_if_match("n", B(following), seen):
+                    break
+
+    await asyncio.gather(*(count() for _ in range(4)))
+    assert (await store.get("n", default_buffer_prototype())).to_bytes() == b"40"
+    assert not await store.set_if_match("absent", B(b"1"), B(b"0"))
+    assert store.supports_set_if_match
+    assert not ObjectStore(obstore.LocalStore()).supports_set_if_match
 
 
 def count_up(store: Any, times: int) -> None:
