@@ -42,6 +42,8 @@ class BulkAccess:
         Takes pairs of a key and its bytes, or None to delete the key. None if the store is read-only.
     fsync
         Whether files are synchronised to the disk before they become visible, for "files".
+    in_place
+        Whether ``get_many`` hands over memory as it lies, so that taking a little of a large value costs little.
     """
 
     kind: Literal["files", "buffers"]
@@ -49,6 +51,7 @@ class BulkAccess:
     get_many: Callable[[list[str]], list[BytesLike | None]] | None = None
     set_many: Callable[[list[tuple[str, BytesLike | None]]], None] | None = None
     fsync: bool = False
+    in_place: bool = False
 
 
 def as_folder(prefix: str) -> str:

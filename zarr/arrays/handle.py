@@ -68,8 +68,8 @@ class ArrayHandle:
         self._run: Any = None
         self._async_run: Any = None
         access = store_path.store.bulk_access()
-        self.bulk: str | None = None if access is None else access.kind
-        """What kind of bulk transfer the store offers; None sends every chunk down the plain path."""
+        self.bulk: str | None = None if access is None else "memory" if access.in_place else access.kind
+        """Where a bulk transfer finds chunks: "files", "memory", or "buffers" that are read whole. None: no bulk."""
 
     def bound_run(self) -> Any:
         """The runner's own method: one frame less for each operation."""

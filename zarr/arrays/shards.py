@@ -1,38 +1,27 @@
-"""Shards: many inner chunks in one stored object, behind an index of their places.
+"""Shards: many inner chunks in one stored object, behind an index of their places. Here they are read.
 
 A shard is a level of the layout. The plan is made on the inner chunks and grouped by shard; then per shard the index
 is read by range, the wanted inner chunks are fetched in joined ranges, and each goes through the same steps as a
-chunk that lies alone. A shard that is written in part keeps the stored bytes of the inner chunks that are not touched.
+chunk that lies alone.
 """
 
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
-from zarr.arrays.transfer import (
-    decode_steps,
-    encode_steps,
-    gather_into,
-    is_filled,
-    new_chunk,
-    note_place,
-    raise_missing,
-    whole_chunk,
-)
-from zarr.buffer.core import default_buffer_prototype
-from zarr.steps.requests import Delete, Gather, Get, GetRanges, Hold, Put, Steps, Transfer
+from zarr.arrays.transfer import decode_steps, note_place, raise_missing
+from zarr.errors import ChunkDecodeError
+from zarr.steps.requests import Gather, Get, GetRanges, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
     from zarr.buffer.core import Buffer
-    from zarr.codecs.chain import ShardLevel
+    from zarr.codecs.shard_level import ShardLevel
 
 Ndarray = np.ndarray[Any, Any]
 
@@ -43,7 +32,7 @@ EMPTY = 2**64 - 1
 """What the index says of an inner chunk that is not stored."""
 
 
-def _format(shard: ShardLevel) -> zarr_core.IndexFormat:
+def index_format(shard: ShardLevel) -> zarr_core.IndexFormat:
     """The index in the compiled core; a layout has no program where this is missing."""
     assert shard.index_format is not None
     return shard.index_format
@@ -108,6 +97,24 @@ def checked_row(row: Any, inner: int) -> tuple[int, int] | None:
             f"the shard index is damaged: inner chunk {inner} is said to lie at {offset}, {length} bytes long"
         )
     return offset, length
+
+
+def check_rows(table: Ndarray) -> None:
+    """Refuse an index whose numbers cannot be places in a file.
+
+    Raises
+    ------
+    ChunkDecodeError
+    """
+    stored = (table != EMPTY).any(axis=1)
+    bad = stored & (table > 2**62).any(axis=1)
+    if bad.any():
+        place = int(np.flatnonzero(bad)[0])
+        offset, length = (int(number) for number in table[place])
+        raise ChunkDecodeError(
+            f"the shard index is damaged: inner chunk {place} is said to lie at {offset}, {length} bytes long",
+            codec="sharding_indexed",
+        )
 
 
 def fetch_steps(layout: ArrayLayout, key: str, rows: list[tuple[int, int] | None]) -> Steps[list[Buffer | None]]:
@@ -187,10 +194,8 @@ def read_shards_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, b
 
 
 def _bulk_read_pays(plan: zarr_core.Plan, groups: zarr_core.ShardGroups, bulk: str) -> bool:
-    """Whether the core should read the shards: it reads ranges of files, but of buffers only whole ones."""
-    if plan.nslots == 1:
-        return False
-    if bulk == "files":
+    """Whether the core should read the shards: of files and of memory it takes what it needs, others come whole."""
+    if bulk in ("files", "memory"):
         return True
     chunks_per_shard: int = math.prod(groups.chunks_per_shard(0))
     return bool(plan.nslots * MIN_SHARE >= groups.ngroups * chunks_per_shard)
@@ -202,7 +207,7 @@ def read_shards_bulk_steps(
     """Read all shards in one job; inner chunks that failed are read again the plain way."""
     shard = layout.shard
     assert shard is not None
-    job = zarr_core.ShardReadJob(plan, groups, layout.program, out, layout.fill, _format(shard))
+    job = zarr_core.ShardReadJob(plan, groups, layout.program, out, layout.fill, index_format(shard))
     nbytes = plan.nslots * layout.chunk_nbytes
     yield Transfer(job, "read", layout.keys, groups, count=groups.ngroups, nbytes=nbytes)
     failed = set(job.failed.tolist())
@@ -237,167 +242,3 @@ def _check_missing_steps(layout: ArrayLayout, groups: zarr_core.ShardGroups, mis
                 absent.append(part.coords)
     if absent:
         raise_missing(layout, absent)
-
-
-# ----------------------------------------------------------------------------------------------- writing
-
-
-def chunks_inside(layout: ArrayLayout, coords: tuple[int, ...], counts: tuple[int, ...]) -> int:
-    """How many inner chunks of a shard lie inside the array."""
-    inside = 1
-    for axis, start, at, count in zip(layout.grid.axes, layout.starts, coords, counts, strict=True):
-        first = at * start if isinstance(start, int) else int(start[at])
-        inside *= min(first + count, axis.nchunks) - first
-    return inside
-
-
-def assemble(shard: ShardLevel, counts: tuple[int, ...], payloads: dict[int, Buffer]) -> Buffer:
-    """One shard out of the stored bytes of its inner chunks."""
-    nchunks = math.prod(counts)
-    table = np.full((nchunks, 2), EMPTY, dtype=np.uint64)
-    at_start = shard.index_location == "start"
-    offset = shard.index_nbytes(nchunks) if at_start else 0
-    parts: list[NDArray[np.uint8]] = []
-    for place in shard.order_of_writing(counts):
-        payload = payloads.get(place)
-        if payload is not None:
-            table[place] = (offset, len(payload))
-            offset += len(payload)
-            parts.append(payload.as_numpy_array())
-    index = np.frombuffer(shard.build_index(table), dtype=np.uint8)
-    parts.insert(0 if at_start else len(parts), index)
-    joined = np.concatenate(parts)
-    return default_buffer_prototype().buffer.from_array_like(joined)
-
-
-def kept_steps(layout: ArrayLayout, part: ShardPart, key: str, dropped: set[int]) -> Steps[dict[int, Buffer]]:
-    """The stored bytes of the inner chunks of a shard, but for those that are about to be replaced."""
-    shard = layout.shard
-    assert shard is not None
-    table = yield from read_index_steps(shard, key, part.nchunks)
-    if table is None:
-        return {}
-    rows: list[tuple[int, int] | None] = []
-    places: list[int] = []
-    for place in np.flatnonzero((table != EMPTY).any(axis=1)).tolist():
-        row = checked_row(table[place], place)
-        if place not in dropped and row is not None:
-            places.append(place)
-            rows.append(row)
-    found = yield from fetch_steps(layout, key, rows)
-    return {place: raw for place, raw in zip(places, found, strict=True) if raw is not None}
-
-
-def write_part_steps(
-    layout: ArrayLayout,
-    plan: zarr_core.Plan,
-    part: ShardPart,
-    value: Ndarray,
-    fields: list[str] | None,
-    skip_filled: bool,
-) -> Steps[None]:
-    """Write the slots of one shard; what is kept of it is read, unless nothing is."""
-    shard, key = layout.shard, layout.key(part.coords)
-    assert shard is not None
-    try:
-        yield Hold((key,), "chunk", layout.scope)
-        covered = {i for s, i in zip(part.slots, part.inner, strict=True) if fields is None and plan.whole(s)}
-        payloads: dict[int, Buffer] = {}
-        if len(covered) < chunks_inside(layout, part.coords, part.counts):
-            payloads = yield from kept_steps(layout, part, key, covered)
-        for slot_index, place in zip(part.slots, part.inner, strict=True):
-            slot = plan.slot(slot_index)
-            old = payloads.pop(place, None)
-            chunk = yield from _changed_steps(layout, slot, old, value, fields)
-            if not (skip_filled and is_filled(layout, chunk)):
-                payloads[place] = yield from encode_steps(layout.chain, chunk)
-        if payloads:
-            yield Put(key, assemble(shard, part.counts, payloads))
-        else:
-            yield Delete(key)
-    except Exception as error:
-        note_place(error, layout, key, "writing")
-        raise
-
-
-def _changed_steps(
-    layout: ArrayLayout, slot: zarr_core.Slot, old: Buffer | None, value: Ndarray, fields: list[str] | None
-) -> Steps[Ndarray]:
-    """One inner chunk as it will be stored."""
-    if slot.whole and fields is None:
-        return whole_chunk(layout, slot, value)
-    if old is None:
-        chunk = new_chunk(layout, slot.chunk_shape)
-    else:
-        chunk = np.array((yield from decode_steps(layout.chain, old)))
-    gather_into(chunk, value, slot, fields)
-    return chunk
-
-
-def write_shards_steps(
-    layout: ArrayLayout,
-    plan: zarr_core.Plan,
-    value: Ndarray,
-    fields: list[str] | None,
-    skip_filled: bool,
-    bulk: str | None,
-) -> Steps[None]:
-    """Write all slots of a plan on inner chunks."""
-    groups = plan.shard_groups(layout.starts)
-    indexes = list(range(groups.ngroups))
-    if bulk is not None and layout.program is not None and fields is None and plan.nslots > 1:
-        whole, indexes = split_groups(layout, plan, groups)
-        if len(whole):
-            indexes += yield from write_shards_bulk_steps(layout, plan, groups, value, skip_filled, whole)
-        if not indexes:
-            return
-    write = partial(write_part_steps, layout, plan, value=value, fields=fields, skip_filled=skip_filled)
-    if len(indexes) == 1:
-        yield from write(ShardPart(groups, indexes[0]))
-    else:
-        yield Gather(write(ShardPart(groups, g)) for g in indexes)
-
-
-def split_groups(
-    layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups
-) -> tuple[NDArray[np.int64], list[int]]:
-    """The shards that are written from end to end, and the others."""
-    flags = None
-    if not plan.all_whole:
-        flags = np.fromiter((plan.whole(i) for i in range(plan.nslots)), dtype=bool, count=plan.nslots)
-    whole: list[int] = []
-    rest: list[int] = []
-    for g in range(groups.ngroups):
-        slots = groups.slots(g)
-        full = len(slots) == chunks_inside(layout, groups.coords(g), groups.chunks_per_shard(g))
-        (whole if full and (flags is None or flags[slots].all()) else rest).append(g)
-    return np.array(whole, dtype=np.int64), rest
-
-
-def write_shards_bulk_steps(
-    layout: ArrayLayout,
-    plan: zarr_core.Plan,
-    groups: zarr_core.ShardGroups,
-    value: Ndarray,
-    skip_filled: bool,
-    whole: NDArray[np.int64],
-) -> Steps[list[int]]:
-    """Write whole shards in one job; the result is the shards that failed."""
-    shard = layout.shard
-    assert shard is not None
-    which = None if len(whole) == groups.ngroups else whole
-    job = zarr_core.ShardWriteJob(
-        plan,
-        groups,
-        layout.program,
-        value,
-        layout.fill,
-        skip_filled,
-        _format(shard),
-        shard.write_order,
-        which=which,
-    )
-    nbytes, slots = plan.nslots * layout.chunk_nbytes, None if which is None else which.tolist()
-    yield Transfer(job, "write", layout.keys, groups, count=len(whole), nbytes=nbytes, slots=slots)
-    failed: list[int] = job.failed.tolist()
-    return failed

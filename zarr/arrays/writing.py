@@ -10,7 +10,7 @@ import zarr_core
 from zarr.arrays.pipelines import pipeline_write_steps
 from zarr.arrays.reading import PLANNERS, wants_pipeline
 from zarr.arrays.selection import Fields, field_dtype, plan_brackets, pop_fields
-from zarr.arrays.shards import write_shards_steps
+from zarr.arrays.shard_writing import write_shards_steps
 from zarr.arrays.transfer import MIN_BULK_SLOTS, write_bulk_steps, write_slots_steps
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.steps.requests import Steps

@@ -196,7 +196,7 @@ class MemoryStore(SyncStore):
 
     def bulk_access(self) -> BulkAccess | None:
         """Values are handed over in place."""
-        return BulkAccess(kind="buffers", root=None, get_many=self._get_payloads, set_many=self._set_payloads)
+        return BulkAccess("buffers", get_many=self._get_payloads, set_many=self._set_payloads, in_place=True)
 
     def _key(self, key: str) -> str:
         return key

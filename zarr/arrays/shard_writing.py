@@ -1,0 +1,290 @@
+"""Writing shards: whole ones in one go, parts of one by keeping the stored bytes of all that is not touched.
+
+What is kept of a shard is not looked at chunk by chunk: chunks that lie one after the other in the old shard, and will
+in the new one, are read and written as one run of bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import zarr_core
+from zarr.abc.store import RangeByteRequest
+from zarr.arrays.shards import EMPTY, ShardPart, check_rows, index_format, read_index_steps
+from zarr.arrays.transfer import (
+    decode_steps,
+    encode_steps,
+    gather_into,
+    is_filled,
+    new_chunk,
+    note_place,
+    whole_chunk,
+)
+from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import ChunkDecodeError
+from zarr.steps.requests import Delete, Gather, GetRanges, Hold, Put, Steps, Transfer
+
+if TYPE_CHECKING:
+    from zarr.arrays.layout import ArrayLayout
+    from zarr.buffer.core import Buffer
+    from zarr.codecs.shard_level import ShardLevel
+
+Ndarray = np.ndarray[Any, Any]
+Bytes = NDArray[np.uint8]
+
+
+class Piece:
+    """Bytes of a new shard that lie together: one inner chunk that is written, or a run of kept ones.
+
+    Attributes
+    ----------
+    rank : int
+        The place of its first inner chunk in the order of writing.
+    places : array of int
+        Its inner chunks.
+    offsets, lengths : array of int
+        Where each lies in these bytes, and how long it is.
+    """
+
+    __slots__ = ("data", "lengths", "offsets", "places", "rank")
+
+    def __init__(self, rank: int, places: Any, offsets: Any, lengths: Any, data: Bytes | None = None) -> None:
+        self.rank = rank
+        self.places = places
+        self.offsets = offsets
+        self.lengths = lengths
+        self.data = data
+
+
+@lru_cache(maxsize=64)
+def places_by_rank(shard: ShardLevel, counts: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The inner chunks in the order of writing, and for each inner chunk its rank in that order."""
+    order = np.array(shard.order_of_writing(counts), dtype=np.int64)
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    return order, ranks
+
+
+def chunks_inside(layout: ArrayLayout, coords: tuple[int, ...], counts: tuple[int, ...]) -> int:
+    """How many inner chunks of a shard lie inside the array."""
+    inside = 1
+    for axis, start, at, count in zip(layout.grid.axes, layout.starts, coords, counts, strict=True):
+        first = at * start if isinstance(start, int) else int(start[at])
+        inside *= min(first + count, axis.nchunks) - first
+    return inside
+
+
+def kept_runs(
+    shard: ShardLevel, counts: tuple[int, ...], table: Ndarray, replaced: list[int]
+) -> tuple[list[Piece], list[RangeByteRequest]]:
+    """What of a shard stays as it is, as runs of bytes, and where they lie in the old shard.
+
+    A run ends where the next inner chunk does not follow in the old shard, or where one that is written comes between.
+    """
+    order, ranks = places_by_rank(shard, counts)
+    stays = (table != EMPTY).any(axis=1)
+    stays[replaced] = False
+    places = order[stays[order]]
+    if not len(places):
+        return [], []
+    offsets, lengths = table[places, 0].astype(np.int64), table[places, 1].astype(np.int64)
+    between = np.searchsorted(np.sort(ranks[replaced]), ranks[places])
+    follows = (offsets[1:] == offsets[:-1] + lengths[:-1]) & (between[1:] == between[:-1])
+    starts = [0, *(np.flatnonzero(~follows) + 1).tolist(), len(places)]
+    pieces, ranges = [], []
+    for first, stop in pairwise(starts):
+        begin, end = int(offsets[first]), int(offsets[stop - 1] + lengths[stop - 1])
+        here = slice(first, stop)
+        pieces.append(Piece(int(ranks[places[first]]), places[here], offsets[here] - begin, lengths[here]))
+        ranges.append(RangeByteRequest(begin, end))
+    return pieces, ranges
+
+
+def fetch_pieces_steps(layout: ArrayLayout, key: str, ranges: list[RangeByteRequest]) -> Steps[list[Buffer]]:
+    """The bytes at some ranges of a shard, all of them there."""
+    if not ranges:
+        return []
+    config = layout.config
+    found = yield GetRanges(
+        key,
+        ranges,
+        max_gap_bytes=config.sharding_coalesce_max_gap_bytes,
+        max_coalesced_bytes=config.sharding_coalesce_max_bytes,
+    )
+    for wanted, got in zip(ranges, found or [None] * len(ranges), strict=True):
+        length = wanted.end - wanted.start
+        if got is None or len(got) != length:
+            raise ChunkDecodeError(
+                f"the shard is shorter than its index says: {0 if got is None else len(got)} bytes where {length} "
+                f"bytes from {wanted.start} on are needed",
+                codec="sharding_indexed",
+            )
+    buffers: list[Buffer] = found
+    return buffers
+
+
+def assemble(shard: ShardLevel, counts: tuple[int, ...], pieces: list[Piece]) -> Buffer:
+    """A shard out of its pieces."""
+    nchunks = math.prod(counts)
+    table = np.full((nchunks, 2), EMPTY, dtype=np.uint64)
+    at_start = shard.index_location == "start"
+    offset = shard.index_nbytes(nchunks) if at_start else 0
+    parts: list[Bytes] = []
+    for piece in sorted(pieces, key=lambda piece: piece.rank):
+        assert piece.data is not None
+        table[piece.places, 0] = piece.offsets + offset
+        table[piece.places, 1] = piece.lengths
+        offset += len(piece.data)
+        parts.append(piece.data)
+    index = np.frombuffer(shard.build_index(table), dtype=np.uint8)
+    parts.insert(0 if at_start else len(parts), index)
+    return default_buffer_prototype().buffer.from_array_like(np.concatenate(parts))
+
+
+# ----------------------------------------------------------------------------------------------- a part of a shard
+
+
+def write_part_steps(
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    part: ShardPart,
+    value: Ndarray,
+    fields: list[str] | None,
+    skip_filled: bool,
+) -> Steps[None]:
+    """Write the slots of one shard; what is kept of it is read, unless nothing is."""
+    shard, key = layout.shard, layout.key(part.coords)
+    assert shard is not None
+    try:
+        yield Hold((key,), "chunk", layout.scope)
+        whole = [fields is None and plan.whole(slot) for slot in part.slots]
+        table = None
+        if not all(whole) or len(whole) < chunks_inside(layout, part.coords, part.counts):
+            table = yield from read_index_steps(shard, key, part.nchunks)
+        pieces, old = yield from _kept_steps(layout, key, part, table, whole)
+        for slot_index, place in zip(part.slots, part.inner, strict=True):
+            chunk = yield from _changed_steps(layout, plan.slot(slot_index), old.get(place), value, fields)
+            if not (skip_filled and is_filled(layout, chunk)):
+                raw = yield from encode_steps(layout.chain, chunk)
+                pieces.append(_piece_of(shard, part, place, raw))
+        if pieces:
+            yield Put(key, assemble(shard, part.counts, pieces))
+        else:
+            yield Delete(key)
+    except Exception as error:
+        note_place(error, layout, key, "writing")
+        raise
+
+
+def _piece_of(shard: ShardLevel, part: ShardPart, place: int, raw: Buffer) -> Piece:
+    data: Bytes = raw.as_numpy_array()
+    rank = int(places_by_rank(shard, part.counts)[1][place])
+    return Piece(rank, np.array([place]), np.array([0]), np.array([len(data)]), data)
+
+
+def _kept_steps(
+    layout: ArrayLayout, key: str, part: ShardPart, table: Ndarray | None, whole: list[bool]
+) -> Steps[tuple[list[Piece], dict[int, Buffer]]]:
+    """What stays of a shard, and the stored bytes of the inner chunks of which only a part is written."""
+    shard = layout.shard
+    assert shard is not None
+    if table is None:
+        return [], {}
+    check_rows(table)
+    pieces, ranges = kept_runs(shard, part.counts, table, part.inner)
+    changed = [place for place, all_of_it in zip(part.inner, whole, strict=True) if not all_of_it]
+    changed = [place for place in changed if (table[place] != EMPTY).any()]
+    wanted = [RangeByteRequest(int(table[p, 0]), int(table[p, 0] + table[p, 1])) for p in changed]
+    found = yield from fetch_pieces_steps(layout, key, ranges + wanted)
+    for piece, raw in zip(pieces, found, strict=False):
+        piece.data = raw.as_numpy_array()
+    return pieces, dict(zip(changed, found[len(ranges) :], strict=True))
+
+
+def _changed_steps(
+    layout: ArrayLayout, slot: zarr_core.Slot, old: Buffer | None, value: Ndarray, fields: list[str] | None
+) -> Steps[Ndarray]:
+    """One inner chunk as it will be stored."""
+    if slot.whole and fields is None:
+        return whole_chunk(layout, slot, value)
+    if old is None:
+        chunk = new_chunk(layout, slot.chunk_shape)
+    else:
+        chunk = np.array((yield from decode_steps(layout.chain, old)))
+    gather_into(chunk, value, slot, fields)
+    return chunk
+
+
+def write_shards_steps(
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    value: Ndarray,
+    fields: list[str] | None,
+    skip_filled: bool,
+    bulk: str | None,
+) -> Steps[None]:
+    """Write all slots of a plan on inner chunks."""
+    groups = plan.shard_groups(layout.starts)
+    indexes = list(range(groups.ngroups))
+    if bulk is not None and layout.program is not None and fields is None and plan.nslots > 1:
+        whole, indexes = split_groups(layout, plan, groups)
+        if len(whole):
+            indexes += yield from write_shards_bulk_steps(layout, plan, groups, value, skip_filled, whole)
+        if not indexes:
+            return
+    write = partial(write_part_steps, layout, plan, value=value, fields=fields, skip_filled=skip_filled)
+    if len(indexes) == 1:
+        yield from write(ShardPart(groups, indexes[0]))
+    else:
+        yield Gather(write(ShardPart(groups, g)) for g in indexes)
+
+
+def split_groups(
+    layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups
+) -> tuple[NDArray[np.int64], list[int]]:
+    """The shards that are written from end to end, and the others."""
+    flags = None
+    if not plan.all_whole:
+        flags = np.fromiter((plan.whole(i) for i in range(plan.nslots)), dtype=bool, count=plan.nslots)
+    whole: list[int] = []
+    rest: list[int] = []
+    for g in range(groups.ngroups):
+        slots = groups.slots(g)
+        full = len(slots) == chunks_inside(layout, groups.coords(g), groups.chunks_per_shard(g))
+        (whole if full and (flags is None or flags[slots].all()) else rest).append(g)
+    return np.array(whole, dtype=np.int64), rest
+
+
+def write_shards_bulk_steps(
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    groups: zarr_core.ShardGroups,
+    value: Ndarray,
+    skip_filled: bool,
+    whole: NDArray[np.int64],
+) -> Steps[list[int]]:
+    """Write whole shards in one job; the result is the shards that failed."""
+    shard = layout.shard
+    assert shard is not None
+    which = None if len(whole) == groups.ngroups else whole
+    job = zarr_core.ShardWriteJob(
+        plan,
+        groups,
+        layout.program,
+        value,
+        layout.fill,
+        skip_filled,
+        index_format(shard),
+        shard.write_order,
+        which=which,
+    )
+    nbytes, slots = plan.nslots * layout.chunk_nbytes, None if which is None else which.tolist()
+    yield Transfer(job, "write", layout.keys, groups, count=len(whole), nbytes=nbytes, slots=slots)
+    failed: list[int] = job.failed.tolist()
+    return failed
