@@ -197,6 +197,8 @@ class _Direct:
         holder = Holder(self._prefix, above)
         answer = self._inline.answer
         try:
+            if above is None:
+                await asyncio.sleep(0)  # many operations gathered over memory must not shut out the rest of the loop
             request = next(steps)
             while True:
                 try:
@@ -414,6 +416,8 @@ class AsyncRunner:
         Cancelling the awaiting task closes the steps; nothing goes on behind its back.
         """
         try:
+            if type(self._driver) is _Direct:
+                await asyncio.sleep(0)  # nothing below may ever wait: the other tasks get their turn here
             return await self._driver.run(steps)
         finally:
             steps.close()
