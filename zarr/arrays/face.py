@@ -10,6 +10,7 @@ import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.arrays.info import ArrayInfo
+from zarr.arrays.walks import ChunkWalks
 from zarr.errors import ZarrDeprecationWarning
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def split_codecs(metadata: ArrayV2Metadata | ArrayV3Metadata) -> tuple[tuple[Any
     return filters, serializer, tuple(codec for codec in inner if isinstance(codec, BytesBytesCodec))
 
 
-class ArrayFace:
+class ArrayFace(ChunkWalks):
     """The properties that :class:`Array` and :class:`AsyncArray` share; both stand before one handle."""
 
     _handle: ArrayHandle

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.arrays.layout import ArrayLayout
+from zarr.grids import ChunkGrid
 from zarr.runners.choose import async_runner_for, runner_for
 
 if TYPE_CHECKING:
@@ -29,13 +30,14 @@ class ArrayState:
     config : ArrayConfig
     """
 
-    __slots__ = ("_layout", "config", "metadata", "path")
+    __slots__ = ("_chunk_grid", "_layout", "config", "metadata", "path")
 
     def __init__(self, metadata: ArrayV2Metadata | ArrayV3Metadata, path: str, config: ArrayConfig) -> None:
         self.metadata = metadata
         self.path = path
         self.config = config
         self._layout: ArrayLayout | None = None
+        self._chunk_grid: ChunkGrid | None = None
 
     @property
     def layout(self) -> ArrayLayout:
@@ -44,6 +46,14 @@ class ArrayState:
         if layout is None:
             layout = self._layout = ArrayLayout(self.metadata, self.path, self.config)
         return layout
+
+    @property
+    def chunk_grid(self) -> ChunkGrid:
+        """The grid of stored objects as users see it; made at the first use."""
+        grid = self._chunk_grid
+        if grid is None:
+            grid = self._chunk_grid = ChunkGrid.from_metadata(self.metadata)
+        return grid
 
     def replaced(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayState:
         """The state after a change of the metadata."""

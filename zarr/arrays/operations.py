@@ -7,9 +7,9 @@ shape without its data; shrinking writes the shape first and removes data after 
 from __future__ import annotations
 
 import json
+import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -18,6 +18,7 @@ import zarr_core
 from zarr.arrays.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ArrayNotFoundError
+from zarr.grids.walk import cells_outside
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import read_array_steps
 from zarr.steps.requests import Delete, Gather, Hold, List, LockScope, Put, Size, Steps
@@ -171,10 +172,18 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
     old = handle.state.layout
     if shape == old.shape:
         return
+    state = handle.state
     yield from publish_steps(handle, old.metadata.update_shape(shape))
-    if delete_outside_chunks and any(new < before for new, before in zip(shape, old.shape, strict=True)):
+    if not delete_outside_chunks or all(new >= before for new, before in zip(shape, old.shape, strict=True)):
+        return
+    try:
         yield from clear_cut_steps(old, shape, handle.bulk)
         yield from delete_outside_steps(old, shape)
+    except Exception:
+        # Chunks that could not be removed would come back when the array grows: it keeps its shape, to be cut again.
+        yield from save_documents_steps(handle, state.metadata)
+        handle.state = state
+        raise
 
 
 def kept_counts(layout: ArrayLayout, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -209,7 +218,7 @@ def delete_outside_steps(layout: ArrayLayout, shape: tuple[int, ...]) -> Steps[N
     if total == 0:
         return
     if total <= MAX_NAMED_CHUNKS:
-        keys = [layout.key(coords) for coords in coords_outside(counts, kept)]
+        keys = [layout.key(coords) for coords in cells_outside(counts, kept)]
     else:
         stored = yield List(layout.path)
         keys = [key for key in stored if _is_outside(layout.coords_of(key), kept)]
@@ -226,26 +235,38 @@ def _delete_steps(layout: ArrayLayout, key: str) -> Steps[None]:
     yield Delete(key)
 
 
-def coords_outside(counts: tuple[int, ...], kept: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """The coordinates of a grid that are not in its kept corner, each once."""
-    for d in range(len(counts)):
-        ranges = [range(kept[i]) for i in range(d)]
-        ranges.append(range(kept[d], counts[d]))
-        ranges.extend(range(counts[i]) for i in range(d + 1, len(counts)))
-        yield from product(*ranges)
-
-
 def clear_cut_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
     """Set to the fill value what chunks on the new border hold beyond it, lest it come back when the array grows."""
     kept = kept_counts(layout, shape)
-    ends = []  # where the last kept chunk of each axis ends, clipped to the old shape
-    for axis, count in zip(layout.outer.axes, kept, strict=True):
-        ends.append(axis.offset(count - 1) + axis.valid_length(count - 1) if count else 0)
-    for d, (new, end) in enumerate(zip(shape, ends, strict=True)):
-        if new >= end:
+    corner = tuple(_last(axis, count) for axis, count in zip(layout.outer.axes, kept, strict=True))
+    cut = [d for d, (new, end) in enumerate(zip(shape, corner, strict=True)) if new < end]
+    border = sum(math.prod(kept[:d] + kept[d + 1 :]) for d in cut)
+    parts: Iterable[tuple[slice, ...]] = [tuple(slice(0, end) for end in corner)]
+    if border > MAX_NAMED_CHUNKS:  # a sparse array: look at what is stored, not at what could be
+        stored = yield List(layout.path)
+        parts = _border_parts(layout, stored, kept, cut)
+    for part in parts:
+        for d in cut:
+            region = tuple(slice(shape[d], s.stop) if i == d else s for i, s in enumerate(part))
+            if region[d].start < region[d].stop:
+                yield Gather((_clear_region_steps(layout, region, bulk),))
+
+
+def _last(axis: Any, count: int) -> int:
+    """Where the last of ``count`` chunks ends, clipped to the axis."""
+    return int(axis.offset(count - 1) + axis.valid_length(count - 1)) if count else 0
+
+
+def _border_parts(
+    layout: ArrayLayout, keys: Iterable[str], kept: tuple[int, ...], cut: list[int]
+) -> Iterator[tuple[slice, ...]]:
+    """The parts of the array that the stored chunks on the border of the kept ones hold."""
+    for key in keys:
+        coords = layout.coords_of(key)
+        if coords is None or _is_outside(coords, kept) or all(coords[d] != kept[d] - 1 for d in cut):
             continue
-        region = tuple(slice(new, end) if i == d else slice(0, ends[i]) for i in range(layout.ndim))
-        yield Gather((_clear_region_steps(layout, region, bulk),))
+        axes = zip(layout.outer.axes, coords, strict=True)
+        yield tuple(slice(axis.offset(i), axis.offset(i) + axis.valid_length(i)) for axis, i in axes)
 
 
 def _clear_region_steps(layout: ArrayLayout, region: tuple[slice, ...], bulk: str | None) -> Steps[None]:

@@ -186,6 +186,16 @@ class Array(SelectionMethods, Generic[T_ArrayMetadata]):
 
     # ------------------------------------------------------------------------------------------ shape
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each dimension; to set it is to resize the array."""
+        shape: tuple[int, ...] = self._handle.metadata.shape
+        return shape
+
+    @shape.setter
+    def shape(self, value: ShapeLike) -> None:
+        self.resize(value)
+
     def resize(self, new_shape: ShapeLike) -> None:
         """Change the shape. New elements have the fill value; what is cut off is gone.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import operator
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 import zarr_core
 from zarr.grids.dimensions import DimensionGrid, FixedDimension, VaryingDimension
 from zarr.grids.shapes import parse_shape
+from zarr.grids.walk import block_of, cells
 
 
 @dataclass(frozen=True)
@@ -208,18 +208,7 @@ class ChunkGrid:
         IndexError
             If the block of chunks reaches beyond the grid.
         """
-        first = tuple(origin) if origin is not None else (0,) * self.ndim
-        counts = (
-            tuple(selection_shape)
-            if selection_shape is not None
-            else tuple([n - o for n, o in zip(self.grid_shape, first)])
-        )
-        for axis, (start, count, size) in enumerate(zip(first, counts, self.grid_shape)):
-            if start < 0 or start + count > size:
-                raise IndexError(
-                    f"Invalid selection shape ({count}) for origin ({start}) and grid shape ({size}) at axis {axis}."
-                )
-        return itertools.product(*[range(start, start + count) for start, count in zip(first, counts)])
+        return cells(block_of(self.grid_shape, origin, selection_shape))
 
     def iter_chunk_regions(
         self, *, origin: Sequence[int] | None = None, selection_shape: Sequence[int] | None = None
