@@ -35,7 +35,7 @@ from zarr.groups.operations import (
 )
 from zarr.groups.parameters import creation_parameters, with_one_compressor
 from zarr.groups.summary import info_complete_steps, tree_steps
-from zarr.groups.walk import members_steps
+from zarr.groups.walk import Lookup, Lookups, members_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for
 from zarr.storage.resolve import resolve_store_path
@@ -324,3 +324,15 @@ class AsyncGroup(GroupFace):
 
     async def _make(self, steps: Steps[NodeRecord]) -> AsyncArray[Any]:
         return wrap_async(await self._run(steps))  # type: ignore[return-value]
+
+
+_OWN_GETITEM = AsyncGroup.getitem
+
+
+def _replaced_lookup(handle: GroupHandle) -> Lookup | None:
+    if AsyncGroup.getitem is _OWN_GETITEM:
+        return None
+    return AsyncGroup.from_handle(handle).getitem
+
+
+Lookups.replaced = staticmethod(_replaced_lookup)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr.errors import NodeNotFoundError, ZarrUserWarning
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
@@ -13,12 +13,21 @@ from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import ancestors
 from zarr.steps.nodes import read_node_steps
-from zarr.steps.requests import Gather, ListDir, Steps
+from zarr.steps.requests import Await, Gather, ListDir, Steps
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
     from zarr.metadata.consolidated import ConsolidatedMetadata
     from zarr.types import ZarrFormat
+
+Lookup: TypeAlias = Callable[[str], Awaitable[Any]]
+
+
+class Lookups:
+    """Where those who replace ``AsyncGroup.getitem``, to watch look-ups or to change them, are asked."""
+
+    replaced: Callable[[GroupHandle], Lookup | None] = staticmethod(lambda handle: None)
+
 
 DOCUMENT_NAMES = frozenset({"zarr.json", ".zgroup", ".zarray", ".zattrs", ".zmetadata"})
 
@@ -127,7 +136,13 @@ def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
     names = sorted(name for name in names if name not in DOCUMENT_NAMES)
     prefix = f"{group.name}/" if group.name else ""
     store_path, zarr_format = group.store_path, group.metadata.zarr_format
-    records = yield Gather(_member_steps(f"{prefix}{name}", store_path / name, zarr_format) for name in names)
+    lookup = Lookups.replaced(group.handle())
+    records = yield Gather(
+        _member_steps(f"{prefix}{name}", store_path / name, zarr_format)
+        if lookup is None
+        else _asked_steps(f"{prefix}{name}", store_path / name, lookup)
+        for name in names
+    )
     found = [record for record in records if record is not None]
     for record in found:
         record.config = group.config
@@ -158,3 +173,13 @@ def _member_steps(name: str, store_path: StorePath, zarr_format: ZarrFormat) -> 
         warn_unreadable(store_path, error)
         return None
     return NodeRecord(name, store_path, metadata)
+
+
+def _asked_steps(name: str, store_path: StorePath, lookup: Lookup) -> Steps[NodeRecord | None]:
+    """One member by somebody's own look-up."""
+    try:
+        node = yield Await(lambda: lookup(name.rpartition("/")[2]))
+    except KeyError as error:
+        warn_unreadable(store_path, error)
+        return None
+    return NodeRecord(name, store_path, node.metadata)
