@@ -107,7 +107,7 @@ def test_a_read_of_metadata_costs_one_request_at_open() -> None:
     store = CountingStore(MemoryStore())
     make(store)
     store.requests.clear()
-    array = zarr.open_array(store, mode="r", zarr_format=3)
+    array = zarr.open_array(store, mode="r+", zarr_format=3)
     assert store.requests == [("get", "zarr.json")]
     _ = array.attrs.asdict(), array.shape, array.info
     assert store.requests == [("get", "zarr.json")]

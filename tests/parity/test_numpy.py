@@ -101,7 +101,7 @@ def test_writes(kind: str, data: st.DataObject, layout: Layout, seed: int) -> No
         array, values = make(store, layout, seed)
         for step in range(3):
             selection = data.draw(basic_selections(layout.shape))
-            new = values_for(values[selection].shape, layout.dtype, seed + step).astype(values.dtype)
+            new = values_for(np.empty(layout.shape)[selection].shape, layout.dtype, seed + step).astype(values.dtype)
             array[selection] = new
             values[selection] = new
         points = data.draw(point_selections(layout.shape))
