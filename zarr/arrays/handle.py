@@ -9,9 +9,10 @@ from zarr.grids import ChunkGrid
 from zarr.runners.choose import async_runner_for, runner_for
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Mapping
 
     from zarr.array_spec import ArrayConfig
+    from zarr.buffer.core import Buffer
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.steps.requests import Steps
@@ -28,15 +29,26 @@ class ArrayState:
     metadata : ArrayV2Metadata or ArrayV3Metadata
     path : str
     config : ArrayConfig
+    documents : mapping of name to Buffer, optional
+    layout : ArrayLayout, optional
     """
 
-    __slots__ = ("_chunk_grid", "_layout", "config", "metadata", "path")
+    __slots__ = ("_chunk_grid", "_layout", "config", "documents", "metadata", "path")
 
-    def __init__(self, metadata: ArrayV2Metadata | ArrayV3Metadata, path: str, config: ArrayConfig) -> None:
+    def __init__(
+        self,
+        metadata: ArrayV2Metadata | ArrayV3Metadata,
+        path: str,
+        config: ArrayConfig,
+        documents: Mapping[str, Buffer | None] | None = None,
+        layout: ArrayLayout | None = None,
+    ) -> None:
         self.metadata = metadata
         self.path = path
         self.config = config
-        self._layout: ArrayLayout | None = None
+        self.documents = documents
+        """The documents as they were last stored or read, where that is known; equal bytes need no second reading."""
+        self._layout = layout
         self._chunk_grid: ChunkGrid | None = None
 
     @property
@@ -55,9 +67,16 @@ class ArrayState:
             grid = self._chunk_grid = ChunkGrid.from_metadata(self.metadata)
         return grid
 
-    def replaced(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayState:
-        """The state after a change of the metadata."""
-        return ArrayState(metadata, self.path, self.config)
+    def replaced(
+        self, metadata: ArrayV2Metadata | ArrayV3Metadata, documents: Mapping[str, Buffer | None] | None = None
+    ) -> ArrayState:
+        """The state with other metadata altogether."""
+        return ArrayState(metadata, self.path, self.config, documents)
+
+    def reshaped(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayState:
+        """The state with another shape or other attributes; what is bound to the codecs is kept."""
+        layout = None if self._layout is None else self._layout.reshaped(metadata)
+        return ArrayState(metadata, self.path, self.config, None, layout)
 
 
 class ArrayHandle:

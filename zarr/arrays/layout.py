@@ -147,18 +147,30 @@ class ArrayLayout:
         outer_chain = CodecChain.build(codecs_of(self.metadata), spec)
         self.outer_chain = outer_chain
         self.shard: ShardLevel | None = outer_chain.shard
-        if self.shard is None:
-            self.chain, self.grid = outer_chain, self.outer
-            self.starts: list[Any] = []
-        else:
-            inner = self.shard.chunk_shape
-            self.chain = self.shard.chain
-            self.grid = zarr_core.Grid([zarr_core.RegularAxis(n, c) for n, c in zip(self.shape, inner, strict=True)])
-            self.starts = shard_starts(self.outer, inner)
-        self.regular: bool = self.grid.regular
+        self.chain = outer_chain if self.shard is None else self.shard.chain
+        self._bind_grid()
         self.program: Any = self._bulk_program()
         """The native form of the codecs of one chunk; None where there is none."""
         self.chunk_nbytes = int(np.prod(self.chain.spec.shape, dtype=object)) * self.dtype.itemsize
+
+    def _bind_grid(self) -> None:
+        """The grid of the chunks that selections are planned on, within that of the stored objects."""
+        self.grid: zarr_core.Grid = self.outer
+        self.starts: list[Any] = []
+        if self.shard is not None:
+            inner = self.shard.chunk_shape
+            self.grid = zarr_core.Grid([zarr_core.RegularAxis(n, c) for n, c in zip(self.shape, inner, strict=True)])
+            self.starts = shard_starts(self.outer, inner)
+        self.regular: bool = self.grid.regular
+
+    def reshaped(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayLayout:
+        """The layout after a change of shape or attributes; the codecs stay bound as they are."""
+        layout = copy(self)
+        layout.metadata = metadata
+        layout.shape = tuple(metadata.shape)
+        layout.outer = metadata.chunk_grid.to_core(layout.shape)
+        layout._bind_grid()
+        return layout
 
     def _bulk_program(self) -> zarr_core.Program | None:
         """The native form of the codecs, where keys, items and shard index have one too."""

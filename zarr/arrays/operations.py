@@ -21,12 +21,13 @@ from zarr.errors import ArrayNotFoundError
 from zarr.grids.walk import cells_outside
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import read_array_steps
-from zarr.steps.requests import Delete, Gather, Hold, List, LockScope, Put, Size, Steps
+from zarr.steps.requests import Delete, Gather, Get, Hold, List, LockScope, Put, Size, Steps
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
-    from zarr.arrays.handle import ArrayHandle
+    from zarr.arrays.handle import ArrayHandle, ArrayState
     from zarr.arrays.layout import ArrayLayout
+    from zarr.buffer.core import Buffer
 
 T = TypeVar("T")
 
@@ -37,60 +38,79 @@ MAX_NAMED_CHUNKS = 4096
 # ----------------------------------------------------------------------------------------------- metadata
 
 
+def node_keys(handle: ArrayHandle) -> dict[str, str]:
+    """The documents of the array by name, and the keys that they lie under."""
+    prefix = f"{handle.store_path.path}/" if handle.store_path.path else ""
+    names = ("zarr.json",) if handle.metadata.zarr_format == 3 else (".zarray", ".zattrs")
+    return {name: prefix + name for name in names}
+
+
 def hold_node(handle: ArrayHandle) -> Hold:
     """The request that keeps all others from changing the documents of the array."""
-    path = handle.store_path.path
-    names = ("zarr.json",) if handle.metadata.zarr_format == 3 else (".zarray", ".zattrs")
-    scope = LockScope.of(handle.config.locking, path)
-    return Hold([f"{path}/{name}" if path else name for name in names], "node", scope)
+    scope = LockScope.of(handle.config.locking, handle.store_path.path)
+    return Hold(list(node_keys(handle).values()), "node", scope)
 
 
 def save_metadata_steps(handle: ArrayHandle, metadata: Any) -> Steps[None]:
     """Write the documents of a metadata object, here and in the consolidated copies above."""
-    yield Gather((save_documents_steps(handle, metadata),))
-    yield from record_steps(handle, metadata)
+    documents = metadata.to_buffer_dict(default_buffer_prototype())
+    yield Gather((_put_documents_steps(handle, documents),))
+    yield from record_steps(handle, documents)
 
 
-def save_documents_steps(handle: ArrayHandle, metadata: Any) -> Steps[None]:
-    """Write the documents of a metadata object."""
+def _put_documents_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
     prefix = f"{handle.store_path.path}/" if handle.store_path.path else ""
-    for name, document in metadata.to_buffer_dict(default_buffer_prototype()).items():
+    for name, document in documents.items():
         yield Put(prefix + name, document)
 
 
-def record_steps(handle: ArrayHandle, metadata: Any) -> Steps[None]:
+def record_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
     """Bring the consolidated copies in the groups above up to date."""
     path = handle.store_path.path
     if path:
-        documents = metadata.to_buffer_dict(default_buffer_prototype())
         yield from record_changes_steps(handle.store_path.store, {path: documents})
 
 
 def refresh_steps(handle: ArrayHandle) -> Steps[None]:
-    """Take up what another handle has made of the document; to be called while the node is held.
+    """Take up what another handle has made of the documents; to be called while the node is held.
 
-    An array whose document is not stored (yet) keeps the metadata that it has.
+    An array whose documents are not stored (yet) keeps the metadata that it has.
     """
+    found: dict[str, Buffer | None] = {}
+    for name, key in node_keys(handle).items():
+        found[name] = yield Get(key)
+    known = handle.state.documents
+    if known is not None and all(_same(known.get(name), raw) for name, raw in found.items()):
+        return
     try:
         metadata = yield from read_array_steps(handle.store_path, handle.metadata.zarr_format)
     except ArrayNotFoundError:
         return
     if metadata != handle.metadata:
-        handle.state = handle.state.replaced(metadata)
+        handle.state = handle.state.replaced(metadata, found)
 
 
-def publish_steps(handle: ArrayHandle, metadata: Any) -> Steps[None]:
+def _same(known: Buffer | None, raw: Buffer | None) -> bool:
+    if known is None or raw is None:
+        return known is raw
+    return known.to_bytes() == raw.to_bytes()
+
+
+def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
     """Write changed metadata and show it to both faces."""
-    yield from save_documents_steps(handle, metadata)
-    handle.state = handle.state.replaced(metadata)
+    documents = state.metadata.to_buffer_dict(default_buffer_prototype())
+    yield from _put_documents_steps(handle, documents)
+    state.documents = documents
+    handle.state = state
 
 
 def changing_steps(handle: ArrayHandle, change: Steps[T]) -> Steps[T]:
     """Run a change that holds the node, let go of the node, then tell the groups above."""
-    before = handle.metadata
+    before = handle.state
     (result,) = yield Gather((change,))
-    if handle.metadata is not before:
-        yield from record_steps(handle, handle.metadata)
+    after = handle.state
+    if after is not before and after.documents is not None:
+        yield from record_steps(handle, {name: raw for name, raw in after.documents.items() if raw is not None})
     answer: T = result
     return answer
 
@@ -128,7 +148,7 @@ def _change_attributes_steps(
     attributes = changes if replace else {**handle.metadata.attributes, **changes}
     for name in removed:
         del attributes[name]
-    yield from publish_steps(handle, handle.metadata.update_attributes(attributes))
+    yield from publish_steps(handle, handle.state.reshaped(handle.metadata.update_attributes(attributes)))
 
 
 # ----------------------------------------------------------------------------------------------- shape
@@ -173,7 +193,7 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
     if shape == old.shape:
         return
     state = handle.state
-    yield from publish_steps(handle, old.metadata.update_shape(shape))
+    yield from publish_steps(handle, handle.state.reshaped(old.metadata.update_shape(shape)))
     if not delete_outside_chunks or all(new >= before for new, before in zip(shape, old.shape, strict=True)):
         return
     try:
@@ -181,8 +201,7 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
         yield from delete_outside_steps(old, shape)
     except Exception:
         # Chunks that could not be removed would come back when the array grows: it keeps its shape, to be cut again.
-        yield from save_documents_steps(handle, state.metadata)
-        handle.state = state
+        yield from publish_steps(handle, state)
         raise
 
 
@@ -297,12 +316,11 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     new_shape = tuple(n + value.shape[i] if i == axis else n for i, n in enumerate(shape))
     if new_shape == shape:
         return shape
-    state = handle.state.replaced(layout.metadata.update_shape(new_shape))
+    state = handle.state.reshaped(layout.metadata.update_shape(new_shape))
     region = tuple(slice(shape[i], new_shape[i]) if i == axis else slice(0, n) for i, n in enumerate(new_shape))
     plan = zarr_core.plan_basic(state.layout.grid, region)
     yield from write_plan_steps(state.layout, plan, value, None, layout.skip_filled, handle.bulk)
-    yield from save_documents_steps(handle, state.metadata)
-    handle.state = state
+    yield from publish_steps(handle, state)
     return new_shape
 
 
