@@ -45,9 +45,7 @@ def concurrent_iter(
     return [asyncio.ensure_future(one(item)) for item in items]
 
 
-async def concurrent_map(
-    items: Iterable[T], func: Callable[..., Awaitable[V]], limit: int | None = None
-) -> list[V]:
+async def concurrent_map(items: Iterable[T], func: Callable[..., Awaitable[V]], limit: int | None = None) -> list[V]:
     """Await ``func(*item)`` for every item, at most ``limit`` at a time; the results in order.
 
     Parameters

@@ -74,9 +74,7 @@ async def get_node(store: Store, path: str, zarr_format: ZarrFormat) -> AsyncArr
     return wrap_async(await async_runner_for(store).run(node_at_steps(store, path, zarr_format)))
 
 
-async def create_nodes(
-    *, store: Store, nodes: Nodes
-) -> AsyncIterator[tuple[str, AsyncGroup | AsyncArray[Any]]]:
+async def create_nodes(*, store: Store, nodes: Nodes) -> AsyncIterator[tuple[str, AsyncGroup | AsyncArray[Any]]]:
     """Write the documents of many nodes, without looking at what is there.
 
     Parameters

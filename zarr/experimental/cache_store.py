@@ -96,9 +96,7 @@ class CacheRecords:
         """Forget all entries of a key (or of all keys below a prefix); the keys that were remembered whole."""
         with self._lock:
             prefix = f"{key.rstrip('/')}/" if key else ""
-            gone = [
-                entry for entry in self._entries if (entry[0].startswith(prefix) if below else entry[0] == key)
-            ]
+            gone = [entry for entry in self._entries if (entry[0].startswith(prefix) if below else entry[0] == key)]
             for entry in gone:
                 self._drop(entry)
             return [name for name, part in gone if part is None]
@@ -236,9 +234,7 @@ class CacheStore(WrapperStore[Store]):
         self._records.clear()
         await self._cache.clear()
 
-    async def get(
-        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
         """Read from the cache, or from the store behind."""
         entry = (key, byte_range)
         value = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from zarr.array_spec import ArrayConfig, parse_array_config
 from zarr.arrays.synchronous import Array
 from zarr.groups.handle import GroupHandle
 from zarr.groups.operations import (
@@ -33,7 +34,7 @@ class HasMembers:
 
         def _run(self, steps: Steps[T]) -> T: ...
 
-        def _wrap(self, record: NodeRecord) -> Array[Any] | Group: ...
+        def _wrap(self, record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | Group: ...
 
     def __getitem__(self, path: str) -> Array[Any] | Group:
         """Open a node below the group.
@@ -173,7 +174,8 @@ class HasMembers:
         ['a', 'a/x']
         """
         records = self._run(members_steps(self._handle, max_depth, use_consolidated_for_children))
-        return tuple((record.name, self._wrap(record)) for record in records)
+        config = parse_array_config(None)  # asked for once, not for each of a thousand arrays
+        return tuple((record.name, self._wrap(record, config)) for record in records)
 
     def nmembers(self, max_depth: int | None = 0) -> int:
         """Count the members.
@@ -255,9 +257,10 @@ class HasMembers:
         >>> list(zarr.group().arrays())
         []
         """
+        config = parse_array_config(None)
         for record in self._run(members_steps(self._handle)):
             if not record.is_group:
-                yield record.name, self._wrap(record)  # type: ignore[misc]
+                yield record.name, self._wrap(record, config)  # type: ignore[misc]
 
     def array_keys(self) -> Generator[str, None]:
         """The names of the direct members that are arrays.

@@ -30,6 +30,7 @@ from zarr.runners.choose import runner_for
 from zarr.storage.resolve import resolve_store_path
 
 if TYPE_CHECKING:
+    from zarr.array_spec import ArrayConfig
     from zarr.groups.info import GroupInfo
     from zarr.groups.render import TreeRepr
     from zarr.steps.requests import Steps
@@ -40,11 +41,11 @@ T = TypeVar("T")
 DefaultT = TypeVar("DefaultT")
 
 
-def wrap(record: NodeRecord) -> Array[Any] | Group:
+def wrap(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | Group:
     """Make an array or group of a node that was found."""
     if record.is_group:
         return Group.from_handle(record.handle())
-    return array_of(record)
+    return array_of(record, config)
 
 
 class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
@@ -80,8 +81,8 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         """A face for an open group; all faces of one handle see the same changes."""
         return cls(AsyncGroup.from_handle(handle))
 
-    def _wrap(self, record: NodeRecord) -> Array[Any] | Group:
-        return wrap(record)
+    def _wrap(self, record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | Group:
+        return wrap(record, config)
 
     def _run(self, steps: Steps[T]) -> T:
         return runner_for(self.store).run(steps)
@@ -118,7 +119,8 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
 
         Examples
         --------
-        >>> Group.from_store({}, attributes={"unit": "m"}).attrs["unit"]
+        >>> import zarr
+        >>> zarr.Group.from_store({}, attributes={"unit": "m"}).attrs["unit"]
         'm'
         """
         store_path = resolve_store_path(store)
@@ -146,9 +148,10 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
 
         Examples
         --------
+        >>> import zarr
         >>> store = {}
-        >>> made = Group.from_store(store)
-        >>> Group.open(store).path
+        >>> made = zarr.Group.from_store(store)
+        >>> zarr.Group.open(store).path
         ''
         """
         store_path = resolve_store_path(store)

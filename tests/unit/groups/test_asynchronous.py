@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 
 import numpy as np
@@ -110,3 +111,16 @@ def test_what_is_written_once_is_read_twice() -> None:
     for name, member in vars(zarr.AsyncGroup).items():
         if callable(member) and not name.startswith("_"):
             assert member.__doc__, name
+
+
+async def test_other_tasks_get_their_turn() -> None:
+    array = zarr.array([1, 2, 3]).async_array
+    order: list[str] = []
+
+    async def read(name: str) -> None:
+        order.append(f"{name} begins")
+        await array.getitem(...)
+        order.append(f"{name} ends")
+
+    await asyncio.gather(read("a"), read("b"))
+    assert order == ["a begins", "b begins", "a ends", "b ends"]
