@@ -416,8 +416,6 @@ class AsyncRunner:
         Cancelling the awaiting task closes the steps; nothing goes on behind its back.
         """
         try:
-            if type(self._driver) is _Direct:
-                await asyncio.sleep(0)  # nothing below may ever wait: the other tasks get their turn here
             return await self._driver.run(steps)
         finally:
             steps.close()
