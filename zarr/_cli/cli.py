@@ -1,171 +1,44 @@
-"""The command ``zarr``: look at what a store holds, and change its metadata from one format to the other."""
+"""The command line ``zarr``: its commands read from arguments, by typer where that is installed, else by argparse."""
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import logging
 import sys
-from collections.abc import Sequence
-from enum import StrEnum
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from zarr.api.synchronous import open as open_node
-from zarr.arrays.synchronous import Array
-from zarr.groups.synchronous import Group
+from zarr._cli.commands import CLIZarrFormat, CLIZarrFormatV3, info, ls, migrate, remove_metadata, tree
 from zarr.logs import set_format, set_log_level
-from zarr.metadata.migrate_v3 import migrate_v2_to_v3
-from zarr.metadata.migrate_v3 import remove_metadata as remove_documents
-from zarr.storage.path import StorePath
-from zarr.storage.resolve import resolve_store_path
-from zarr.types import ZarrFormat
+
+__all__ = [
+    "CLIZarrFormat",
+    "CLIZarrFormatV3",
+    "app",
+    "info",
+    "ls",
+    "main",
+    "migrate",
+    "remove_metadata",
+    "tree",
+]
 
 logger = logging.getLogger("zarr.cli")
 
-
-class CLIZarrFormat(StrEnum):
-    """The formats as the command line calls them."""
-
-    v2 = "v2"
-    v3 = "v3"
+# What a command raises where the user, not the program, is to change something: said in one line.
+EXPECTED = (OSError, ValueError, TypeError, KeyError)
 
 
-class CLIZarrFormatV3(StrEnum):
-    """The formats that one can migrate to."""
-
-    v3 = "v3"
-
-
-def migrate(
-    zarr_format: CLIZarrFormatV3,
-    input_store: str,
-    output_store: str | None = None,
-    dry_run: bool = False,
-    overwrite: bool = False,
-    force: bool = False,
-    remove_v2_metadata: bool = False,
-) -> None:
-    """Write metadata of format 3 beside that of format 2, or in another store; chunks stay where they are.
-
-    Parameters
-    ----------
-    zarr_format : "v3"
-    input_store : str
-        Path or URL.
-    output_store : str, optional
-        By default the input store.
-    dry_run : bool
-        Only say what would be done.
-    overwrite : bool
-        First remove metadata of format 3 that is there.
-    force : bool
-        Remove it even where there is none of format 2.
-    remove_v2_metadata : bool
-        At the end remove the metadata of format 2.
-    """
-    source = _place(input_store, writes=output_store is None)
-    target = source if output_store is None else _place(output_store)
-    if overwrite:
-        asyncio.run(remove_documents(target.store, 3, force=force, dry_run=dry_run))
-    migrate_v2_to_v3(input_store=source.store, output_store=target.store, dry_run=dry_run)
-    if remove_v2_metadata:
-        # A dry run has written nothing of format 3, so that removing would seem to leave nothing behind.
-        asyncio.run(remove_documents(source.store, 2, force=force or dry_run, dry_run=dry_run))
+def say(text: str | None) -> None:
+    """Print what a command returned, if that is anything."""
+    if text:
+        print(text)
 
 
-def remove_metadata(
-    zarr_format: CLIZarrFormat, store: str, force: bool = False, dry_run: bool = False
-) -> None:
-    """Remove all metadata of one format from a store.
-
-    Parameters
-    ----------
-    zarr_format : "v2" or "v3"
-    store : str
-        Path or URL.
-    force : bool
-        Remove it even where there is none of the other format.
-    dry_run : bool
-        Only say what would be done.
-    """
-    number = cast("ZarrFormat", int(CLIZarrFormat(zarr_format).value[1:]))
-    asyncio.run(remove_documents(_place(store).store, number, force=force, dry_run=dry_run))
-
-
-def info(store: str, path: str | None = None) -> str:
-    """Describe a node.
-
-    Parameters
-    ----------
-    store : str
-    path : str, optional
-
-    Returns
-    -------
-    str
-    """
-    node = open_node(store, mode="r", path=path)
-    text = repr(node.info_complete())
-    if node.attrs:
-        rows = "\n".join(f"  {name}: {value!r}" for name, value in node.attrs.items())
-        text = f"{text}\nAttributes:\n{rows}"
-    return text
-
-
-def tree(store: str, path: str | None = None, level: int | None = None) -> str:
-    """Draw the hierarchy below a group.
-
-    Parameters
-    ----------
-    store : str
-    path : str, optional
-    level : int, optional
-
-    Returns
-    -------
-    str
-    """
-    node = open_node(store, mode="r", path=path)
-    if isinstance(node, Array):
-        return f"{node.name} {node.shape} {node.dtype}"
-    return str(node.tree(level=level)).rstrip("\n")
-
-
-def ls(store: str, path: str | None = None, long: bool = False) -> str:
-    """List the members of a group.
-
-    Parameters
-    ----------
-    store : str
-    path : str, optional
-    long : bool
-        With kind, shape, dtype and chunks.
-
-    Returns
-    -------
-    str
-    """
-    node = open_node(store, mode="r", path=path)
-    members: list[tuple[str, Any]] = (
-        list(node.members()) if isinstance(node, Group) else [(node.basename or "/", node)]
-    )
-    if not long:
-        return "\n".join(name for name, _ in members)
-    rows = [_row(name, member) for name, member in members]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)] if rows else []
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
-
-
-def _row(name: str, member: Any) -> tuple[str, str, str, str]:
-    if isinstance(member, Group):
-        return "group", name, "", ""
-    return "array", name, str(member.shape), str(member.dtype)
-
-
-def _place(store: str, *, writes: bool = True) -> StorePath:
-    return resolve_store_path(store, mode="r+" if writes else "r")
+def speak_up() -> None:
+    """Show what is done while it is done."""
+    set_log_level("INFO")
+    set_format("%(message)s")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -222,18 +95,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given.pop("command")
     run = given.pop("run")
     if given.pop("verbose") or given.get("dry_run"):
-        set_log_level("INFO")
-        set_format("%(message)s")
+        speak_up()
     try:
         text = run(**given)
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except EXPECTED as error:
         print(f"zarr: {error}", file=sys.stderr)
         return 1
-    if text:
-        print(text)
+    say(text)
     return 0
 
 
-def app() -> None:
-    """The entry point of the console script."""
-    sys.exit(main())
+def _app() -> Callable[[], Any]:
+    """The typer application; without typer a function that does the same by argparse."""
+    try:
+        from zarr._cli.typer_app import make_app
+    except ModuleNotFoundError as error:
+        if error.name != "typer":
+            raise
+        return lambda: sys.exit(main())
+    return make_app(speak_up, say, EXPECTED)
+
+
+app = _app()
