@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from zarr.arrays.selection import (
     pop_fields,
 )
 from zarr.errors import BoundsCheckError
+from zarr.grids.walk import block_of, cells
 from zarr.types import SelectorTuple
 
 Selector: TypeAlias = Any
@@ -30,6 +31,7 @@ OrthogonalSelection: TypeAlias = Any
 Selection: TypeAlias = Any
 SelectionWithFields: TypeAlias = Any
 Fields: TypeAlias = str | list[str]
+_ArrayIndexingOrder: TypeAlias = Literal["lexicographic"]
 
 
 class ChunkProjection(NamedTuple):
@@ -146,7 +148,8 @@ def core_grid(chunk_grid: Any, shape: tuple[int, ...]) -> zarr_core.Grid:
     """
     if isinstance(chunk_grid, zarr_core.Grid):
         return chunk_grid
-    return chunk_grid.to_core(shape)
+    grid: zarr_core.Grid = chunk_grid.to_core(shape)
+    return grid
 
 
 def get_indexer(selection: Any, shape: tuple[int, ...], chunk_grid: Any) -> Indexer:
@@ -362,6 +365,81 @@ def oindex_set(a: Any, selection: Any, value: Any) -> None:
     if not np.isscalar(value) and drop:
         value = np.expand_dims(np.asarray(value), drop)
     a[ix_(items, a.shape)] = value
+
+
+def iter_grid(
+    grid_shape: Sequence[int],
+    *,
+    origin: Sequence[int] | None = None,
+    selection_shape: Sequence[int] | None = None,
+    order: _ArrayIndexingOrder = "lexicographic",
+) -> Iterator[tuple[int, ...]]:
+    """The coordinates of a block of a grid, the last axis fastest.
+
+    Parameters
+    ----------
+    grid_shape : sequence of int
+    origin : sequence of int, optional
+        The first cell of the block; the first of the grid by default.
+    selection_shape : sequence of int, optional
+        How many cells along each axis; all that follow by default.
+    order : "lexicographic"
+
+    Raises
+    ------
+    IndexError
+        The block reaches beyond the grid.
+    ValueError
+        The numbers of dimensions differ, or the order is another one.
+
+    Examples
+    --------
+    >>> list(iter_grid((2, 3), origin=(1, 1)))
+    [(1, 1), (1, 2)]
+    """
+    if order != "lexicographic":
+        raise ValueError(f"a grid is gone over in the order 'lexicographic'; got {order!r}")
+    return cells(block_of(grid_shape, origin, selection_shape))
+
+
+def iter_regions(
+    domain_shape: Sequence[int],
+    region_shape: Sequence[int],
+    *,
+    origin: Sequence[int] | None = None,
+    selection_shape: Sequence[int] | None = None,
+    order: _ArrayIndexingOrder = "lexicographic",
+    trim_excess: bool = True,
+) -> Iterator[tuple[slice, ...]]:
+    """The regions of one shape that a domain is cut into; ``trim_excess`` clips the last ones to the domain.
+
+    Examples
+    --------
+    >>> list(iter_regions((5,), (3,)))
+    [(slice(0, 3, 1),), (slice(3, 5, 1),)]
+    """
+    counts = tuple(-(-length // size) for length, size in zip(domain_shape, region_shape, strict=True))
+    for coords in iter_grid(counts, origin=origin, selection_shape=selection_shape, order=order):
+        stops = ((i + 1) * size for i, size in zip(coords, region_shape, strict=True))
+        if trim_excess:
+            stops = (min(stop, length) for stop, length in zip(stops, domain_shape, strict=True))
+        yield tuple(slice(i * n, stop, 1) for i, n, stop in zip(coords, region_shape, stops, strict=True))
+
+
+def decode_morton(z: int, chunk_shape: Sequence[int]) -> tuple[int, ...]:
+    """The place of number ``z`` along the Z-curve: its bits are dealt to the axes in turn, while they need some."""
+    bits = [max(length - 1, 0).bit_length() for length in chunk_shape]
+    coords = [0] * len(bits)
+    taken = 0
+    for level in range(max(bits, default=0)):
+        for axis, width in enumerate(bits):
+            if level < width:
+                coords[axis] |= ((z >> taken) & 1) << level
+                taken += 1
+    return tuple(coords)
+
+
+_iter_grid, _iter_regions = iter_grid, iter_regions
 
 
 def morton_order_coords(chunk_shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
