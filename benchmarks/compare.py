@@ -125,10 +125,11 @@ def versions(pythons: dict[str, str]) -> list[str]:
         "*(f'{n} {m.version(n)}' for n in ('zarr','numcodecs','numpy','tensorstore','zarrs','h5py') "
         "if any(d.name == n for d in m.distributions())))"
     )
-    return [
-        f"- {peer}: Python " + subprocess.run([p, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
-        for peer, p in pythons.items()
-    ]
+    lines = []
+    for peer, python in pythons.items():
+        done = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True)
+        lines.append(f"- {peer}: Python {done.stdout.strip()}")
+    return lines
 
 
 def save(figures: Figures, pythons: dict[str, str], rounds: int) -> None:

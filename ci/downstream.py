@@ -1,4 +1,4 @@
-"""The zarr tests that other libraries ship, with zarr-python 3.4.2 and with this project: what passes there must pass here.
+"""The zarr tests that other libraries ship: what passes with zarr-python 3.4.2 passes with this project.
 
 Makes two virtual environments under ``.downstream``, unpacks the libraries' source distributions (some tests need the
 conftest that only those carry), runs the same command in both and prints, for each library, what passed with which
@@ -45,8 +45,8 @@ LIBRARIES = {
     ),
     "anndata": Library(
         "anndata==0.13.4",
-        ("jsonschema", "scanpy", "awkward", "pytest-memray", "fast-array-utils", "xarray", "dask[distributed]", "filelock",
-         "boltons", "joblib", "openpyxl", "pyarrow", "httpx", "zarrs"),
+        ("jsonschema", "scanpy", "awkward", "pytest-memray", "fast-array-utils", "xarray", "dask[distributed]",
+         "filelock", "boltons", "joblib", "openpyxl", "pyarrow", "httpx", "zarrs"),
         ("tests", "-k", "zarr", "--ignore", "tests/test_concatenate_disk.py"),
     ),
     "ome-zarr": Library(
@@ -56,8 +56,8 @@ LIBRARIES = {
     "virtualizarr": Library(
         "virtualizarr==2.8.0",
         ("icechunk", "obstore", "kerchunk", "h5netcdf", "h5py", "pytest-asyncio", "xarray", "dask", "netCDF4", "s3fs",
-         "fastparquet", "obspec-utils", "scipy", "tifffile", "imagecodecs", "numcodecs", "hdf5plugin", "astropy", "pooch",
-         "pytest-mypy-plugins", "aiohttp", "universal-pathlib"),
+         "fastparquet", "obspec-utils", "scipy", "tifffile", "imagecodecs", "numcodecs", "hdf5plugin", "astropy",
+         "pooch", "pytest-mypy-plugins", "aiohttp", "universal-pathlib"),
         ("virtualizarr/tests", "-o", "addopts=", "-o", "asyncio_mode=auto", "-W", "ignore"),
     ),
     "pydantic-zarr": Library("pydantic-zarr==0.10.0", ("xarray",), ("tests", "-o", "addopts=", "-W", "ignore")),
@@ -91,7 +91,8 @@ def make_environment(kind: str, names: list[str]) -> None:
         [python_of(kind), "-c", "import importlib.metadata as m; print(m.version('zarr'))"],
         check=True, capture_output=True, text=True, cwd=WORK,
     ).stdout.strip()  # fmt: skip
-    assert version.startswith("3.4.2") and ("core" in version) == (kind == "ours"), version
+    assert version.startswith("3.4.2"), version
+    assert ("core" in version) == (kind == "ours"), version
 
 
 def unpack(name: str) -> Path:
@@ -100,7 +101,8 @@ def unpack(name: str) -> Path:
     version = LIBRARIES[name].requirement.split("==")[1]
     source = WORK / "source"
     source.mkdir(parents=True, exist_ok=True)
-    found = [p for p in source.iterdir() if p.is_dir() and p.name.replace("_", "-").lower() == f"{requirement}-{version}"]
+    wanted = f"{requirement}-{version}"
+    found = [p for p in source.iterdir() if p.is_dir() and p.name.replace("_", "-").lower() == wanted]
     if not found:
         run(python_of("theirs"), "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:",
             "--dest", str(source), f"{requirement}=={version}")  # fmt: skip

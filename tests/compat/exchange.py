@@ -80,7 +80,7 @@ def values_of(case: Case) -> np.ndarray[Any, Any]:
 
 def supports(library: str, case: Case) -> bool:
     """Say whether a library claims to support a case."""
-    form, dtype, codec, order, sharded = case
+    form, dtype, codec, order, _ = case
     if library == "zarr":
         return not (codec == "big" and dtype in ("U5",) and form == 3)
     if library == "zarrs":

@@ -103,7 +103,7 @@ def mismatch(expected: str, function: Any) -> str | None:
     want, have = parameters(expected), ours(function)
     if any(kind == "*" for _, kind, _ in want) and any(kind == "**" for _, kind, _ in want):
         return None  # (*args, **kwargs): anything goes
-    names = dict((name, (kind, default)) for name, kind, default in have)
+    names = {name: (kind, default) for name, kind, default in have}
     for name, kind, default in want:
         if kind == "**":
             if not any(k == "**" for _, k, _ in have):
@@ -116,7 +116,8 @@ def mismatch(expected: str, function: Any) -> str | None:
     have_order = [name for name, kind, _ in have if kind == "positional"][: len(order)]
     if order != have_order:
         return f"positional parameters {have_order} instead of {order}"
-    extra = [name for name, kind, default in have if name not in {w[0] for w in want} and not default and kind[0] != "*"]
+    known = {name for name, _, _ in want}
+    extra = [name for name, kind, default in have if name not in known and not default and kind[0] != "*"]
     return f"asks for {extra}" if extra else None
 
 

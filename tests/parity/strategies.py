@@ -49,7 +49,7 @@ class Layout:
             "gzip": {"compressors": c.GzipCodec(level=1)}, "blosc": {"compressors": c.BloscCodec(cname="lz4")},
             "crc32c": {"compressors": [c.Crc32cCodec()]},
             "big": {"serializer": c.BytesCodec(endian="big"), "compressors": None},
-            "transpose": {"filters": [c.TransposeCodec(order=tuple(range(len(self.shape)))[::-1])], "compressors": None},
+            "transpose": {"filters": [c.TransposeCodec(order=range(len(self.shape))[::-1])], "compressors": None},
         }  # fmt: skip
         return table[self.codec]
 

@@ -86,9 +86,10 @@ def test_attribute_updates_by_threads_all_stay() -> None:
 
 def test_one_creator_wins(tmp_path: Any) -> None:
     for round_number in range(20):
-        store, outcomes = LocalStore(tmp_path / str(round_number)), []
+        store = LocalStore(tmp_path / str(round_number))
+        outcomes: list[int] = []
 
-        def create(number: int) -> None:
+        def create(number: int, store: Any = store, outcomes: list[int] = outcomes) -> None:
             try:
                 zarr.create_array(store, shape=(4,), dtype="i4", attributes={"by": number})
                 outcomes.append(number)
