@@ -10,6 +10,23 @@ from zarr.types import MemoryOrder, ZarrFormat
 _UNITS = ("", "K", "M", "G", "T", "P")
 
 
+def human_readable_size(size: int) -> str:
+    """A number of bytes in a unit that can be read.
+
+    Examples
+    --------
+    >>> human_readable_size(2320)
+    '2.3K'
+    """
+    if size < 1024:
+        return str(size)
+    value, unit = float(size), 0
+    while value >= 1024 and unit < len(_UNITS) - 1:
+        value /= 1024
+        unit += 1
+    return f"{value:.1f}{_UNITS[unit]}"
+
+
 def byte_info(size: int) -> str:
     """A number of bytes, and again in a unit that can be read.
 
@@ -18,13 +35,7 @@ def byte_info(size: int) -> str:
     >>> byte_info(2320)
     '2320 (2.3K)'
     """
-    if size < 1024:
-        return str(size)
-    value, unit = float(size), 0
-    while value >= 1024 and unit < len(_UNITS) - 1:
-        value /= 1024
-        unit += 1
-    return f"{size} ({value:.1f}{_UNITS[unit]})"
+    return str(size) if size < 1024 else f"{size} ({human_readable_size(size)})"
 
 
 @dataclass(frozen=True, kw_only=True)
