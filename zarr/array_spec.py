@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
 
 import numpy as np
@@ -145,7 +146,18 @@ def parse_array_config(data: ArrayConfigLike | Mapping[str, Any] | None) -> Arra
     """
     if isinstance(data, ArrayConfig):
         return data
-    return ArrayConfig.from_dict({} if data is None else data)
+    return ArrayConfig.from_dict(data) if data else _default_config()
+
+
+@lru_cache(maxsize=16, typed=True)
+def _config_of(*values: Any) -> ArrayConfig:
+    return ArrayConfig(**dict(zip(_CONFIG_KEYS, values, strict=True)))
+
+
+def _default_config() -> ArrayConfig:
+    # Every array that is opened asks for this: one look-up of the section, and one frozen object for equal settings.
+    section = config.get("array")
+    return _config_of(*[section[key] for key in _CONFIG_KEYS])
 
 
 @dataclass(frozen=True, init=False, eq=False)
