@@ -13,6 +13,8 @@ from zarr.dtype.spec import DTypeJSON, ZarrFormat, split_dtype_spec_v3
 from zarr.errors import DataTypeValidationError
 from zarr.registry import entry_points_for, load_entry_point
 
+_MOST_KNOWN = 512
+
 
 @dataclass(frozen=True, kw_only=True)
 class DataTypeRegistry:
@@ -38,6 +40,7 @@ class DataTypeRegistry:
     contents: dict[str, type[ZDType[TBaseDType, TBaseScalar]]] = field(default_factory=dict, init=False)
     families: list[type[ZDType[Any, Any]]] = field(default_factory=list, init=False, repr=False, compare=False)
     _lazy_load_list: list[EntryPoint] = field(default_factory=list, init=False, repr=False)
+    _known: dict[tuple[Any, ...], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     _state: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def _lazy_load(self) -> None:
@@ -146,13 +149,24 @@ class DataTypeRegistry:
         >>> data_type_registry.match_json({"name": "int8"}, zarr_format=3)
         Int8()
         """
-        found = self._try_json(data, zarr_format)
+        found = self._try_known(data, zarr_format)
         if found is None:
             self._lazy_load()
-            found = self._try_json(data, zarr_format)
+            found = self._try_known(data, zarr_format)
         if found is None:
             raise ValueError(f"No Zarr data type found that matches {data!r}")
         return found
+
+    def _try_known(self, data: DTypeJSON, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar] | None:
+        # The same few names are asked for again and again; data types are frozen, so one of each will do.
+        if type(data) is not str:
+            return self._try_json(data, zarr_format)
+        key = (data, zarr_format, *self.contents.values())
+        if key not in self._known:
+            if len(self._known) > _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = self._try_json(data, zarr_format)
+        return self._known[key]
 
     def _try_json(self, data: DTypeJSON, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar] | None:
         spec = split_dtype_spec_v3(data) if zarr_format == 3 else None
