@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from zarr.arrays.info import ArrayInfo, byte_info
+from zarr.arrays.info import ArrayInfo, byte_info, human_readable_size
 from zarr.groups.info import GroupInfo
 
 __all__ = [
     "ArrayInfo",
     "GroupInfo",
     "byte_info",
+    "human_readable_size",
 ]

@@ -19,6 +19,17 @@ from zarr.arrays.create import (
 )
 from zarr.arrays.synchronous import Array
 from zarr.core.array_nodes import create_codec_pipeline, get_array_metadata, init_array, parse_array_metadata
+from zarr.core.chunk_walks import cells_outside as _iter_chunk_coords_to_delete
+from zarr.core.chunk_walks import chunk_spec as _get_chunk_spec
+from zarr.core.chunk_walks import default_chunk_key_encoding as _parse_chunk_key_encoding
+from zarr.core.chunk_walks import iter_chunk_coords as _iter_chunk_coords
+from zarr.core.chunk_walks import iter_chunk_regions as _iter_chunk_regions
+from zarr.core.chunk_walks import iter_shard_coords as _iter_shard_coords
+from zarr.core.chunk_walks import iter_shard_keys as _iter_shard_keys
+from zarr.core.chunk_walks import iter_shard_regions as _iter_shard_regions
+from zarr.core.chunk_walks import parse_chunk_encoding_v2 as _parse_chunk_encoding_v2
+from zarr.core.chunk_walks import parse_chunk_encoding_v3 as _parse_chunk_encoding_v3
+from zarr.core.chunk_walks import shards_initialized as _shards_initialized
 from zarr.types import AnyArray, AnyAsyncArray
 
 __all__ = [
@@ -33,6 +44,17 @@ __all__ = [
     "SerializerLike",
     "ShardsConfigParam",
     "ShardsLike",
+    "_get_chunk_spec",
+    "_iter_chunk_coords",
+    "_iter_chunk_coords_to_delete",
+    "_iter_chunk_regions",
+    "_iter_shard_coords",
+    "_iter_shard_keys",
+    "_iter_shard_regions",
+    "_parse_chunk_encoding_v2",
+    "_parse_chunk_encoding_v3",
+    "_parse_chunk_key_encoding",
+    "_shards_initialized",
     "create_array",
     "create_codec_pipeline",
     "default_compressor_v2",

@@ -11,6 +11,9 @@ from zarr.grids import (
     guess_chunks,
     resolve_outer_and_inner_chunks,
 )
+from zarr.grids.guess import SHARDED_INNER_CHUNK_MAX_BYTES
+from zarr.grids.guess import chunks_per_shard_axis as _guess_num_chunks_per_axis_shard
+from zarr.grids.guess import guess_regular_chunks as _guess_regular_chunks
 from zarr.grids.normalize import (
     ChunkLayout,
     full_span_chunk_size,
@@ -21,6 +24,9 @@ from zarr.grids.normalize import (
 )
 
 __all__ = [
+    "SHARDED_INNER_CHUNK_MAX_BYTES",
+    "_guess_num_chunks_per_axis_shard",
+    "_guess_regular_chunks",
     "ChunkGrid",
     "ChunkLayout",
     "ChunkSpec",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from zarr.core.concurrency import concurrent_foreach, concurrent_iter, concurrent_map
+from zarr.core.run_lengths import compress_rle, expand_rle
 from zarr.grids.shapes import parse_chunk_edge
 from zarr.types import (
     ANY_ACCESS_MODE,
@@ -61,10 +62,12 @@ __all__ = [
     "ZarrFormat",
     "ceildiv",
     "ceildiv_int",
+    "compress_rle",
     "concurrent_foreach",
     "concurrent_iter",
     "concurrent_map",
     "enum_names",
+    "expand_rle",
     "parse_bool",
     "parse_chunk_edge",
     "parse_configuration",

@@ -19,6 +19,13 @@ from zarr.arrays.selection import (
     is_integer_list,
     pop_fields,
 )
+from zarr.core.dim_indexers import (
+    BoolArrayDimIndexer,
+    ChunkDimProjection,
+    IntArrayDimIndexer,
+    IntDimIndexer,
+    SliceDimIndexer,
+)
 from zarr.errors import BoundsCheckError
 from zarr.grids.walk import block_of, cells
 from zarr.types import SelectorTuple
@@ -87,7 +94,10 @@ class Indexer:
     def __iter__(self) -> Iterator[ChunkProjection]:
         for i in range(self.plan.nslots):
             slot = self.plan.slot(i)
-            yield ChunkProjection(slot.coords, slot.chunk_selection, slot.out_selection, slot.whole)
+            yield ChunkProjection(slot.coords, slot.chunk_selection, self._place(slot.out_selection), slot.whole)
+
+    def _place(self, out_selection: tuple[Any, ...]) -> Any:
+        return out_selection
 
     def __len__(self) -> int:
         return int(self.plan.nslots)
@@ -112,14 +122,22 @@ class OrthogonalIndexer(Indexer):
         return zarr_core.plan_orthogonal(grid, selection)
 
 
-class CoordinateIndexer(Indexer):
+class _PointIndexer(Indexer):
+    def _place(self, out_selection: tuple[Any, ...]) -> Any:
+        if len(out_selection) != 1:
+            return out_selection
+        (place,) = out_selection
+        return slice(place.start, place.stop) if isinstance(place, slice) else place
+
+
+class CoordinateIndexer(_PointIndexer):
     """Points, by one array of coordinates an axis."""
 
     def _plan(self, grid: zarr_core.Grid, selection: Any) -> zarr_core.Plan:
         return zarr_core.plan_points(grid, tuple(np.asarray(item) for item in ensure_tuple(selection)))
 
 
-class MaskIndexer(Indexer):
+class MaskIndexer(_PointIndexer):
     """A mask of the shape of the array."""
 
     def _plan(self, grid: zarr_core.Grid, selection: Any) -> zarr_core.Plan:
@@ -464,11 +482,15 @@ __all__ = [
     "BasicSelection",
     "BlockIndex",
     "BlockIndexer",
+    "BoolArrayDimIndexer",
+    "ChunkDimProjection",
     "ChunkProjection",
     "CoordinateIndexer",
     "CoordinateSelection",
     "Fields",
     "Indexer",
+    "IntArrayDimIndexer",
+    "IntDimIndexer",
     "MaskIndexer",
     "MaskSelection",
     "OIndex",
@@ -477,6 +499,7 @@ __all__ = [
     "Selection",
     "SelectionWithFields",
     "Selector",
+    "SliceDimIndexer",
     "SelectorTuple",
     "VIndex",
     "get_indexer",

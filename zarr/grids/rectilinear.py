@@ -5,17 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias
+
+from typing_extensions import TypedDict
 
 from zarr.grids.base import ChunkGridMetadata
 from zarr.grids.dimensions import DimensionGrid
 from zarr.grids.grid import make_dimension
 from zarr.grids.shapes import MAX_LENGTH, parse_chunk_edge, parse_member
 from zarr.settings import config
-from zarr.types import parse_named_configuration
+from zarr.types import NamedRequiredConfig, parse_named_configuration
 
 # A run-length pair of a few bytes can ask for any number of chunks; beyond this the list is refused, not built.
 MAX_EDGES_PER_AXIS = 2**24
+
+
+class RectilinearChunksConfiguration(TypedDict):
+    """The configuration of the grid in a document."""
+
+    kind: Literal["inline"]
+    chunk_shapes: Sequence[int | Sequence[int | Sequence[int]]]
+
+
+RectilinearChunkGridMetadataJSON: TypeAlias = NamedRequiredConfig[
+    Literal["rectilinear"], RectilinearChunksConfiguration
+]
+"""The grid in a document."""
 
 
 class RectilinearChunksDisabledError(ValueError):

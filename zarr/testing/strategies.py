@@ -83,6 +83,8 @@ from zarr.testing.strategies_types import (
 )
 from zarr.types import AnyArray
 
+_rectilinear_chunks = rectilinear_chunks
+
 __all__ = [
     "AnyArray",
     "Array",

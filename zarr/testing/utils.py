@@ -52,6 +52,10 @@ def has_cupy() -> bool:
         return False
 
 
+gpu_mark = pytest.mark.gpu
+skip_if_no_gpu = pytest.mark.skipif(not has_cupy(), reason="CuPy not installed or no GPU available")
+
+
 def gpu_test(func: F) -> F:
     """Mark a test that needs a graphics card; it is skipped where there is none.
 
@@ -69,7 +73,6 @@ def gpu_test(func: F) -> F:
     ... def test_on_the_card():
     ...     pass
     """
-    skip = pytest.mark.skipif(not has_cupy(), reason="CuPy not installed or no GPU available")
-    marked: Any = pytest.mark.gpu(skip(func))
+    marked: Any = gpu_mark(skip_if_no_gpu(func))
     found: F = marked
     return found

@@ -11,7 +11,10 @@ from zarr.dtype.base import (
     v3_unstable_dtype_warning,
 )
 from zarr.dtype.spec import (
+    ENDIANNESS_STR,
     DTypeSpec_V2,
+    DTypeSpec_V3,
+    EndiannessStr,
     check_dtype_name_v2,
     check_dtype_spec_no_object_codec_v2,
     check_dtype_spec_v2,
@@ -24,7 +27,10 @@ __all__ = [
     "DTypeConfig_V2",
     "DTypeJSON",
     "DTypeSpec_V2",
+    "DTypeSpec_V3",
     "DataTypeValidationError",
+    "ENDIANNESS_STR",
+    "EndiannessStr",
     "HasEndianness",
     "HasItemSize",
     "HasLength",

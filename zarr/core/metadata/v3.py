@@ -9,6 +9,7 @@ from zarr.grids import (
     create_chunk_grid_metadata,
     parse_chunk_grid,
 )
+from zarr.grids.rectilinear import RectilinearChunkGridMetadataJSON
 from zarr.metadata.codecs import parse_codecs
 from zarr.metadata.members import (
     AllowedExtraField,
@@ -24,6 +25,7 @@ __all__ = [
     "AllowedExtraField",
     "ArrayV3Metadata",
     "RectilinearChunkGridMetadata",
+    "RectilinearChunkGridMetadataJSON",
     "RectilinearChunksDisabledError",
     "RegularChunkGridMetadata",
     "check_allowed_extra_field",
