@@ -40,7 +40,7 @@ class DataTypeRegistry:
     contents: dict[str, type[ZDType[TBaseDType, TBaseScalar]]] = field(default_factory=dict, init=False)
     families: list[type[ZDType[Any, Any]]] = field(default_factory=list, init=False, repr=False, compare=False)
     _lazy_load_list: list[EntryPoint] = field(default_factory=list, init=False, repr=False)
-    _known: dict[tuple[Any, ...], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _known: dict[tuple[Any, ...], ZDType[Any, Any] | None] = field(default_factory=dict, init=False, repr=False, compare=False)
     _state: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def _lazy_load(self) -> None:
