@@ -59,12 +59,8 @@ TYPE_ONLY_UP: dict[str, tuple[str, ...]] = {
     "zarr.buffer": ("zarr.array_spec",),
     "zarr.registry": ("zarr.codecs", "zarr.dtype", "zarr.chunk_keys", "zarr.grids"),
 }
-# Libraries that may be absent: their import may stand inside a function.
-OPTIONAL = {
-    "cupy", "fsspec", "obstore", "lmdb", "rich", "typer", "dask", "upath", "hypothesis", "pytest", "ml_dtypes", "zfpy",
-    "pcodec", "pyarrow", "awkward", "google_crc32c", "universal_pathlib", "msgpack", "numcodecs", "aiohttp", "h5py",
-    "requests", "sqlite3", "zstandard", "tensorstore", "packaging", "numpy", "jsonschema",
-}  # fmt: skip
+# Modules of ours that need an optional library themselves, and who may import them when it is wanted.
+LOCAL_IMPORTS = {("zarr._cli.cli", "zarr._cli.typer_app"): "typer is an extra"}
 
 
 def room_of(module: str) -> str | None:
@@ -145,7 +141,7 @@ def check_file(path: Path) -> tuple[list[str], list[tuple[str, str]]]:
                 breaches.append(f"{where}: {target}: zarr_core is entered by its one door")
             if not allowed(module, target, type_only):
                 breaches.append(f"{where}: {module} (floor {floor(module)}) imports {target} (floor {floor(target)})")
-            if local and top not in OPTIONAL and top in ("zarr", "zarr_core"):
+            if local and top in ("zarr", "zarr_core") and (module, target) not in LOCAL_IMPORTS:
                 breaches.append(f"{where}: import of {target} inside a function")
             if not type_only and not local and top in ("zarr", "zarr_core"):
                 edges.append((module, target))
