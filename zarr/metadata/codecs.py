@@ -9,6 +9,7 @@ from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Co
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.cpu import buffer_prototype
 from zarr.dtype import ZDType
+from zarr.errors import MetadataValidationError
 from zarr.registry import get_codec_class
 from zarr.types import parse_named_configuration
 
@@ -49,12 +50,24 @@ def parse_codecs(data: object) -> tuple[Codec, ...]:
 
 def _parse_codec(entry: Any) -> Codec:
     if type(entry) is dict and type(entry.get("name")) is str and entry.keys() <= _LONG_FORM:
-        return get_codec_class(entry["name"]).from_dict(entry)
+        return _make_codec(entry["name"], entry)
     name, configuration = parse_named_configuration(entry, require_configuration=False)
     document: dict[str, Any] = {"name": name}
     if configuration is not None:
         document["configuration"] = configuration
-    return get_codec_class(name).from_dict(document)
+    return _make_codec(name, document)
+
+
+def _make_codec(name: str, document: dict[str, Any]) -> Codec:
+    cls = get_codec_class(name)
+    try:
+        return cls.from_dict(document)
+    except KeyError as error:
+        if isinstance(error, MetadataValidationError):
+            raise
+        # A codec that takes its configuration without looking must not seem to be a node that is not there.
+        what = f"KeyError {error.args[0]!r}" if error.args else "KeyError"
+        raise MetadataValidationError(f"{what} while parsing the configuration for codec {name!r}.") from error
 
 
 def validate_array_bytes_codec(codecs: tuple[Codec, ...]) -> ArrayBytesCodec:

@@ -39,6 +39,14 @@ from zarr.registry.kinds import (
     register_storage_transformer,
     register_store,
 )
+from zarr.registry.packages import CODEC_PACKAGE_PREFIXES as _CODEC_PACKAGE_PREFIXES
+from zarr.registry.packages import CODEC_PACKAGES as _CODEC_PACKAGES
+from zarr.registry.packages import NUMCODEC_PACKAGE_PREFIXES as _NUMCODEC_PACKAGE_PREFIXES
+from zarr.registry.packages import NUMCODEC_PACKAGES as _NUMCODEC_PACKAGES
+from zarr.registry.packages import NUMCODECS_HELP as _NUMCODECS_CODEC_DOCS_URL
+from zarr.registry.packages import ZARR_CODEC_HELP as _ZARR_CODEC_DOCS_URL
+from zarr.registry.packages import missing_codec_message as _missing_codec_message
+from zarr.registry.packages import packages_for_codec as _packages_for_codec
 from zarr.registry.table import Registry, entry_points_for, fully_qualified_name, import_path, load_entry_point
 from zarr.registry.tables import (
     _buffer_registry,
@@ -47,6 +55,7 @@ from zarr.registry.tables import (
     _ndbuffer_registry,
     _pipeline_registry,
 )
+from zarr.registry.tables import recollect_entry_points as _collect_entrypoints
 from zarr.settings import BadConfigError, config
 
 if TYPE_CHECKING:
@@ -56,10 +65,19 @@ __all__ = [
     "BadConfigError",
     "Registry",
     "UnknownCodecError",
+    "_CODEC_PACKAGES",
+    "_CODEC_PACKAGE_PREFIXES",
+    "_NUMCODECS_CODEC_DOCS_URL",
+    "_NUMCODEC_PACKAGES",
+    "_NUMCODEC_PACKAGE_PREFIXES",
+    "_ZARR_CODEC_DOCS_URL",
     "_buffer_registry",
     "_chunk_key_encoding_registry",
     "_codec_registries",
+    "_collect_entrypoints",
+    "_missing_codec_message",
     "_ndbuffer_registry",
+    "_packages_for_codec",
     "_parse_array_array_codec",
     "_parse_array_bytes_codec",
     "_parse_bytes_bytes_codec",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.errors import UnknownCodecError, ZarrUserWarning
+from zarr.registry.packages import missing_codec_message
 from zarr.registry.table import Registry
 from zarr.registry.tables import _codec_registries, collect_entry_points
 from zarr.settings import BadConfigError, config
@@ -18,23 +19,6 @@ if TYPE_CHECKING:
     from zarr.types import JSON
 
 T = TypeVar("T")
-
-_CODEC_HELP: Final = "https://zarr.readthedocs.io/en/stable/user-guide/extending/#custom-codecs"
-_NUMCODEC_HELP: Final = "https://numcodecs.readthedocs.io/en/stable/registry.html#numcodecs.registry.register_codec"
-# Which package brings a codec that is not here; a name that ends in "*" is a prefix.
-_CODEC_PACKAGES: Final[dict[str, tuple[str, ...]]] = {
-    "n5_default": ("zarr-n5",),
-    "gribberish": ("gribberish",),
-    "imagecodecs_*": ("imagecodecs-zarr", "virtual-tiff"),
-    "omfiles.*": ("omfiles",),
-    "virtual_tiff.*": ("virtual-tiff",),
-    "any-numcodecs.*": ("zarr-any-numcodecs",),
-}
-_NUMCODEC_PACKAGES: Final[dict[str, tuple[str, ...]]] = {
-    "imagecodecs_*": ("imagecodecs-numcodecs",),
-    "zfpy": ("numcodecs[zfpy]",),
-    "pcodec": ("numcodecs[pcodec]",),
-}
 
 
 def register_codec(key: str, codec_cls: type[Codec], *, qualname: str | None = None) -> None:
@@ -104,7 +88,7 @@ def _choose_codec(key: str, registry: Registry[Any] | None, wanted: str | None) 
     if registry is not None and registry.lazy_load_list:
         registry.lazy_load()
     if registry is None or not (registry or registry.builtins):
-        raise UnknownCodecError(_missing_codec_message(key, "zarr", _CODEC_HELP, _CODEC_PACKAGES))
+        raise UnknownCodecError(missing_codec_message(key, zarr_format=3))
     if wanted is not None:
         found = registry.find(wanted)
         if found is None:
@@ -119,17 +103,6 @@ def _choose_codec(key: str, registry: Registry[Any] | None, wanted: str | None) 
             f"Codec {key!r} not configured in config. Selecting any implementation.", ZarrUserWarning, stacklevel=3
         )
     return added[-1] if added else cast("type[Any]", registry.find(next(iter(registry.builtins))))
-
-
-def _missing_codec_message(key: str, library: str, help_url: str, packages: Mapping[str, tuple[str, ...]]) -> str:
-    message = (
-        f"An implementation for codec {key!r} is not available. Register one explicitly using the codec registry "
-        f"(see {help_url}), or install a Python package that registers a codec implementation with {library}."
-    )
-    for name, known in packages.items():
-        if key == name or (name.endswith("*") and key.startswith(name[:-1])):
-            return f"{message} Known packages supporting this codec: {', '.join(known)}."
-    return message
 
 
 def _resolve_codec(data: Mapping[str, JSON] | str) -> Codec:
@@ -193,7 +166,6 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
     try:
         return cast("Numcodec", get_codec(settings))
     except ValueError as error:
-        if name in codec_registry:
+        if name is None or name in codec_registry:  # something else is wrong
             raise
-        message = _missing_codec_message(str(name), "numcodecs", _NUMCODEC_HELP, _NUMCODEC_PACKAGES)
-        raise UnknownCodecError(message) from error
+        raise UnknownCodecError(missing_codec_message(str(name), zarr_format=2)) from error

@@ -31,7 +31,8 @@ def import_path(path: str) -> Any:
 
 
 @cache
-def _entry_points_by_group() -> Mapping[str, tuple[EntryPoint, ...]]:
+def entry_points_by_group() -> Mapping[str, tuple[EntryPoint, ...]]:
+    """All entry points for zarr that installed packages offer, by group."""
     found = entry_points()
     names = [group for group in found.groups if group == "zarr" or group.startswith("zarr.")]
     return {group: tuple(found.select(group=group)) for group in names}
@@ -53,7 +54,7 @@ def entry_points_for(kind: str, *, plural_names: bool = False) -> list[EntryPoin
     >>> entry_points_for("no-such-kind")
     []
     """
-    groups = _entry_points_by_group()
+    groups = entry_points_by_group()
     found = list(groups.get(f"zarr.{kind}", ()))
     found += [point for point in groups.get("zarr", ()) if point.name == kind]
     if plural_names:

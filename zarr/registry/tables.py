@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from zarr.registry.table import Registry, entry_points_for
+from zarr.registry.table import Registry, entry_points_by_group, entry_points_for
 from zarr.settings import CODEC_CLASSES, BadConfigError, config
 
 # Codecs that the configuration does not list.
@@ -70,6 +70,16 @@ _store_registry.builtins = {
     "lmdb": "zarr.storage.lmdb_store.open_lmdb_url",
 }
 
+_BY_KIND: Final[dict[str, Registry[Any]]] = {
+    "codec_pipeline": _pipeline_registry,
+    "buffer": _buffer_registry,
+    "ndbuffer": _ndbuffer_registry,
+    "chunk_key_encoding": _chunk_key_encoding_registry,
+    "chunk_grid": _chunk_grid_registry,
+    "storage_transformer": _storage_transformer_registry,
+    "stores": _store_registry,
+}
+
 
 @cache
 def collect_entry_points() -> None:
@@ -77,16 +87,25 @@ def collect_entry_points() -> None:
     for point in entry_points_for("codecs", plural_names=True):
         name = point.group.removeprefix("zarr.codecs.") if point.group.startswith("zarr.codecs.") else point.name
         _codec_registries.setdefault(name, Registry()).lazy_load_list.append(point)
-    for kind, registry in (
-        ("codec_pipeline", _pipeline_registry),
-        ("buffer", _buffer_registry),
-        ("ndbuffer", _ndbuffer_registry),
-        ("chunk_key_encoding", _chunk_key_encoding_registry),
-        ("chunk_grid", _chunk_grid_registry),
-        ("storage_transformer", _storage_transformer_registry),
-        ("stores", _store_registry),
-    ):
+    for kind, registry in _BY_KIND.items():
         registry.lazy_load_list.extend(entry_points_for(kind))
+
+
+def recollect_entry_points() -> list[Registry[Any]]:
+    """Look again which entry points there are, after packages were installed; return the registries they went to.
+
+    Examples
+    --------
+    >>> _pipeline_registry in recollect_entry_points()
+    True
+    """
+    entry_points_by_group.cache_clear()
+    collect_entry_points.cache_clear()
+    registries = [*_codec_registries.values(), *_BY_KIND.values()]
+    for registry in registries:
+        registry.lazy_load_list.clear()
+    collect_entry_points()
+    return registries
 
 
 def load_entry_points_of(registry: Registry[Any], *, use_entrypoint_name: bool = False) -> None:

@@ -89,8 +89,20 @@ def test_numcodecs() -> None:
     assert registry.get_numcodec({"id": "zlib", "level": 3}).get_config() == {"id": "zlib", "level": 3}  # type: ignore[typeddict-unknown-key]
     with pytest.raises(UnknownCodecError, match="codec 'nope' is not available"):
         registry.get_numcodec({"id": "nope"})
-    with pytest.raises(UnknownCodecError):
+    with pytest.raises(ValueError, match="codec not available") as raised:
         registry.get_numcodec({})  # type: ignore[typeddict-item]
+    assert not isinstance(raised.value, UnknownCodecError)  # there is no name that one could look for
+
+
+def test_packages_that_bring_a_missing_codec() -> None:
+    with pytest.raises(UnknownCodecError, match="codec: imagecodecs-zarr, virtual-tiff"):
+        registry.get_codec_class("imagecodecs_jpeg2k")
+    with pytest.raises(UnknownCodecError, match="with zarr.$"):
+        registry.get_codec_class("imagecodecs_none_such")
+    with pytest.raises(UnknownCodecError, match="codec: wavpack-numcodecs"):
+        registry.get_numcodec({"id": "wavpack"})
+    with pytest.raises(UnknownCodecError, match="codec: imagecodecs-numcodecs"):
+        registry.get_numcodec({"id": "imagecodecs_any"})
 
 
 def test_codecs_of_their_json_form() -> None:
@@ -108,7 +120,7 @@ def _offer(monkeypatch: pytest.MonkeyPatch, *points: EntryPoint) -> None:
     groups: dict[str, tuple[EntryPoint, ...]] = {}
     for point in points:
         groups[point.group] = (*groups.get(point.group, ()), point)
-    monkeypatch.setattr(table, "_entry_points_by_group", lambda: groups)
+    monkeypatch.setattr(table, "entry_points_by_group", lambda: groups)
     tables.collect_entry_points.cache_clear()
 
 
