@@ -6,6 +6,9 @@ that argument. All of them survive pickling, because ``args`` then holds the fin
 
 from __future__ import annotations
 
+import warnings
+from typing import Any, Final
+
 __all__ = [
     "ArrayIndexError",
     "ArrayNotFoundError",
@@ -34,6 +37,7 @@ __all__ = [
     "ZarrFutureWarning",
     "ZarrRuntimeWarning",
     "ZarrUserWarning",
+    "warn_once",
 ]
 
 
@@ -206,3 +210,31 @@ class ZarrUserWarning(UserWarning):
 
 class ZarrRuntimeWarning(RuntimeWarning):
     """Something behaves in an unexpected way at run time."""
+
+
+_SHOWN: Final[dict[Any, Any]] = {}
+
+
+def warn_once(message: str, category: type[Warning]) -> None:
+    """Warn of something that is the same wherever it happens: by default each message is shown once in a process.
+
+    Python's own filters decide: ``"always"``, ``"error"`` and ``"ignore"`` do what they say, for every call. Only
+    the default, once per place, would depend on where in the library the message was made, so all come from one place.
+
+    Parameters
+    ----------
+    message
+        What to say.
+    category
+        The class of the warning.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as shown:
+    ...     warnings.simplefilter("always")
+    ...     for _ in range(2):
+    ...         warn_once("take care", ZarrUserWarning)
+    >>> len(shown)
+    2
+    """
+    warnings.warn_explicit(message, category, filename=__file__, lineno=1, module="zarr", registry=_SHOWN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
@@ -23,7 +22,7 @@ from zarr.codecs.bound import (
 from zarr.codecs.configuration import configuration_of
 from zarr.codecs.deprecated_enums import DeprecatedStrEnumMeta, one_of
 from zarr.codecs.sync_api import ArrayBytesMethods
-from zarr.errors import ChunkEncodeError
+from zarr.errors import ChunkEncodeError, warn_once
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -170,10 +169,9 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
             return self
         if dtype.fields is None:
             raise ValueError("The `endian` configuration needs to be specified for multi-byte data types.")
-        warnings.warn(
+        warn_once(
             "The 'bytes' codec of this structured array says no 'endian'. Little-endian is assumed, as in old files.",
-            category=UserWarning,
-            stacklevel=2,
+            UserWarning,
         )
         return replace(self, endian="little")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, Ty
 import numpy as np
 
 from zarr.dtype.spec import ENDIANNESS_STR, JSON, DTypeJSON, DTypeSpec_V2, DTypeSpec_V3, EndiannessStr, ZarrFormat
-from zarr.errors import DataTypeValidationError, UnstableSpecificationWarning
+from zarr.errors import DataTypeValidationError, UnstableSpecificationWarning, warn_once
 
 if TYPE_CHECKING:
     from typing import Self, TypeGuard
@@ -272,27 +271,19 @@ def canonical(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return cast("np.dtype[Any]", native_dtype(dtype.str)) if dtype.kind in "iufc" else dtype
 
 
-_warned: set[str] = set()
-
-
 def v3_unstable_dtype_warning(dtype: ZDType[Any, Any]) -> None:
-    """Warn, once per name in the life of the process, that format 3 does not specify a data type yet.
+    """Warn, by default once in the life of the process, that format 3 does not specify a data type yet.
 
     Parameters
     ----------
     dtype
         The data type.
     """
-    name = type(dtype)._zarr_v3_name
-    if name in _warned:
-        return
-    _warned.add(name)
-    warnings.warn(
+    warn_once(
         f"The data type ({dtype}) does not have a Zarr V3 specification. Other implementations may be unable to read "
         "arrays that are saved with it, and the way in which it is saved may still change. "
         "https://github.com/zarr-developers/zarr-extensions/tree/main/data-types lists the types that are specified.",
-        category=UnstableSpecificationWarning,
-        stacklevel=3,
+        UnstableSpecificationWarning,
     )
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from zarr.buffer.core import default_buffer_prototype
-from zarr.errors import GroupNotFoundError, ZarrUserWarning
+from zarr.errors import GroupNotFoundError, ZarrUserWarning, warn_once
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.opening import open_group_steps
 from zarr.groups.walk import members_steps
@@ -55,11 +54,10 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
     yield Gather([_write_steps({f"{prefix}{name}": value for name, value in documents.items()})])
     touch(handle.store, handle.path)
     if "zarr.json" in documents:
-        warnings.warn(
+        warn_once(
             "Consolidated metadata is currently not part in the Zarr format 3 specification. It may not be supported "
             "by other zarr implementations and may change in the future.",
             ZarrUserWarning,
-            stacklevel=2,
         )
     return GroupHandle(handle.metadata, store_path)
 

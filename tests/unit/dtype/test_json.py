@@ -42,7 +42,6 @@ from zarr.dtype import (
     check_dtype_spec_v2,
     get_data_type_from_json,
 )
-from zarr.dtype import base as dtype_base
 from zarr.errors import DataTypeValidationError, UnstableSpecificationWarning
 
 PAIR = (("a", Int8()), ("b", Float32()))
@@ -304,27 +303,33 @@ def test_variable_length_names() -> None:
         assert VariableLengthBytes().to_json(3) == "variable_length_bytes"
 
 
-def test_legacy_records_are_written_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dtype_base, "_warned", set())
+def test_legacy_records_are_written_as_they_were() -> None:
     with pytest.warns(UnstableSpecificationWarning, match="Structured"):
         form = Structured(fields=PAIR).to_json(3)
     assert form == {"name": "structured", "configuration": {"fields": [["a", "int8"], ["b", "float32"]]}}
 
 
-def test_unstable_types_warn_once_per_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dtype_base, "_warned", set())
+def test_unstable_types_warn() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for _ in range(3):
             RawBytes(length=2).to_json(3)
-            RawBytes(length=9).to_json(3)
             NullTerminatedBytes(length=2).to_json(3)
             VariableLengthBytes().to_json(3)
             RawBits(length=2).to_json(3)
             FixedLengthUTF32(length=2).to_json(3)
             Struct(fields=PAIR).to_json(3)
             DateTime64(unit="s").to_json(3)
-    assert [warning.category for warning in caught] == [UnstableSpecificationWarning] * 3
+    assert [warning.category for warning in caught] == [UnstableSpecificationWarning] * 9
+
+
+def test_unstable_types_are_shown_once_by_default() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            RawBytes(length=2).to_json(3)
+            NullTerminatedBytes(length=2).to_json(3)
+    assert len(caught) == 2
 
 
 def test_checks_of_format_2_forms() -> None:
