@@ -37,7 +37,6 @@ __all__ = [
     "ZarrFutureWarning",
     "ZarrRuntimeWarning",
     "ZarrUserWarning",
-    "warn_once",
 ]
 
 
