@@ -113,6 +113,7 @@ def open_group_call(
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
 
     def steps() -> Steps[Opened]:
+        yield from check_mode_steps(place, mode, store)
         opened = yield from _open_group_steps(place, mode, zarr_format, attributes, use_consolidated)
         opened.record.config = config
         return opened
@@ -127,7 +128,6 @@ def _open_group_steps(
     attributes: Mapping[str, Any] | None = None,
     use_consolidated: bool | str | None = None,
 ) -> Steps[Opened]:
-    yield from check_mode_steps(place, mode)
     if mode != "w":
         try:
             return group_record((yield from open_group_steps(place, zarr_format, use_consolidated)))
@@ -251,7 +251,12 @@ def open_array_call(
     zarr_format = format_of(kwargs, zarr_format)
     mode = kwargs.pop("mode", None)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
-    return Call(place.store, _open_array_steps(place, mode, zarr_format, config, kwargs))
+
+    def steps() -> Steps[Opened]:
+        yield from check_mode_steps(place, mode, store)
+        return (yield from _open_array_steps(place, mode, zarr_format, config, kwargs))
+
+    return Call(place.store, steps())
 
 
 def _open_array_steps(
@@ -261,7 +266,6 @@ def _open_array_steps(
     config: Any,
     creation: dict[str, Any],
 ) -> Steps[Opened]:
-    yield from check_mode_steps(place, mode)
     if mode != "w":
         try:
             metadata = yield from read_array_steps(place, zarr_format)
@@ -302,7 +306,7 @@ def create_call(
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
 
     def steps() -> Steps[Opened]:
-        yield from check_mode_steps(place, mode)
+        yield from check_mode_steps(place, mode, store)
         made = yield from legacy_array_steps(place, shape, overwrite=overwrite or mode == "w", **parameters)
         return array_record(made)
 
@@ -355,7 +359,12 @@ def open_call(
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
     if mode is None:
         mode = "r" if place.store.read_only else "a"
-    return Call(place.store, _open_steps(place, mode, zarr_format, config, kwargs))
+
+    def steps() -> Steps[Opened]:
+        yield from check_mode_steps(place, mode, store)
+        return (yield from _open_steps(place, mode, zarr_format, config, kwargs))
+
+    return Call(place.store, steps())
 
 
 GROUP_ONLY = ("use_consolidated", "attributes")
@@ -370,7 +379,6 @@ def _open_steps(
     given: dict[str, Any],
 ) -> Steps[Opened]:
     array_wanted = "shape" in given or given.get("data") is not None
-    yield from check_mode_steps(place, mode)
     if mode != "w":
         try:
             metadata = yield from read_node_steps(place, zarr_format)
@@ -431,7 +439,7 @@ def save_call(
     arrays = {name: elements_of(data) for name, data in arrays.items()}
 
     def steps() -> Steps[None]:
-        yield from check_mode_steps(place, mode)
+        yield from check_mode_steps(place, mode, store)
         if "" not in arrays:
             yield from _open_group_steps(place, "w" if mode == "w" else "a", zarr_format)
         for name, data in arrays.items():

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NotRequired, TypeAlias, cast
 
-import numcodecs
 from typing_extensions import TypedDict
 
+from zarr._lazy import LazyModule
 from zarr.abc.codec import BytesBytesCodec
 from zarr.abc.numcodec import Numcodec
 from zarr.codecs.bound import is_variable, native_dtype
@@ -20,8 +20,12 @@ from zarr.types import NamedRequiredConfig
 if TYPE_CHECKING:
     from typing import Self
 
+    import numcodecs
+
     from zarr.array_spec import ArraySpec
     from zarr.types import JSON
+else:
+    numcodecs = LazyModule("numcodecs")
 
 BloscShuffleLiteral: TypeAlias = Literal["noshuffle", "shuffle", "bitshuffle"]
 BloscCnameLiteral: TypeAlias = Literal["lz4", "lz4hc", "blosclz", "snappy", "zlib", "zstd"]
@@ -213,9 +217,14 @@ class BloscCodec(BytesBytesMethods, BytesBytesCodec):
         stage = native_stage(self._config(), self.typesize)
         if stage is not None:
             return CoreStream("blosc", spec, stage)
+        return NumcodecStream("blosc", spec, self._blosc_codec)
+
+    @property
+    def _blosc_codec(self) -> Numcodec:
+        """The same codec in numcodecs, for those who store it in format 2."""
         config = self._config()
         del config["id"]
-        return NumcodecStream("blosc", spec, cast("Numcodec", numcodecs.Blosc(**config)))
+        return cast("Numcodec", numcodecs.Blosc(**config))
 
     def compute_encoded_size(self, _input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
         """Raise, because the size depends on the data."""

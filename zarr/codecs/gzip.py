@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from zarr.abc.codec import BytesBytesCodec
 from zarr.codecs.configuration import configuration_of, parse_field_int
 from zarr.codecs.streams import CoreStream
 from zarr.codecs.sync_api import BytesBytesMethods
+from zarr.registry import get_numcodec
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from zarr.abc.codec import CodecJSON_V2
+    from zarr.abc.numcodec import Numcodec
     from zarr.array_spec import ArraySpec
     from zarr.types import JSON
 
@@ -59,6 +62,11 @@ class GzipCodec(BytesBytesMethods, BytesBytesCodec):
 
     def __init__(self, *, level: int = 5) -> None:
         object.__setattr__(self, "level", parse_gzip_level(level))
+
+    @property
+    def _gzip_codec(self) -> Numcodec:
+        """The same codec in numcodecs, for those who store it in format 2."""
+        return get_numcodec(cast("CodecJSON_V2[str]", {"id": "gzip", "level": self.level}))
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:

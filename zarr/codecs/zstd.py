@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from zarr.abc.codec import BytesBytesCodec
 from zarr.codecs.configuration import configuration_of, parse_field_int
 from zarr.codecs.streams import CoreStream, native_stage
 from zarr.codecs.sync_api import BytesBytesMethods
+from zarr.registry import get_numcodec
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from zarr.abc.codec import CodecJSON_V2
+    from zarr.abc.numcodec import Numcodec
     from zarr.array_spec import ArraySpec
     from zarr.types import JSON
 
@@ -81,6 +84,11 @@ class ZstdCodec(BytesBytesMethods, BytesBytesCodec):
     def __init__(self, *, level: int = 0, checksum: bool = False) -> None:
         object.__setattr__(self, "level", parse_zstd_level(level))
         object.__setattr__(self, "checksum", parse_checksum(checksum))
+
+    @property
+    def _zstd_codec(self) -> Numcodec:
+        """The same codec in numcodecs, for those who store it in format 2."""
+        return get_numcodec(cast("CodecJSON_V2[str]", {"id": "zstd", "level": self.level, "checksum": self.checksum}))
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:

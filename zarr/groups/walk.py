@@ -87,7 +87,7 @@ def members_steps(
     Returns
     -------
     list of NodeRecord
-        Depth first; in the order of the copy, or by name where the store was listed.
+        Depth first; in the order of the copy, or in the order in which the store lists names: our own stores sort them.
     """
     check_depth(max_depth)
     yield from fresh_steps(handle)
@@ -114,8 +114,18 @@ def members_steps(
                 record.metadata = dataclasses.replace(record.metadata, consolidated_metadata=None)
                 level.append(record)
         depth += 1
-    found.sort(key=lambda record: record.name.split("/"))
-    return found
+    return _depth_first(found)
+
+
+def _depth_first(found: list[NodeRecord]) -> list[NodeRecord]:
+    """The same nodes, each before those below it, siblings in the order in which they were found."""
+    place = {record.name: index for index, record in enumerate(found)}
+
+    def places(record: NodeRecord) -> list[int]:
+        above = [place[name] for name in ancestors(record.name) if name in place]
+        return [*reversed(above), place[record.name]]
+
+    return sorted(found, key=places)
 
 
 def _copied(handle: GroupHandle, prefix: str, max_depth: int | None) -> Iterator[NodeRecord]:
@@ -133,7 +143,7 @@ def _copied(handle: GroupHandle, prefix: str, max_depth: int | None) -> Iterator
 def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
     """The direct members of one group: one listing, then the documents of each name."""
     names = yield ListDir(group.store_path.path)
-    names = sorted(name for name in names if name not in DOCUMENT_NAMES)
+    names = [name for name in dict.fromkeys(names) if name not in DOCUMENT_NAMES]
     prefix = f"{group.name}/" if group.name else ""
     store_path, zarr_format = group.store_path, group.metadata.zarr_format
     lookup = Lookups.replaced(group.handle())

@@ -236,14 +236,30 @@ def is_empty_steps(path: str) -> Steps[bool]:
     return not (yield ListDir(path))
 
 
-def check_mode_steps(place: StorePath, mode: AccessModeLiteral | None) -> Steps[None]:
+def check_mode_steps(place: StorePath, mode: AccessModeLiteral | None, named_by: object = None) -> Steps[None]:
     """Hold an access mode against what is there: ``"w-"`` creates only where there is nothing.
+
+    Parameters
+    ----------
+    place : StorePath
+    mode : {"r", "r+", "a", "w", "w-"}, optional
+    named_by : object, optional
+        What the caller named the place with. Who names it with a ``StorePath`` is past the store: there, only a node
+        is in the way.
 
     Raises
     ------
     FileExistsError
+        If there is anything.
+    ContainsArrayError, ContainsGroupError
+        If the place was named with a ``StorePath`` and there is a node.
     """
-    if mode == "w-" and not (yield from is_empty_steps(place.path)):
+    if mode != "w-":
+        return
+    if isinstance(named_by, StorePath):
+        yield from check_absent_steps(place, 3)
+        yield from check_absent_steps(place, 2)
+    elif not (yield from is_empty_steps(place.path)):
         raise FileExistsError(exists_message(place.path))
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import weakref
 from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
+from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.buffer.core import Buffer
 from zarr.storage.keys import check_key, join
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
+    import asyncio
+
     from fsspec.asyn import AsyncFileSystem
     from fsspec.mapping import FSMap
 
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
+else:
+    asyncio = LazyModule("asyncio")
 
 ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
@@ -271,13 +275,13 @@ class FsspecStore(Store):
             yield join(prefix, _below(folder, path))
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        """The names directly under the prefix."""
+        """The names directly under the prefix, in order."""
         folder = self._dir(prefix)
         try:
             found = await self._filesystem()._ls(folder, detail=False)
         except self.allowed_exceptions:
             return
-        for name in dict.fromkeys(_below(folder, path).removeprefix("./") for path in found):
+        for name in sorted({_below(folder, path).removeprefix("./") for path in found}):
             # Listings of web servers hold links to other places, too: only those to children are keys.
             if name and "/" not in name and name not in {".", ".."} and name[0] not in "#?":
                 yield name

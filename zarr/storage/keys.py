@@ -117,7 +117,7 @@ def dir_prefix(prefix: str) -> str:
 
 
 def child_names(keys: list[str], prefix: str) -> list[str]:
-    """The names directly under a prefix, each once, given all keys.
+    """The names directly under a prefix, each once and in order, given all keys.
 
     Examples
     --------
@@ -126,4 +126,4 @@ def child_names(keys: list[str], prefix: str) -> list[str]:
     """
     start = dir_prefix(prefix)
     length = len(start)
-    return list(dict.fromkeys([key[length:].partition("/")[0] for key in keys if key.startswith(start)]))
+    return sorted({key[length:].partition("/")[0] for key in keys if key.startswith(start)})

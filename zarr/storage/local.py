@@ -177,8 +177,8 @@ class LocalStore(SyncStore):
         return walk(self._dir(prefix), f"{prefix}/" if prefix else "", clean=not self.read_only)
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix."""
-        return [entry.name for entry in scan(self._dir(prefix), clean=not self.read_only)]
+        """The names directly under the prefix, in order."""
+        return sorted([entry.name for entry in scan(self._dir(prefix), clean=not self.read_only)])
 
     # Writing
 

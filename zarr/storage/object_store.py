@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import pickle
 from collections.abc import AsyncGenerator, Iterable
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
+from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.buffer.core import Buffer
 from zarr.storage.keys import check_key, dir_prefix
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
+    import asyncio
+
     from obstore.store import ObjectStore as _UpstreamObjectStore
 
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
+else:
+    asyncio = LazyModule("asyncio")
 
 T_Store = TypeVar("T_Store", bound="_UpstreamObjectStore")
 
@@ -190,14 +194,14 @@ class ObjectStore(Store, Generic[T_Store]):
             yield meta["path"]
 
     async def list_dir(self, prefix: str) -> AsyncGenerator[str, None]:
-        """The names directly under the prefix."""
+        """The names directly under the prefix, in order."""
         import obstore
 
         start = dir_prefix(prefix)
         found = await obstore.list_with_delimiter_async(self.store, prefix=start or None)
         names = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
-        for name in names:
-            yield name.rstrip("/").removeprefix(start)
+        for name in sorted(name.rstrip("/").removeprefix(start) for name in names):
+            yield name
 
     # Writing
 

@@ -17,6 +17,8 @@ from typing import IO, Any, Final, Literal
 from zarr.storage.files import partial_name, sync_directory
 from zarr.storage.keys import check_key
 from zarr.storage.zip_format import (
+    END_SIZE,
+    HEADER_SIZES,
     STORED,
     Entry,
     ZipFormatError,
@@ -128,6 +130,7 @@ class Archive:
         self._temporary: str | None = None
         self._writable = False
         self._dirty = False
+        self._new = False
         self._end = 0
         self._pid = os.getpid()
 
@@ -178,6 +181,7 @@ class Archive:
             self._temporary = os.path.join(directory, partial_name(name))
             self._handle = Handle(io.FileIO(self._temporary, "xb+"), owned=True)
         self.entries, self._end, self._writable, self._dirty = {}, 0, True, True
+        self._new = self.path is not None
         _WRITERS.add(self)
 
     def _open_existing(self) -> None:
@@ -315,8 +319,18 @@ class Archive:
         self.mode = "a"
 
     def _dead_bytes(self) -> int:
-        live = sum(entry.stored_size + 30 + len(entry.name) for entry in self.entries.values())
-        return self._end - live
+        """What belongs neither to an entry nor to the last directory."""
+        headers = sum(entry.stored_size + 2 * len(entry.name.encode()) for entry in self.entries.values())
+        return self._end - headers - HEADER_SIZES * len(self.entries) - END_SIZE
+
+    def _worth_compacting(self) -> bool:
+        """Whether half of a large file is dead; a new, small one is made gapless at once, which its readers like."""
+        if not self._writable or self._pid != os.getpid():
+            return False
+        dead = self._dead_bytes()
+        if self._end <= _COMPACT_ABOVE_BYTES:
+            return dead > 0 and self._new
+        return dead > max(_COMPACT_ABOVE_BYTES, self._end // 2)
 
     def compact(self) -> None:
         """Write the archive anew without what was replaced or removed; it changes in one step."""
@@ -353,14 +367,13 @@ class Archive:
         self.entries, self._end = entries, len(whole)
 
     def close(self) -> None:
-        """Commit, tidy up where more than half of the file is dead, and close the file."""
+        """Commit, tidy up where it is worth it, and close the file."""
         with self.lock:
             if self._handle is None:
                 return
             try:
                 self.commit()
-                dead = self._dead_bytes()
-                if self._writable and self._pid == os.getpid() and dead > max(_COMPACT_ABOVE_BYTES, self._end // 2):
+                if self._worth_compacting():
                     self.compact()
             finally:
                 self.close_file()
@@ -369,7 +382,7 @@ class Archive:
         """Close the file without committing."""
         with self.lock:
             handle, self._handle = self._handle, None
-            self._writable = self._dirty = False
+            self._writable = self._dirty = self._new = False
             _WRITERS.discard(self)
             if handle is not None:
                 handle.close()

@@ -49,6 +49,7 @@ class _NumcodecsCodec:
 
     codec_name: ClassVar[str]
     codec_config: dict[str, JSON]
+    """The configuration as numcodecs has it, with the ``id``."""
 
     def __init_subclass__(cls, *, codec_name: str | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -62,15 +63,19 @@ class _NumcodecsCodec:
         given = config.pop("id", self._id)
         if given != self._id:
             raise ValueError(f"Codec id does not match {self._id}. Got: {given}.")
-        object.__setattr__(self, "codec_config", config)
+        object.__setattr__(self, "codec_config", {"id": self._id, **config})
 
     @property
     def _id(self) -> str:
         return self.codec_name.removeprefix(CODEC_PREFIX)
 
+    @property
+    def _parameters(self) -> dict[str, JSON]:
+        return {name: value for name, value in self.codec_config.items() if name != "id"}
+
     @cached_property
     def _codec(self) -> Numcodec:
-        return get_numcodec(cast("CodecJSON_V2[str]", {"id": self._id, **self.codec_config}))
+        return get_numcodec(cast("CodecJSON_V2[str]", dict(self.codec_config)))
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:
@@ -79,14 +84,14 @@ class _NumcodecsCodec:
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the JSON object that describes this codec."""
-        return {"name": self.codec_name, "configuration": dict(self.codec_config)}
+        return {"name": self.codec_name, "configuration": self._parameters}
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
         """Raise, because the size depends on the data."""
         raise NotImplementedError(f"The encoded size of {self.codec_name} is not known beforehand.")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(codec_name={self.codec_name!r}, codec_config={self.codec_config!r})"
+        return f"{type(self).__name__}(codec_name={self.codec_name!r}, codec_config={self._parameters!r})"
 
     def __hash__(self) -> int:
         return hash((type(self), repr(sorted(self.codec_config.items(), key=lambda item: item[0]))))
@@ -101,8 +106,7 @@ class _NumcodecsBytesBytesCodec(_NumcodecsCodec, BytesBytesMethods, BytesBytesCo
 
     def bind(self, spec: ArraySpec) -> CoreStream | NumcodecStream:
         """Make the codec ready for chunks of one description."""
-        config = {**self.codec_config, "id": self._id}
-        stage = native_stage(config, 1)
+        stage = native_stage(self.codec_config, 1)
         if stage is not None:
             return CoreStream(self.codec_name, spec, stage)
         return bytes_codec(self.codec_name, spec, self._codec, 1)
