@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from zarr.abc.async_store import Store, as_folder, gather_windowed
 
 if TYPE_CHECKING:
+    from zarr.abc.async_store import BulkAccess
     from zarr.abc.byte_ranges import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 
@@ -247,3 +248,38 @@ def is_synchronous(store: object) -> bool:
         return False
     own = getattr(store, "__dict__", {})
     return not any(name in own and f"{name}_sync" not in own for name in _TWINS)
+
+
+@cache
+def _class_moves_in_bulk(cls: type) -> bool:
+    moving = [f"{name}{end}" for name in ("get", "set", "delete") for end in ("", "_sync")]
+    return _depth(cls, "bulk_access") <= min(_depth(cls, name) for name in moving)
+
+
+def bulk_access_of(store: Any) -> BulkAccess | None:
+    """Return how a store moves many values at once; None where somebody sees to single ones.
+
+    That is a subclass that overrides how values are read, written or deleted, or a test that replaced such a method
+    of one store: what they do must not be passed by.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> class Counting(MemoryStore):
+    ...     def get_sync(self, key, **options):
+    ...         return super().get_sync(key, **options)
+    >>> bulk_access_of(Counting()) is None, bulk_access_of(MemoryStore()).kind
+    (True, 'buffers')
+    """
+    if not _class_moves_in_bulk(cast("Any", type(store))):
+        return None
+    own = getattr(store, "__dict__", {})
+    if any(name in own or f"{name}_sync" in own for name in _TWINS):
+        return None
+    access: BulkAccess | None = store.bulk_access()
+    return access

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from zarr.abc.store import bulk_access_of
 from zarr.arrays.layout import ArrayLayout
 from zarr.grids import ChunkGrid
 from zarr.runners.choose import async_runner_for, runner_for
@@ -96,7 +97,7 @@ class ArrayHandle:
         self.state = ArrayState(metadata, store_path.path, config)
         self._run: Any = None
         self._async_run: Any = None
-        access = store_path.store.bulk_access()
+        access = bulk_access_of(store_path.store)
         self.bulk: str | None = None if access is None else "memory" if access.in_place else access.kind
         """Where a bulk transfer finds chunks: "files", "memory", or "buffers" that are read whole. None: no bulk."""
 

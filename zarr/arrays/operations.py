@@ -242,7 +242,7 @@ def delete_outside_steps(layout: ArrayLayout, shape: tuple[int, ...]) -> Steps[N
         stored = yield List(layout.path)
         keys = [key for key in stored if _is_outside(layout.coords_of(key), kept)]
     if keys:
-        yield Gather(_delete_steps(layout, key) for key in keys)
+        yield Gather((_delete_steps(layout, key) for key in keys), lean=True)
 
 
 def _is_outside(coords: tuple[int, ...] | None, kept: tuple[int, ...]) -> bool:

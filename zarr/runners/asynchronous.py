@@ -50,6 +50,9 @@ T = TypeVar("T")
 DIRECT_BYTES = 256 << 10
 """Up to this much decoded data, work of the core is done on the spot: a trip to a thread would cost more."""
 
+NO_LIMIT = 1000
+"""How many requests may be under way where the configuration sets no limit: a store may have millions of keys."""
+
 FETCH_BATCH = 16
 """How many keys are fetched, and then decoded together, by one step of a bulk transfer."""
 
@@ -71,7 +74,8 @@ def request_gate() -> asyncio.Semaphore:
 
 def concurrency() -> int:
     """How many requests may be under way in one loop."""
-    return max(1, int(config.get("async.concurrency", 64)))
+    width = config.get("async.concurrency", 64)
+    return NO_LIMIT if width is None else max(1, int(width))
 
 
 async def windowed(jobs: Iterator[Callable[[], Awaitable[T]]], width: int) -> list[T]:
@@ -274,10 +278,10 @@ class _Coroutines:
         """Answer the requests that are no single call of the store, and so do not pass the gate themselves."""
         kind = type(request)
         if kind is Gather:
-            if type(request.steps) is list and len(request.steps) == 1:
+            if isinstance(request.steps, list | tuple) and len(request.steps) == 1:
                 return [await self.run(request.steps[0], holder)]
             jobs = (partial(self.run, child, holder) for child in request.steps)
-            return await windowed(jobs, 2 * concurrency())
+            return await windowed(jobs, concurrency() if request.lean else 2 * concurrency())
         if kind is Hold:
             await _hold(self._store, holder, request)
             return None
@@ -398,11 +402,17 @@ class AsyncRunner:
     []
     """
 
-    __slots__ = ("__weakref__", "_driver", "store")
+    __slots__ = ("__weakref__", "_driver", "_own", "_size_of_own", "store")
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self._driver: _Coroutines | _Direct | _Threaded
+        self._own = getattr(store, "__dict__", {})
+        self._choose_driver(store)
+
+    def _choose_driver(self, store: Store) -> None:
+        """By what the store is now: its methods may be replaced one day, as tests do."""
+        self._size_of_own = len(self._own)
         if not is_synchronous(store):
             self._driver = _Coroutines(store)
         elif getattr(store, "blocking", True):
@@ -415,6 +425,8 @@ class AsyncRunner:
 
         Cancelling the awaiting task closes the steps; nothing goes on behind its back.
         """
+        if len(self._own) != self._size_of_own:
+            self._choose_driver(self.store)
         try:
             return await self._driver.run(steps)
         finally:

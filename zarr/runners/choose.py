@@ -40,7 +40,7 @@ def runner_for(store: Store) -> InlineRunner | LoopRunner:
     """
     runner = _SYNC.get(id(store))
     if runner is None:
-        runner = InlineRunner(store) if is_synchronous(store) else LoopRunner(store)  # type: ignore[arg-type]
+        runner = InlineRunner(store, LoopRunner) if is_synchronous(store) else LoopRunner(store)  # type: ignore[arg-type]
         _SYNC[id(store)] = runner
     return runner
 

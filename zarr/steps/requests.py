@@ -153,12 +153,15 @@ class Gather(Request):
 
     ``steps`` may be any iterable, best a lazy one: it is drawn from as the work goes on, so that ten million chunks
     are never ten million generators. The first error ends the others and is thrown into the steps that asked.
+
+    ``lean`` steps do nothing but ask the store: no more of them are alive than requests may be under way.
     """
 
-    __slots__ = ("steps",)
+    __slots__ = ("lean", "steps")
 
-    def __init__(self, steps: Iterable[Steps[Any]]) -> None:
+    def __init__(self, steps: Iterable[Steps[Any]], lean: bool = False) -> None:
         self.steps = steps
+        self.lean = lean
 
 
 class LockScope(NamedTuple):

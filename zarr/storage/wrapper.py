@@ -7,7 +7,7 @@ import builtins
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, cast
 
-from zarr.abc.store import Store, is_synchronous
+from zarr.abc.store import Store, bulk_access_of, is_synchronous
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -334,5 +334,5 @@ class WrapperStore(Store, Generic[T_Store]):
         cls = type(self)
         names = ("get", "get_sync", "set", "set_sync", "delete", "delete_sync")
         if all(getattr(cls, name) is getattr(WrapperStore, name) for name in names):
-            return self._store.bulk_access()
+            return bulk_access_of(self._store)
         return None
