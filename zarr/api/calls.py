@@ -318,7 +318,9 @@ def array_call(data: Any, **kwargs: Any) -> Call[Opened]:
     if kwargs.pop("read_only", False):
         raise ValueError("read_only=True is no longer supported when creating new arrays")
     if isinstance(data, ArrayFace):
-        kwargs = {**like_parameters(data, {}), **kwargs}
+        if kwargs.get("zarr_format") is None:
+            kwargs.pop("zarr_format", None)
+        kwargs = like_parameters(data, kwargs)
         data = elements_of(data)
     if not hasattr(data, "shape") or not hasattr(data, "dtype"):
         data = np.asanyarray(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from copy import deepcopy
 from functools import partial
 from itertools import product
 from math import prod
@@ -19,6 +20,7 @@ from zarr.arrays.writing import set_selection_steps
 from zarr.errors import ZarrUserWarning
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.runners.locks import lock_prefix
 from zarr.steps.requests import Await, Gather
 
 if TYPE_CHECKING:
@@ -100,7 +102,7 @@ def from_array_steps(
             )
         )
     source = data._handle
-    if overwrite:
+    if overwrite and write_data:
         refuse_self_overwrite(store_path, source)
     kept = kept_parameters(source, given)
     handle = yield from create_array_steps(store_path, overwrite=overwrite, config=config, **kept)
@@ -115,12 +117,13 @@ def _kept(value: Any) -> bool:
 
 def refuse_self_overwrite(store_path: StorePath, source: ArrayHandle) -> None:
     """Refuse to delete an array that is about to be copied."""
-    if store_path.store != source.store_path.store:
+    if lock_prefix(store_path.store) != lock_prefix(source.store_path.store):
         return
-    target, at = store_path.path, source.store_path.path
-    if target in ("", at) or at.startswith(f"{target}/"):
+    target, at = f"{store_path.path}/".lstrip("/"), f"{source.store_path.path}/".lstrip("/")
+    if target.startswith(at) or at.startswith(target):
         raise ValueError(
-            f"overwriting /{target} would delete /{at}, the array that is to be copied; choose another path"
+            f"/{store_path.path} cannot be overwritten by a copy of /{source.store_path.path}: the paths overlap, so "
+            "the array that is to be copied would be deleted first. Choose another path, or write_data=False."
         )
 
 
@@ -141,7 +144,7 @@ def kept_parameters(source: ArrayHandle, given: dict[str, Any]) -> dict[str, Any
     if isinstance(given["fill_value"], DefaultFillValue):
         parameters["fill_value"] = metadata.fill_value
     if given["attributes"] is None:
-        parameters["attributes"] = dict(metadata.attributes)
+        parameters["attributes"] = deepcopy(dict(metadata.attributes))
     if same:
         _keep_names(parameters, metadata)
     elif isinstance(metadata, ArrayV2Metadata) and metadata.order == "F" and given["order"] is None:

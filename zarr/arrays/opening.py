@@ -23,12 +23,16 @@ def parse_metadata(metadata: Any) -> ArrayV2Metadata | ArrayV3Metadata:
     ------
     TypeError
         It is neither.
+    ValueError
+        It is of no format that there is.
     """
     if isinstance(metadata, (ArrayV2Metadata, ArrayV3Metadata)):
         return metadata
     if isinstance(metadata, dict):
         if "node_type" in metadata or "chunk_grid" in metadata:
             return ArrayV3Metadata.from_dict(metadata)
+        if "zarr_format" in metadata and metadata["zarr_format"] not in (2, 3):
+            raise ValueError(f"Invalid zarr_format: {metadata['zarr_format']}. Expected 2 or 3")
         return ArrayV2Metadata.from_dict(metadata)
     raise TypeError(f"array metadata is needed, got {type(metadata).__name__}")
 

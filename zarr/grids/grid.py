@@ -90,7 +90,10 @@ class ChunkGrid:
         grid = metadata.chunk_grid
         if isinstance(grid, ChunkGrid):
             return grid
-        return cls(dimensions=grid.dimensions(metadata.shape))
+        dimensions = getattr(type(grid), "dimensions", None)
+        if dimensions is None:
+            raise TypeError(f"Unknown chunk grid metadata type: {type(grid).__name__}")
+        return cls(dimensions=dimensions(grid, metadata.shape))
 
     @classmethod
     def from_sizes(cls, array_shape: Any, chunk_sizes: Sequence[int | Sequence[int]]) -> ChunkGrid:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from zarr.grids.base import ChunkGridMetadata
 from zarr.grids.dimensions import DimensionGrid, FixedDimension, VaryingDimension
 from zarr.grids.grid import ChunkGrid
 from zarr.grids.guess import SHARDED_INNER_CHUNK_MAX_BYTES, guess_chunks, guess_shard_shape
+from zarr.settings import config
 
 
 class ChunkLayout(NamedTuple):
@@ -51,6 +52,14 @@ def _as_int(value: object) -> int | None:
         return None
 
 
+def _as_list(value: Any) -> list[object] | None:
+    """The items of an iterable, or of what has only items and a length; None for anything else."""
+    try:
+        return list(value)
+    except TypeError:
+        return None
+
+
 def normalize_chunks_1d(chunks: object, span: int, unit: int = 1) -> DimensionGrid:
     """Read what a user wrote for one axis of ``chunks``.
 
@@ -72,7 +81,8 @@ def normalize_chunks_1d(chunks: object, span: int, unit: int = 1) -> DimensionGr
     TypeError
         If it is neither an integer nor integers.
     ValueError
-        If a length is not positive, or the lengths do not sum to ``span``.
+        If a length is not positive, or the lengths do not sum to ``span`` (unless it is 0: then they are the chunks
+        that the axis grows into).
 
     Examples
     --------
@@ -86,12 +96,13 @@ def normalize_chunks_1d(chunks: object, span: int, unit: int = 1) -> DimensionGr
         if size < 1:
             raise ValueError(f"Chunk size must be positive or -1, got {size}")
         return FixedDimension(size, span)
-    if not isinstance(chunks, Iterable):
+    listed = _as_list(chunks)
+    if listed is None:
         raise TypeError(
             "Chunk specification must be an integer or an iterable of integers; "
             f"got {chunks!r} of type {type(chunks).__name__}."
         )
-    return _listed_chunks(list(chunks), span)
+    return _listed_chunks(listed, span)
 
 
 def _listed_chunks(given: list[object], span: int) -> VaryingDimension:
@@ -107,7 +118,7 @@ def _listed_chunks(given: list[object], span: int) -> VaryingDimension:
     sizes = [length for length in lengths if length is not None]
     if min(sizes) < 1:
         raise ValueError(f"All chunk sizes must be positive, got {sizes}")
-    if sum(sizes) != span:
+    if span and sum(sizes) != span:
         raise ValueError(f"Chunk sizes {sizes} do not sum to span {span}")
     return VaryingDimension(sizes, span)
 
@@ -152,12 +163,10 @@ def normalize_chunks_nd(chunks: Any, shape: tuple[int, ...], unit: tuple[int, ..
         return chunks.to_grid(shape)
     if chunks is False:
         chunks = -1
-    if _as_int(chunks) is not None or not isinstance(chunks, Iterable):
-        entries: tuple[object, ...] = (chunks,) * max(1, len(shape))
-        if not shape:
-            return ChunkGrid(dimensions=())
-    else:
-        entries = tuple(chunks)
+    listed = None if _as_int(chunks) is not None else _as_list(chunks)
+    if listed is None and not shape:
+        return ChunkGrid(dimensions=())
+    entries: Sequence[object] = (chunks,) * len(shape) if listed is None else listed
     if len(entries) != len(shape):
         raise ValueError(f"chunks has {len(entries)} dimensions but shape has {len(shape)} dimensions")
     units = unit if unit is not None else (1,) * len(shape)
@@ -215,7 +224,7 @@ def resolve_outer_and_inner_chunks(
     item_size
         Bytes an element, for automatic shards.
     target_shard_size_bytes
-        Upper bound of an automatic shard.
+        Upper bound of an automatic shard; by default that of the configuration.
 
     Returns
     -------
@@ -248,5 +257,7 @@ def resolve_outer_and_inner_chunks(
             ZarrUserWarning,
             stacklevel=2,
         )
+        if target_shard_size_bytes is None:
+            target_shard_size_bytes = config.get("array.target_shard_size_bytes")
         shard_shape = guess_shard_shape(array_shape, inner, item_size, target_shard_size_bytes)
     return ChunkLayout(normalize_chunks_nd(shard_shape, array_shape, inner), ChunkLayout(chunks))

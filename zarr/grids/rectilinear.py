@@ -41,8 +41,8 @@ def check_rectilinear_enabled() -> None:
     """Raise `RectilinearChunksDisabledError` if ``array.rectilinear_chunks`` is off."""
     if not config.get("array.rectilinear_chunks", True):
         raise RectilinearChunksDisabledError(
-            "Rectilinear chunk grids are switched off. Switch them on with "
-            "zarr.config.set({'array.rectilinear_chunks': True}) or the environment variable "
+            "Rectilinear chunk grids are switched off, as where they are experimental and disabled by default. Switch "
+            "them on with zarr.config.set({'array.rectilinear_chunks': True}) or the environment variable "
             "ZARR_ARRAY__RECTILINEAR_CHUNKS=True."
         )
 

@@ -89,7 +89,7 @@ def legacy_array_steps(
     parameters: dict[str, Any] = {
         "shape": shape,
         "dtype": np.dtype("float64") if dtype is None else dtype,
-        "chunks": plain_chunks(chunk_shape if chunks is None else chunks, shape),
+        "chunks": plain_chunks(chunk_shape if chunks is None else chunks, shape, zarr_format),
         "shards": shards,
         "fill_value": fill_value,
         "order": order,
@@ -134,13 +134,20 @@ def words_of_format_3(codecs: Iterable[Any] | None, compressor: Any, encoding: A
     return words
 
 
-def plain_chunks(chunks: Any, shape: Any) -> Any:
-    """What ``chunks`` means here: None and True guess, False is one chunk."""
-    if chunks is None or chunks is True:
+def plain_chunks(chunks: Any, shape: Any, zarr_format: int = 3) -> Any:
+    """What ``chunks`` means here: None and True guess, False is one chunk; in format 2 all that is false guesses."""
+    if chunks is None or chunks is True or (zarr_format == 2 and _is_empty(chunks)):
         return "auto"
     if chunks is False:
         return (max(int(shape), 1),) if isinstance(shape, int | np.integer) else tuple(max(int(n), 1) for n in shape)
     return chunks
+
+
+def _is_empty(chunks: Any) -> bool:
+    """Whether a value says nothing: an array of numpy has a truth value only up to one element."""
+    if isinstance(chunks, np.ndarray):
+        return chunks.size == 0 or (chunks.size == 1 and not chunks.item())
+    return not chunks
 
 
 def _config(config: Any, write_empty_chunks: bool | None) -> Any:

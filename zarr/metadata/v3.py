@@ -22,6 +22,7 @@ from zarr.grids import (
     create_chunk_grid_metadata,
     parse_chunk_grid,
 )
+from zarr.grids.rectilinear import check_rectilinear_enabled
 from zarr.grids.shapes import parse_shape
 from zarr.metadata.codecs import parse_codecs, settle_codecs, validate_array_bytes_codec
 from zarr.metadata.documents import dump_document
@@ -329,7 +330,11 @@ class ArrayV3Metadata(Metadata):
         ------
         TypeError
             If an attribute has no JSON form.
+        RectilinearChunksDisabledError
+            If the chunks are rectilinear and the configuration forbids them.
         """
+        if isinstance(self.chunk_grid, RectilinearChunkGridMetadata):
+            check_rectilinear_enabled()
         return {ZARR_JSON: prototype.buffer.from_bytes(dump_document(self.to_dict()))}
 
     @property
