@@ -237,3 +237,19 @@ def warn_once(message: str, category: type[Warning]) -> None:
     2
     """
     warnings.warn_explicit(message, category, filename=__file__, lineno=1, module="zarr", registry=_SHOWN)
+
+
+def moved_error(module: str, name: str) -> type[Exception]:
+    """What a module answers, with a warning, when it is asked for an error that it offered once.
+
+    Raises
+    ------
+    AttributeError
+        The name is another one.
+    """
+    if name != "DataTypeValidationError":
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    warnings.warn(
+        f"Import {name} from zarr.errors: {module} will not offer it for ever.", ZarrDeprecationWarning, stacklevel=3
+    )
+    return DataTypeValidationError

@@ -18,6 +18,7 @@ from zarr.buffer.core import BufferPrototype, default_buffer_prototype
 from zarr.chunk_keys import V2ChunkKeyEncoding
 from zarr.codecs._v2 import v2_chain_codecs
 from zarr.codecs.chain import CodecChain, ShardLevel
+from zarr.dtype.base import empty_array
 from zarr.settings import config as settings
 from zarr.steps.requests import LockScope
 
@@ -69,8 +70,11 @@ def fill_array(dtype: np.dtype[Any], zdtype: ZDType[Any, Any], fill_value: Any) 
     """The fill value as a 0-d array; an undefined one (``null`` in format 2) becomes the type's default."""
     if fill_value is None:
         fill_value = zdtype.default_scalar()
-    fill = np.empty((), dtype=dtype)
-    fill[()] = fill_value
+    fill = empty_array((), dtype)
+    if dtype.kind in "mM" and np.datetime_data(dtype)[0] == "generic":  # numpy does not assign times without a unit
+        fill.view(dtype.byteorder + "i8")[()] = np.asarray(fill_value).view(np.int64)
+    else:
+        fill[()] = fill_value
     return fill
 
 

@@ -27,6 +27,7 @@ from zarr.arrays.shards import read_shards_steps
 from zarr.arrays.transfer import MIN_BULK_SLOTS, read_bulk_steps, read_chunk_steps, read_slots_steps
 from zarr.buffer import cpu
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
+from zarr.dtype.base import empty_array
 from zarr.steps.requests import Steps
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     if simple is None:
         return (yield from _special_steps(handle, layout, selection))
     plan = plan_simple(layout, items)
-    out = np.empty(plan.shape, dtype=layout.dtype, order=layout.order)
+    out = empty_array(plan.shape, layout.dtype, layout.order)
     if plan.nslots == 1 and layout.shard is None and layout.reads_missing:
         yield from read_chunk_steps(layout, plan.slot(0), out)
     else:
@@ -146,7 +147,7 @@ def read_into_steps(
         return (yield from _foreign_steps(handle, layout, plan, out, fields, prototype, scalar))
     target = None if out is None else checked_out(out, plan.shape)
     direct = target is not None and fields is None and target.dtype == layout.dtype
-    data = target if direct else np.empty(plan.shape, dtype=layout.dtype, order=layout.order)
+    data = target if direct else empty_array(plan.shape, layout.dtype, layout.order)
     assert data is not None
     yield from read_plan_steps(layout, plan, data, handle.bulk)
     result = data if fields is None else project(data, fields)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zarr_core
+from zarr.dtype.base import empty_array
 from zarr.errors import ChunkNotFoundError
 from zarr.steps.requests import Await, Delete, Gather, Get, Hold, Put, Steps, Transfer
 
@@ -120,7 +121,7 @@ def read_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray) -> 
 
 def new_chunk(layout: ArrayLayout, shape: tuple[int, ...]) -> Ndarray:
     """A chunk of nothing but fill value."""
-    chunk = np.empty(shape, dtype=layout.dtype)
+    chunk = empty_array(shape, layout.dtype)
     chunk[...] = layout.fill
     return chunk
 
@@ -145,7 +146,7 @@ def whole_chunk(layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray) -> Nd
     """The chunk that a slot that covers it all will store, padded with the fill value where it overhangs."""
     shape = slot.chunk_shape
     if shape == slot.plan.valid_shape(slot.index):
-        chunk = np.empty(shape, dtype=layout.dtype)
+        chunk = empty_array(shape, layout.dtype)
     else:
         chunk = new_chunk(layout, shape)
     zarr_core.gather(value, slot, chunk)

@@ -6,6 +6,8 @@ Read ``base.py`` first, then ``integers.py`` for the simplest family.
 
 from __future__ import annotations
 
+from typing import Any
+
 from zarr.dtype.base import HasEndianness, HasItemSize, HasLength, HasObjectCodec, TBaseDType, TBaseScalar, ZDType
 from zarr.dtype.binary import NullTerminatedBytes, RawBits, RawBytes, VariableLengthBytes
 from zarr.dtype.boolean import Bool
@@ -45,6 +47,12 @@ from zarr.dtype.spec import (
 from zarr.dtype.structured import Struct, Structured, SubArray
 from zarr.dtype.text import FixedLengthUTF32, VariableLengthUTF8
 from zarr.dtype.times import DateTime64, TimeDelta64
+from zarr.errors import moved_error
+
+
+def __getattr__(name: str) -> Any:
+    return moved_error(__name__, name)
+
 
 __all__ = [
     "Bool",

@@ -260,6 +260,20 @@ def native_dtype(code: str) -> Any:
     return np.dtype(code)
 
 
+def empty_array(shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C", "F"] = "C") -> np.ndarray[Any, Any]:
+    """Return a new array of a dtype, without values.
+
+    Numpy takes times without a unit for a dtype that is still to be found, and forgets byte order and multiple.
+
+    Examples
+    --------
+    >>> empty_array((2,), np.dtype(">i4")).dtype
+    dtype('>i4')
+    """
+    array = np.empty(shape, dtype=dtype, order=order)
+    return array if array.dtype is dtype or dtype.kind not in "mM" else array.view(np.int64).view(dtype)
+
+
 def canonical(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the usual dtype for dtypes that are the same thing under another C name, like ``long long``.
 

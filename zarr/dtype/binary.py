@@ -38,7 +38,7 @@ from zarr.dtype.spec import (
 if TYPE_CHECKING:
     from typing import Self
 
-_RAW_BITS = re.compile(r"r(\d+)")
+_RAW_BITS = re.compile(r"r([0-9]+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class _FixedLengthBytes(ZDType[TDType_co, TScalar_co], HasLength, HasItemSize):
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
         if check_dtype_spec_no_object_codec_v2(data) and isinstance(data["name"], str):
-            found = re.fullmatch(rf"[|<>]{cls._letter}(\d+)", data["name"])
+            found = re.fullmatch(rf"[|<>]{cls._letter}([0-9]+)", data["name"])
             if found:
                 return cls(length=int(found[1]))
         raise wrong_json(cls, data, f"a string like '|{cls._letter}4'")
@@ -126,7 +126,7 @@ class NullTerminatedBytes(_FixedLengthBytes["np.dtype[np.bytes_]", np.bytes_]):
     _letter: ClassVar[str] = "S"
 
     def _check_scalar(self, data: object) -> bool:
-        return isinstance(data, (bytes, str, int, float, np.generic))
+        return isinstance(data, (bytes, str, int))
 
     def _cast_scalar_unchecked(self, data: Any) -> np.bytes_:
         raw = bytes(data) if isinstance(data, bytes) else str(data).encode("ascii")

@@ -87,11 +87,15 @@ class Numeric(ZDType[TDType_co, TScalar_co], HasItemSize):
             return cls._make("little")
         raise wrong_json(cls, data, f"the string {cls._zarr_v3_name!r}")
 
+    def _v2_name(self) -> str:
+        declared = self._zarr_v2_names
+        return declared[0] if len(declared) == 1 else str(self.to_native_dtype().str)
+
     def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
         """Return the name; in format 3 it says nothing about the byte order, which the ``bytes`` codec has."""
         check_zarr_format(zarr_format)
         if zarr_format == 2:
-            return {"name": self.to_native_dtype().str, "object_codec_id": None}
+            return {"name": self._v2_name(), "object_codec_id": None}
         return self._zarr_v3_name
 
     def default_scalar(self) -> TScalar_co:

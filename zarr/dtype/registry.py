@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, canonical
 from zarr.dtype.spec import DTypeJSON, ZarrFormat, split_dtype_spec_v3
 from zarr.errors import DataTypeValidationError
-from zarr.registry import entry_points_for, load_entry_point
+from zarr.registry.table import entry_points_by_group, entry_points_for, load_entry_point
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 _MOST_KNOWN = 512
 
@@ -40,12 +43,15 @@ class DataTypeRegistry:
     contents: dict[str, type[ZDType[TBaseDType, TBaseScalar]]] = field(default_factory=dict, init=False)
     families: list[type[ZDType[Any, Any]]] = field(default_factory=list, init=False, repr=False, compare=False)
     _lazy_load_list: list[EntryPoint] = field(default_factory=list, init=False, repr=False)
-    _known: dict[tuple[Any, ...], ZDType[Any, Any] | None] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _state: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _known: dict[tuple[Any, ...], ZDType[Any, Any] | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _state: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def _lazy_load(self) -> None:
-        if not self._state.get("collected"):
-            self._state["collected"] = True
+        offered = entry_points_by_group()  # the same object until someone looks again what is installed
+        if self._state.get("offered") is not offered:
+            self._state["offered"] = offered
             self._lazy_load_list.extend(entry_points_for("data_type"))
         waiting = list(self._lazy_load_list)
         self._lazy_load_list.clear()
@@ -169,15 +175,28 @@ class DataTypeRegistry:
         return self._known[key]
 
     def _try_json(self, data: DTypeJSON, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar] | None:
-        spec = split_dtype_spec_v3(data) if zarr_format == 3 else None
-        first = self.contents.get(spec[0]) if spec is not None else None
-        for cls in [*([first] if first is not None else []), *self.contents.values(), *self.families]:
+        for cls in [*self._first_choices(data, zarr_format), *self.contents.values(), *self.families]:
             try:
-                return cls.from_json(data, zarr_format=zarr_format)
+                return self._from_json(cls, data, zarr_format)
             except DataTypeValidationError as error:
                 if error.__cause__ is not None:  # the right class, but one of its fields is wrong
                     raise
         return None
+
+    def _first_choices(self, data: DTypeJSON, zarr_format: ZarrFormat) -> list[type[ZDType[Any, Any]]]:
+        """The classes that declare a JSON form as their own; others may take it for another spelling of theirs."""
+        if zarr_format == 3:
+            spec = split_dtype_spec_v3(data)
+            return [self.contents[spec[0]]] if spec is not None and spec[0] in self.contents else []
+        name = data.get("name") if isinstance(data, Mapping) else None
+        return [cls for cls in self.contents.values() if name in getattr(cls, "_zarr_v2_names", ())]
+
+    def _from_json(self, cls: type[ZDType[Any, Any]], data: DTypeJSON, zarr_format: ZarrFormat) -> ZDType[Any, Any]:
+        # What holds other data types finds them here; a class that says itself how it is read is left to that.
+        within = getattr(cls, "_from_json_within", None)
+        if within is None or cls.from_json.__func__ is not ZDType.from_json.__func__:  # type: ignore[attr-defined]
+            return cls.from_json(data, zarr_format=zarr_format)
+        return within(data, zarr_format, self.match_json)  # type: ignore[no-any-return]
 
 
 data_type_registry = DataTypeRegistry()

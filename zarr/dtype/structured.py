@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -32,10 +32,14 @@ from zarr.dtype.spec import (
     check_dtype_spec_no_object_codec_v2,
     split_dtype_spec_v3,
 )
-from zarr.errors import DataTypeValidationError
+from zarr.errors import DataTypeValidationError, ZarrUserWarning, warn_once
 
 if TYPE_CHECKING:
     from typing import Self
+
+    Field: TypeAlias = tuple[str, ZDType[TBaseDType, TBaseScalar]]
+    Fields: TypeAlias = tuple[Field, ...]
+    Match: TypeAlias = Callable[..., ZDType[TBaseDType, TBaseScalar]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,16 +162,22 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
 
     @classmethod
     def from_native_dtype(cls, dtype: TBaseDType) -> Self:
-        """Return the data type of a numpy dtype with fields. Gaps between the fields are dropped."""
+        """Return the data type of a numpy dtype with fields. Gaps between the fields are dropped, with a warning."""
         if not cls._check_native_dtype(dtype) or dtype.fields is None or dtype.names is None:
             raise wrong_dtype(cls, dtype)
         for name in dtype.names:
             field: tuple[Any, ...] = dtype.fields[name]
             if len(field) > 2:
                 raise ValueError(
-                    f"Cannot convert the structured data type {dtype}: field {name!r} has the title "
+                    f"Cannot convert the structured data type {dtype}: field {name!r} has a title, "
                     f"{field[2]!r}, which cannot be stored. Rename the fields without titles."
                 )
+        if sum(dtype.fields[name][0].itemsize for name in dtype.names) != dtype.itemsize:
+            warn_once(
+                f"The fields of {dtype} will be stored packed, without the gaps between them: arrays read back will "
+                "have another layout than this dtype, with the same values.",
+                ZarrUserWarning,
+            )
         return cls(fields=tuple((name, _match_field(dtype.fields[name][0])) for name in dtype.names))
 
     def to_native_dtype(self) -> np.dtype[np.void]:
@@ -176,21 +186,32 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
 
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
-        if check_dtype_spec_no_object_codec_v2(data) and is_sequence(data["name"]):
-            return cls(fields=tuple(_field_from_v2(field) for field in data["name"]))
-        raise wrong_json(cls, data, "a list of fields, each a name and a data type")
+        return cls._from_json_within(data, 2, data_type_registry.match_json)
 
     @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
+        return cls._from_json_within(data, 3, data_type_registry.match_json)
+
+    @classmethod
+    def _from_json_within(cls, data: DTypeJSON, zarr_format: ZarrFormat, match: Match) -> Self:
+        """Return the data type of its JSON form; ``match`` finds the data types of the fields."""
+        if zarr_format == 3:
+            return cls(fields=cls._fields_from_v3(data, match))
+        if check_dtype_spec_no_object_codec_v2(data) and is_sequence(data["name"]):
+            return cls(fields=tuple(_field_from_v2(field, i, match) for i, field in enumerate(data["name"])))
+        raise wrong_json(cls, data, "a list of fields, each a name and a data type")
+
+    @classmethod
+    def _fields_from_v3(cls, data: DTypeJSON, match: Match) -> Fields:
         spec = split_dtype_spec_v3(data)
         if spec is None or spec[0] not in ("struct", "structured") or not is_sequence(spec[1].get("fields")):
             raise wrong_json(cls, data, "an object with the name 'struct' and a list of fields")
-        fields = tuple(_field_from_v3(field) for field in spec[1]["fields"])
+        fields = tuple(_field_from_v3(field, i, match) for i, field in enumerate(spec[1]["fields"]))
         names = [name for name, _ in fields]
         for name in names:
             if names.count(name) > 1:
                 raise DataTypeValidationError(f"The field {name!r} occurs more than once in {data!r}.")
-        return cls(fields=fields)
+        return fields
 
     def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
         """Return the name with the fields, or the list of fields in format 2."""
@@ -234,7 +255,9 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
             convert(dtype, data[name]) if name in data else dtype.default_scalar() for name, dtype in self.fields
         )
         if unknown and not set(data) - unknown:
-            raise ValueError(f"The fields {sorted(unknown)} are none of the fields of {self}.")
+            error = wrong_scalar(self, data)
+            error.add_note(f"None of {sorted(unknown, key=str)} is a field of it.")
+            raise error
         record = np.zeros(1, dtype=self.to_native_dtype())
         for (name, _), value in zip(self.fields, values):
             record[name][0] = value
@@ -248,13 +271,20 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
         """Return the record of the base64 string of its bytes. In format 2, 0 or null is a record of zeros."""
         if zarr_format == 2 and (data is None or (data == 0 and not isinstance(data, (str, bool)))):
             return self.default_scalar()
-        if isinstance(data, str):
-            return self._from_bytes(bytes_from_json(data))
-        raise TypeError(f"Invalid type: {data}. Expected a string.")
+        if not isinstance(data, str):
+            raise TypeError(f"Invalid type: {data}. Expected a string.")
+        raw = bytes_from_json(data)
+        if zarr_format == 2 or len(raw) != self.item_size:
+            return self._from_bytes(raw)
+        stored = np.frombuffer(raw, dtype=self.to_native_dtype().newbyteorder("<"))
+        return stored.astype(self.to_native_dtype())[0]  # type: ignore[no-any-return]
 
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> JSON:
-        """Return the bytes of the record as a base64 string."""
-        return bytes_to_json(self.cast_scalar(data).tobytes())
+        """Return the bytes of the record as a base64 string; in format 3 those of a little-endian one."""
+        record = self.cast_scalar(data)
+        if zarr_format == 3:
+            record = np.array([record]).astype(record.dtype.newbyteorder("<"))[0]
+        return bytes_to_json(record.tobytes())
 
     def has_multi_byte_fields(self) -> bool:
         """Return whether the byte order matters for some field."""
@@ -317,8 +347,9 @@ def _match_field(dtype: np.dtype[Any]) -> ZDType[TBaseDType, TBaseScalar]:
     return data_type_registry.match_dtype(dtype)
 
 
-def _field_from_v2(field: Any) -> tuple[str, ZDType[TBaseDType, TBaseScalar]]:
-    dtype = _match_inner(field[1], field[0], 2)
+def _field_from_v2(field: Any, index: int, match: Match) -> Field:
+    spec = {"name": field[1], "object_codec_id": None}
+    dtype = _match_inner(spec, field[0], 2, f"/{index}/1", match)
     if len(field) == 3:
         shape = field[2] if is_sequence(field[2]) else [field[2]]
         if not all(isinstance(length, int) and length > 0 for length in shape):
@@ -336,17 +367,41 @@ def _field_to_v2(name: str, dtype: ZDType[Any, Any]) -> list[Any]:
     return [name, spec["name"]]
 
 
-def _field_from_v3(field: Any) -> tuple[str, ZDType[TBaseDType, TBaseScalar]]:
+def _field_from_v3(field: Any, index: int, match: Match) -> Field:
+    place = f"/configuration/fields/{index}"
     if isinstance(field, Mapping) and isinstance(field.get("name"), str) and "data_type" in field:
-        return field["name"], _match_inner(field["data_type"], field["name"], 3)
+        return field["name"], _match_inner(field["data_type"], field["name"], 3, f"{place}/data_type", match)
     if is_sequence(field) and len(field) == 2 and isinstance(field[0], str):
-        return field[0], _match_inner(field[1], field[0], 3)
+        return field[0], _match_inner(field[1], field[0], 3, f"{place}/1", match)
     raise DataTypeValidationError(f"Invalid field {field!r}. Expected an object with a 'name' and a 'data_type'.")
 
 
-def _match_inner(data: Any, name: str, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar]:
-    spec = {"name": data, "object_codec_id": None} if zarr_format == 2 else data
+class FieldTypeError(DataTypeValidationError):
+    """The data type of a field cannot be made from what was given.
+
+    Parameters
+    ----------
+    reason
+        What is wrong.
+    pointer
+        Where: a JSON pointer from the data type of the record to that of the field.
+    """
+
+    def __init__(self, reason: str, pointer: str) -> None:
+        super().__init__(f"{reason} at {pointer}")
+        self.reason = reason
+        self.pointer = pointer
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.reason, self.pointer)
+
+
+def _match_inner(
+    spec: Any, name: str, zarr_format: ZarrFormat, pointer: str, match: Match
+) -> ZDType[TBaseDType, TBaseScalar]:
     try:
-        return data_type_registry.match_json(spec, zarr_format=zarr_format)
+        return match(spec, zarr_format=zarr_format)
+    except FieldTypeError as error:
+        raise FieldTypeError(f"in the field {name!r}: {error.reason}", pointer + error.pointer) from error
     except ValueError as error:
-        raise DataTypeValidationError(f"in the field {name!r}: {error}") from error
+        raise FieldTypeError(f"in the field {name!r}: {error}", pointer) from error

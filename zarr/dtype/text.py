@@ -37,7 +37,7 @@ from zarr.dtype.spec import (
 if TYPE_CHECKING:
     from typing import Self
 
-_V2_NAME = re.compile(r"([<>])U(\d+)")
+_V2_NAME = re.compile(r"([<>])U([0-9]+)")
 _BYTES_PER_CHARACTER = 4
 
 

@@ -89,7 +89,7 @@ class TimeDTypeBase(ZDType[TDType_co, TScalar_co], HasEndianness, HasItemSize):
         return native_dtype(self._v2_name())  # type: ignore[no-any-return]
 
     def _v2_name(self) -> str:
-        if self.unit == "generic":
+        if self.unit == "generic" and self.scale_factor == 1:
             return f"{endianness_mark(self.endianness)}{self._letter}8"
         count = "" if self.scale_factor == 1 else str(self.scale_factor)
         return f"{endianness_mark(self.endianness)}{self._letter}8[{count}{self.unit}]"
@@ -97,7 +97,7 @@ class TimeDTypeBase(ZDType[TDType_co, TScalar_co], HasEndianness, HasItemSize):
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
         if check_dtype_spec_no_object_codec_v2(data) and isinstance(data["name"], str):
-            found = re.fullmatch(rf"([<>]){cls._letter}8(?:\[(\d*)(\w+)\])?", data["name"])
+            found = re.fullmatch(rf"([<>]){cls._letter}8(?:\[([0-9]*)([A-Za-zμ]+)\])?", data["name"])
             if found:
                 return cls(
                     endianness="big" if found[1] == ">" else "little",
@@ -134,7 +134,7 @@ class TimeDTypeBase(ZDType[TDType_co, TScalar_co], HasEndianness, HasItemSize):
         """Make a time of an object: a count, a string in ISO 8601, a time of numpy or of the standard library, None."""
         if not self._check_scalar(data) or isinstance(data, bool):
             raise wrong_scalar(self, data)
-        if data is None:
+        if data is None or (isinstance(data, (np.datetime64, np.timedelta64)) and np.isnat(data)):
             return self._from_count(_NOT_A_TIME)
         if isinstance(data, (int, np.integer)) and not isinstance(data, np.timedelta64):
             return self._from_count(int(data))

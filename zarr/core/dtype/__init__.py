@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 from zarr.dtype import (
     VLEN_UTF8_ALIAS,
     Bool,
@@ -64,8 +66,40 @@ from zarr.dtype import (
     parse_data_type,
     parse_dtype,
 )
+from zarr.errors import moved_error
+
+AnyDType: TypeAlias = (
+    Bool
+    | Int8
+    | Int16
+    | Int32
+    | Int64
+    | UInt8
+    | UInt16
+    | UInt32
+    | UInt64
+    | Float16
+    | Float32
+    | Float64
+    | Complex64
+    | Complex128
+    | FixedLengthUTF32
+    | VariableLengthUTF8
+    | RawBytes
+    | NullTerminatedBytes
+    | VariableLengthBytes
+    | Struct
+    | DateTime64
+    | TimeDelta64
+)
+
+
+def __getattr__(name: str) -> Any:
+    return moved_error(__name__, name)
+
 
 __all__ = [
+    "AnyDType",
     "Bool",
     "Complex128",
     "Complex64",
