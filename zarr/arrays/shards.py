@@ -75,8 +75,10 @@ def index_request(shard: ShardLevel, key: str, nchunks: int) -> Get:
 def read_index_steps(shard: ShardLevel, key: str, nchunks: int) -> Steps[Ndarray | None]:
     """The index of a shard as (offset, length) rows; None where there is no such shard."""
     raw = yield index_request(shard, key, nchunks)
-    if raw is None:
-        return None
+    return None if raw is None else _parsed_index(shard, raw, nchunks)
+
+
+def _parsed_index(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
     expected = shard.index_nbytes(nchunks)
     if len(raw) != expected:
         raise ValueError(
@@ -138,6 +140,29 @@ def fetch_steps(layout: ArrayLayout, key: str, rows: list[tuple[int, int] | None
 # ----------------------------------------------------------------------------------------------- reading
 
 
+def _stored_steps(
+    layout: ArrayLayout, shard: ShardLevel, key: str, nchunks: int, inner: list[int]
+) -> Steps[list[Buffer | None] | None]:
+    """The stored bytes of some inner chunks; None where there is no such shard.
+
+    A shard of which every inner chunk is wanted comes in one request, unless it is so large that parts of it had
+    better come side by side.
+    """
+    if len(inner) >= nchunks and nchunks * layout.chunk_nbytes <= layout.config.sharding_coalesce_max_bytes:
+        raw = yield Get(key)
+        if raw is None:
+            return None
+        nbytes = shard.index_nbytes(nchunks)
+        start = 0 if shard.index_location == "start" else max(0, len(raw) - nbytes)
+        table = _parsed_index(shard, raw[start : start + nbytes], nchunks)
+        places = [checked_row(table[i], i) for i in inner]
+        return [None if place is None else raw[place[0] : place[0] + place[1]] for place in places]
+    rows = yield from read_index_steps(shard, key, nchunks)
+    if rows is None:
+        return None
+    return (yield from fetch_steps(layout, key, [checked_row(rows[i], i) for i in inner]))
+
+
 def read_shard_steps(
     layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, index: int, out: Ndarray
 ) -> Steps[tuple[int, ...] | None]:
@@ -154,13 +179,11 @@ def read_part_steps(
     assert shard is not None
     chain = layout.chain
     try:
-        table = yield from read_index_steps(shard, key, part.nchunks)
-        if table is None:
+        found = yield from _stored_steps(layout, shard, key, part.nchunks, inner)
+        if found is None:
             for slot in slots:
                 zarr_core.fill(out, plan.slot(slot), layout.fill)
             return part.coords
-        rows = [checked_row(table[i], i) for i in inner]
-        found = yield from fetch_steps(layout, key, rows)
         for slot, place, raw in zip(slots, inner, found, strict=True):
             if raw is None:
                 zarr_core.fill(out, plan.slot(slot), layout.fill)

@@ -85,9 +85,9 @@ def node_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord]:
     store_path = handle.store_path / key
     relative = store_path.path[len(handle.path) :].strip("/")
     yield from fresh_steps(handle)
-    if not relative:
-        return NodeRecord("", handle.store_path, handle.metadata, handle.origin, handle.config)
     if handle.consolidated is not None:
+        if not relative:
+            return NodeRecord("", handle.store_path, handle.metadata, handle.origin, handle.config)
         metadata = look_up(handle.consolidated, relative)
         if metadata is None:
             raise KeyError(f"'{key}' not found in consolidated metadata.")

@@ -152,7 +152,7 @@ class GroupMetadata(Metadata):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of the document, in the order in which they are written."""
-        document: dict[str, Any] = {"attributes": self.attributes, "zarr_format": self.zarr_format}
+        document: dict[str, Any] = {"attributes": dict(self.attributes), "zarr_format": self.zarr_format}
         if self.consolidated_metadata is not None:
             document["consolidated_metadata"] = self.consolidated_metadata.to_dict()
         document["node_type"] = "group"
