@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -89,16 +90,14 @@ def product(values: Iterable[int]) -> int:
 
 
 def ceildiv(a: float, b: float) -> int:
-    """Return ``a / b`` rounded up.
+    """Return ``a / b`` rounded up, with the precision of a float: see ``ceildiv_int`` for large integers.
 
     Examples
     --------
     >>> ceildiv(5, 2)
     3
     """
-    if a == 0 and b == 0:
-        raise ZeroDivisionError("division by zero")
-    return int(-(-a // b))
+    return 0 if a == 0 else math.ceil(a / b)
 
 
 def ceildiv_int(a: int, b: int) -> int:
@@ -109,7 +108,7 @@ def ceildiv_int(a: int, b: int) -> int:
     >>> ceildiv_int(10**20 + 1, 2) == 5 * 10**19 + 1
     True
     """
-    return -(-a // b)
+    return -(-int(a) // int(b))
 
 
 def parse_bool(data: Any) -> bool:

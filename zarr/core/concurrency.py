@@ -69,7 +69,7 @@ async def concurrent_map(items: Iterable[T], func: Callable[..., Awaitable[V]], 
 
 
 async def concurrent_foreach(items: Iterable[T], func: Callable[..., Awaitable[object]], limit: int) -> None:
-    """The same as :func:`concurrent_map`, where the results do not matter.
+    """Await ``func(*item)`` for every item, at most ``limit`` at a time; an item is taken when there is room for it.
 
     Parameters
     ----------
@@ -77,10 +77,37 @@ async def concurrent_foreach(items: Iterable[T], func: Callable[..., Awaitable[o
     func : coroutine function
     limit : int
 
+    Raises
+    ------
+    ValueError
+        ``limit`` is less than 1.
+    Exception
+        The first that ``func`` raised, which ends it all. Where there were several at once, its cause is their group.
+
     Examples
     --------
     >>> async def nothing(x):
     ...     pass
     >>> asyncio.run(concurrent_foreach([(1,), (2,)], nothing, 1))
     """
-    await concurrent_map(items, func, limit)
+    if limit < 1:
+        raise ValueError(f"limit must be at least 1, got {limit}")
+    waiting = iter(items)
+    failed = False
+
+    async def work() -> None:
+        nonlocal failed
+        while not failed and (item := next(waiting, None)) is not None:
+            try:
+                await func(*item)  # type: ignore[misc]
+            except BaseException:
+                failed = True
+                raise
+
+    try:
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(limit):
+                workers.create_task(work())
+    except BaseExceptionGroup as group:
+        first = group.exceptions[0]
+        raise first from (group if len(group.exceptions) > 1 else None)
