@@ -82,7 +82,7 @@ def _parsed_index(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
     expected = shard.index_nbytes(nchunks)
     if len(raw) != expected:
         raise ValueError(
-            f"the shard is too short for its index: {len(raw)} bytes where the index of {nchunks} inner chunks "
+            f"the shard is too short to hold its index: {len(raw)} bytes where the index of {nchunks} inner chunks "
             f"takes {expected}"
         )
     index: Ndarray = shard.parse_index(raw, nchunks)

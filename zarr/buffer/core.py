@@ -338,7 +338,8 @@ class NDBuffer:
         other
             A scalar, or an array that broadcasts.
         equal_nan
-            Whether a NaN is the same as a NaN. Negative zero is never the same as zero.
+            Whether a NaN is the same as a NaN. Negative zero is not the same as the zero of floating-point numbers;
+            an integer 0 has no sign, and both are the same as it.
 
         Examples
         --------
@@ -380,14 +381,16 @@ def arrays_identical(data: npt.NDArray[Any], other: Any, equal_nan: bool = True)
         if data.dtype.fields is not None or other_array.dtype.fields is not None:
             return bool(np.all(data == other_array.astype(data.dtype)))
         if data.dtype.kind == "c":
+            if other_array.dtype.kind in "iub":
+                return bool(np.all(data == other_array))
             as_complex = other_array.astype(np.result_type(other_array, np.complex64), copy=False)
             return all(
                 arrays_identical(part, other_part, equal_nan)
                 for part, other_part in ((data.real, as_complex.real), (data.imag, as_complex.imag))
             )
         same = data == other_array
-        if data.dtype.kind == "f" and other_array.dtype.kind in "fiub":
-            same &= np.signbit(data) == np.signbit(other_array.astype(np.float64))
+        if data.dtype.kind == "f" and other_array.dtype.kind == "f":
+            same &= np.signbit(data) == np.signbit(other_array)
         if equal_nan and data.dtype.kind in "fMm" and other_array.dtype.kind in "fMm":
             missing = np.isnan if data.dtype.kind == "f" else np.isnat
             same |= missing(data) & missing(other_array)

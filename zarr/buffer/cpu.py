@@ -116,7 +116,12 @@ class NDBuffer(core.NDBuffer):
         shape = tuple(shape)
         # 0 stands for "the empty value" of any dtype: "" of text, b"" of bytes; numpy's zeros makes exactly that.
         zero = fill_value is None or (isinstance(fill_value, int) and fill_value == 0)
-        if zero and not np.dtype(dtype).hasobject:
+        native = np.dtype(dtype)
+        if native.kind in "Mm":
+            times = np.ndarray(shape, native, order=order)
+            times.view(np.int64).fill(0) if zero else times.fill(fill_value)
+            return cls(cast("core.NDArrayLike", times))
+        if zero and not native.hasobject:
             return cls(cast("core.NDArrayLike", np.zeros(shape=shape, dtype=dtype, order=order)))
         return cls(cast("core.NDArrayLike", np.full(shape, 0 if zero else fill_value, dtype=dtype, order=order)))
 
@@ -129,7 +134,10 @@ class NDBuffer(core.NDBuffer):
         >>> NDBuffer.empty((2, 3), "int8").shape
         (2, 3)
         """
-        return cls(cast("core.NDArrayLike", np.empty(shape=shape, dtype=dtype, order=order)))
+        native = np.dtype(dtype)
+        if native.kind in "Mm":  # numpy.empty forgets the byte order and the multiple of times without a unit
+            return cls(cast("core.NDArrayLike", np.ndarray(shape, native, order=order)))
+        return cls(cast("core.NDArrayLike", np.empty(shape=shape, dtype=native, order=order)))
 
     @classmethod
     def from_numpy_array(cls, array_like: npt.ArrayLike) -> Self:
@@ -147,7 +155,10 @@ class NDBuffer(core.NDBuffer):
         return np.asanyarray(self._data)
 
     def __getitem__(self, key: Any) -> Self:
-        return type(self)(np.asanyarray(self._data[key]))
+        item = self._data[key]
+        if not isinstance(item, np.ndarray):  # one element is a view too
+            item = self._data[(*key, ...) if isinstance(key, tuple) else (key, ...)]
+        return type(self)(np.asanyarray(item))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._data[key] = value._data if isinstance(value, NDBuffer) else value

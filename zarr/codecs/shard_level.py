@@ -145,7 +145,7 @@ class ShardLevel:
         size = self.index_nbytes()
         if data.size < size:
             raise ChunkDecodeError(
-                f"a shard of {data.size} bytes is too short for its index of {size} bytes", codec="sharding_indexed"
+                f"a shard of {data.size} bytes is too short to hold its index of {size} bytes", codec="sharding_indexed"
             )
         index = self.parse_index(data[:size] if self.index_location == "start" else data[data.size - size :])
         return [self._stored_part(data, row, place) for place, row in enumerate(index.tolist())]

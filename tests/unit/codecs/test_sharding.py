@@ -137,7 +137,7 @@ def test_damaged_indexes_are_named() -> None:
     stored[-64:-56] = (10**15).to_bytes(8, "little")
     with pytest.raises(ChunkDecodeError, match=r"inner chunk 0 .* 1000000000000000"):
         chain.decode(buffer(stored))
-    with pytest.raises(ChunkDecodeError, match="too short for its index"):
+    with pytest.raises(ChunkDecodeError, match="too short to hold its index"):
         chain.decode(buffer(bytes(20)))
     checked = CodecChain.build([ShardingCodec(chunk_shape=(2, 3))], spec)
     stored = bytearray(checked.encode(random_array("int32", (4, 6), 1)).to_bytes())
