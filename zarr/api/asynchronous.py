@@ -409,7 +409,7 @@ async def save_group(
     storage_options: dict[str, Any] | None = None,
     **kwargs: NDArrayLike,
 ) -> None:
-    await run(save_call(store, saved_arrays(args, kwargs), zarr_format, path, storage_options))
+    await run(save_call(store, saved_arrays(args, kwargs), zarr_format, path, storage_options, mode="w"))
 
 
 async def load(*, store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None) -> Any:

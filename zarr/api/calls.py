@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from zarr.array_spec import ArrayConfig
 from zarr.arrays.codec_choice import is_auto
 from zarr.arrays.copying import from_array_steps
 from zarr.arrays.create import create_array_steps, default_zarr_format
 from zarr.arrays.face import ArrayFace
 from zarr.arrays.synchronous import Array
-from zarr.errors import ArrayNotFoundError, GroupNotFoundError, NodeNotFoundError
+from zarr.dtype import parse_dtype
+from zarr.errors import ArrayNotFoundError, GroupNotFoundError, MetadataValidationError, NodeNotFoundError
 from zarr.groups.consolidating import consolidate_steps
 from zarr.groups.creation import full_like_parameters, legacy_array_steps, like_parameters, warn_without_effect
 from zarr.groups.handle import GroupHandle, NodeRecord
@@ -86,6 +86,18 @@ def format_of(given: dict[str, Any], zarr_format: ZarrFormat | None) -> ZarrForm
     return wanted
 
 
+def check_format(zarr_format: object) -> None:
+    """Refuse a format that is none.
+
+    Raises
+    ------
+    MetadataValidationError
+        If it is neither 2 nor 3 nor None.
+    """
+    if zarr_format not in (None, 2, 3):
+        raise MetadataValidationError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got '{zarr_format}'.")
+
+
 def given(local_names: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a function, from its ``locals()`` at the first line; ``**kwargs`` among the others."""
     arguments = dict(local_names)
@@ -128,6 +140,7 @@ def _open_group_steps(
     attributes: Mapping[str, Any] | None = None,
     use_consolidated: bool | str | None = None,
 ) -> Steps[Opened]:
+    check_format(zarr_format)
     if mode != "w":
         try:
             return group_record((yield from open_group_steps(place, zarr_format, use_consolidated)))
@@ -266,6 +279,7 @@ def _open_array_steps(
     config: Any,
     creation: dict[str, Any],
 ) -> Steps[Opened]:
+    check_format(zarr_format)
     if mode != "w":
         try:
             metadata = yield from read_array_steps(place, zarr_format)
@@ -339,8 +353,12 @@ def like_call(model: Any, zarr_format: ZarrFormat | None = None, *, full: bool =
 
 def open_like_call(model: Any, path: str, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Call[Opened]:
     """Open an array, or make it like another one."""
-    given = kwargs if zarr_format is None else {**kwargs, "zarr_format": zarr_format}
-    parameters = {"mode": "a", **like_parameters(model, given)}
+    zarr_format = format_of(kwargs, zarr_format)
+    parameters = like_parameters(model, {**kwargs, "zarr_format": zarr_format or default_zarr_format()})
+    if zarr_format is None:
+        parameters.pop("zarr_format", None)  # that of the array that is there, or that of the configuration
+    if parameters.get("mode") is None:
+        parameters["mode"] = "a"
     return open_array_call(parameters.pop("store", None), path=path, **parameters)
 
 
@@ -380,6 +398,7 @@ def _open_steps(
     config: Any,
     given: dict[str, Any],
 ) -> Steps[Opened]:
+    check_format(zarr_format)
     array_wanted = "shape" in given or given.get("data") is not None
     if mode != "w":
         try:
@@ -397,10 +416,11 @@ def _open_steps(
     unknown = [name for name in given if name not in (*GROUP_ONLY, *GROUP_IGNORED, "shape", "dtype", "data", "chunks")]
     if unknown:
         raise TypeError(f"open_group() got an unexpected keyword argument {unknown[0]!r}")
+    if config is not None:
+        raise TypeError(f"config is the configuration of an array, but {place} resolves to a group: leave config out")
     chosen = {name: given[name] for name in GROUP_ONLY if name in given}
     opened = yield from _open_group_steps(place, mode, zarr_format, **chosen)
-    config = config.to_dict() if isinstance(config, ArrayConfig) else config
-    opened.record.config = with_synchronizer(config, given.get("synchronizer"))
+    opened.record.config = with_synchronizer(None, given.get("synchronizer"))
     return opened
 
 
@@ -436,14 +456,16 @@ def save_call(
     """Store arrays, by their paths below a place; more than one path, or a named one, makes a group."""
     zarr_format = format_of(kwargs, zarr_format)
     check_saved(arrays.values())
-    mode = kwargs.pop("mode", None)
+    mode = kwargs.pop("mode", "a")
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
     arrays = {name: elements_of(data) for name, data in arrays.items()}
+    for data in arrays.values():  # before anything is replaced
+        parse_dtype(data.dtype, zarr_format=zarr_format or default_zarr_format())
 
     def steps() -> Steps[None]:
         yield from check_mode_steps(place, mode, store)
         if "" not in arrays:
-            yield from _open_group_steps(place, "w" if mode == "w" else "a", zarr_format)
+            yield from _open_group_steps(place, mode, zarr_format)
         for name, data in arrays.items():
             parameters = {"dtype": data.dtype, **kwargs, "overwrite": mode == "w" or kwargs.get("overwrite", False)}
             parameters["zarr_format"] = zarr_format

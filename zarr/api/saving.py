@@ -32,7 +32,7 @@ def save(
     storage_options: dict[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Store one array, or several as a group.
+    """Store one array, or several as a group, which replaces what is there.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def save_group(
     storage_options: dict[str, Any] | None = None,
     **kwargs: NDArrayLike,
 ) -> None:
-    """Store several arrays as a group.
+    """Store several arrays as a group, which replaces what is there.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def save_group(
     >>> sorted(zarr.open(store))
     ['arr_0', 'arr_1']
     """
-    run(save_call(store, saved_arrays(args, kwargs), zarr_format, path, storage_options))
+    run(save_call(store, saved_arrays(args, kwargs), zarr_format, path, storage_options, mode="w"))
 
 
 def load(store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None) -> Any:

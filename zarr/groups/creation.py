@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.array_spec import parse_array_config
 from zarr.arrays.codec_choice import is_auto
 from zarr.arrays.create import DEFAULT_FILL_VALUE, create_array_steps, default_zarr_format
 from zarr.codecs.sharding import ShardingCodec
@@ -99,6 +100,8 @@ def legacy_array_steps(
         "config": with_synchronizer(_config(config, write_empty_chunks), synchronizer),
     }
     if zarr_format == 2:
+        if order is None:  # in format 2 the document says it, and holds for the configuration
+            parameters["order"] = parse_array_config(parameters["config"]).order
         _refuse(2, codecs=codecs, chunk_key_encoding=chunk_key_encoding, dimension_names=dimension_names)
         parameters.update(words_of_format_2(filters, compressor, dimension_separator))
     else:
@@ -115,6 +118,10 @@ def legacy_array_steps(
 
 def words_of_format_2(filters: Any, compressor: Any, separator: str | None) -> dict[str, Any]:
     """What format 2 calls codecs and keys, in the words of ``create_array``."""
+    if isinstance(compressor, BytesBytesCodec):
+        raise ValueError(
+            "Cannot use a BytesBytesCodec as a compressor for zarr v2 arrays. Use a numcodecs codec directly instead."
+        )
     return {
         "filters": "auto" if filters is None else filters,
         "compressors": compressor,
