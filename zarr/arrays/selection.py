@@ -408,7 +408,10 @@ def _is_fancy(items: tuple[Any, ...], layout: ArrayLayout) -> bool:
 
 
 def _is_orthogonal(items: tuple[Any, ...], ndim: int) -> bool:
-    """Whether brackets mean one index per axis: at most one index array, or nothing but index arrays."""
+    """Whether brackets mean one index per axis: at most one index array, or nothing but index arrays.
+
+    An Ellipsis beside an index array is refused, as in zarr-python: numpy would move the axes of some such results.
+    """
     if ndim == 0:
         return False
     arrays = [i for i in items if is_integer_list(i) or is_integer_array(i) or is_bool_array(i)]
@@ -417,8 +420,7 @@ def _is_orthogonal(items: tuple[Any, ...], ndim: int) -> bool:
     if len(items) > ndim or len(arrays) > 1:
         return False
     plain = sum(isinstance(i, (int, np.integer, slice)) for i in items)
-    places = sum(i is Ellipsis for i in items) if arrays else 0
-    return plain + places + len(arrays) == len(items) and places <= 1
+    return plain + len(arrays) == len(items)
 
 
 def plan_brackets(layout: ArrayLayout, selection: Any) -> tuple[zarr_core.Plan, bool]:

@@ -9,7 +9,7 @@ import numpy as np
 import zarr_core
 from zarr.arrays.pipelines import pipeline_write_steps
 from zarr.arrays.reading import PLANNERS, wants_pipeline
-from zarr.arrays.selection import Fields, field_dtype, plan_brackets, pop_fields
+from zarr.arrays.selection import Fields, as_items, field_dtype, is_mask_selection, plan_brackets, pop_fields
 from zarr.arrays.shard_writing import write_shards_steps
 from zarr.arrays.transfer import MIN_BULK_SLOTS, write_bulk_steps, write_slots_steps
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
@@ -78,7 +78,7 @@ def set_selection_steps(
     foreign = wants_pipeline(prototype)
     layout = layout.stored if foreign else layout
     plan = PLANNERS[kind](layout, selection)
-    points = kind in ("coordinate", "vectorized", "mask")
+    points = kind == "coordinate" or (kind == "vectorized" and not is_mask_selection(as_items(selection), layout.shape))
     yield from write_value_steps(handle, layout, plan, value, fields, prototype, foreign, points)
 
 
@@ -166,7 +166,8 @@ def prepare_value(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], poin
         return np.broadcast_to(array, shape)
     except ValueError:
         raise ValueError(
-            f"could not broadcast a value of shape {np.shape(value)} to the shape {shape} of the selection"
+            f"shape mismatch: could not broadcast a value of shape {np.shape(value)} to the shape {shape} of the "
+            "selection"
         ) from None
 
 

@@ -113,13 +113,27 @@ def test_errors_name_the_numbers(array: Any) -> None:
         ((Ellipsis, 0), DATA[..., 0]),
         (slice(-3, None), DATA[-3:]),
         (slice(8, 2), DATA[8:2]),
-        ((Ellipsis, [1, 2]), DATA[..., [1, 2]]),
     ],
 )
 def test_brackets_mean_what_they_mean_in_numpy(array: Any, selection: Any, expected: Any) -> None:
     got = array[selection]
     assert got.shape == expected.shape
     assert (got == expected).all()
+
+
+@pytest.mark.parametrize("selection", [(Ellipsis, [1, 2]), ([1, 2], Ellipsis), (Ellipsis, np.array([1]))])
+def test_no_ellipsis_beside_an_index_array(array: Any, selection: Any) -> None:
+    with pytest.raises(IndexError, match="basic indexing"):
+        array[selection]
+
+
+def test_a_mask_takes_a_flat_value(array: Any) -> None:
+    mask = np.zeros(DATA.shape, dtype=bool)
+    mask[:2, :2] = True
+    with pytest.raises(ValueError, match="shape mismatch"):
+        array.vindex[mask] = np.ones((2, 2))
+    with pytest.raises(ValueError, match="shape mismatch"):
+        array.set_mask_selection(mask, np.ones(3))
 
 
 def test_scalars(array: Any) -> None:
