@@ -21,6 +21,7 @@ FLOORS: dict[str, float] = {
     "zarr.abc": 1,
     "zarr.registry": 1,
     "zarr.logs": 1,
+    "zarr._lazy": 1,
     "zarr.dtype": 2.0,
     "zarr.array_spec": 2.1,
     "zarr.grids": 2.2,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from zarr import types
-from zarr._version import version as __version__
+from zarr import _version, types
 from zarr.api.opening import create_group
 from zarr.api.synchronous import (
     array,
@@ -48,6 +47,9 @@ from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.runners.synchronizers import ProcessSynchronizer, ThreadSynchronizer
 from zarr.settings import config
 
+if TYPE_CHECKING:
+    from zarr._version import version as __version__
+
 # `zarr.types` lies on the first floor and names classes of upper floors: they are handed down from here.
 vars(types).update(
     Array=Array,
@@ -69,7 +71,13 @@ def __getattr__(name: str) -> Any:
     # These rooms only repeat names of the others for libraries that ask for them; they are loaded when one does.
     if name in _FRONT_ROOMS:
         return import_module(f"zarr.{name}")
+    if name == "__version__":
+        return _version.version
     raise AttributeError(f"module 'zarr' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_FRONT_ROOMS, "__version__"})
 
 
 def print_debug_info() -> None:
@@ -81,7 +89,7 @@ def print_debug_info() -> None:
     >>> zarr.print_debug_info()  # doctest: +ELLIPSIS
     platform: ...
     """
-    print("\n".join(debug_lines(__version__)))
+    print("\n".join(debug_lines(_version.version)))
 
 
 __all__ = [

@@ -1,13 +1,26 @@
-"""The version of the installed distribution."""
+"""The version of the installed distribution, looked up when it is asked for."""
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as _installed
+from typing import TYPE_CHECKING
 
-try:
-    version = _installed("zarr")
-except PackageNotFoundError:  # a source tree that was never installed
-    version = "3.4.2+core.0.1.0"
+from zarr._lazy import LazyModule
 
-__version__ = version
+if TYPE_CHECKING:
+    from importlib import metadata
+
+    version: str
+    __version__: str
+else:
+    metadata = LazyModule("importlib.metadata")
+
+
+def __getattr__(name: str) -> str:
+    if name not in ("version", "__version__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        found = metadata.version("zarr")
+    except metadata.PackageNotFoundError:  # a source tree that was never installed
+        found = "3.4.2+core.0.1.0"
+    globals().update(version=found, __version__=found)
+    return found

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import logging
-import platform
-from importlib.metadata import PackageNotFoundError, version
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import zarr_core
+from zarr._lazy import LazyModule
+
+if TYPE_CHECKING:
+    import platform
+    from importlib import metadata
+else:
+    platform = LazyModule("platform")
+    metadata = LazyModule("importlib.metadata")
 
 LogLevel = Literal["NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
@@ -77,8 +83,8 @@ def _ensure_handler() -> None:
 def version_of(distribution: str) -> str | None:
     """The version of an installed distribution, or None."""
     try:
-        return version(distribution)
-    except PackageNotFoundError:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
         return None
 
 

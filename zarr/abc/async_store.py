@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarr._lazy import LazyModule
 from zarr.abc.byte_ranges import ByteRequest, MergedRequest, merge_requests
 from zarr.abc.store_protocols import SupportsGetSync
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError
 
 if TYPE_CHECKING:
+    import asyncio
     from types import TracebackType
     from typing import Self
 
     from zarr.buffer.core import Buffer, BufferPrototype
     from zarr.types import BytesLike
+else:
+    asyncio = LazyModule("asyncio")
 
 # How many requests of one default method run at the same time.
 _WINDOW = 64

@@ -7,7 +7,6 @@ array (``bind``), and then used many times. A codec of another library need not 
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -15,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeAl
 
 from typing_extensions import ReadOnly, TypedDict
 
+from zarr._lazy import LazyModule
 from zarr.abc.metadata import Metadata
 from zarr.types import NamedConfig
 
 if TYPE_CHECKING:
+    import asyncio
     from typing import Self, TypeGuard
 
     import numpy.typing as npt
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from zarr.grids import ChunkGridMetadata
     from zarr.metadata import ArrayMetadata
     from zarr.types import SelectorTuple
+else:
+    asyncio = LazyModule("asyncio")
 
 __all__ = [
     "ArrayArrayCodec",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 import os
 import threading
@@ -11,12 +10,17 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from zarr._lazy import LazyModule
 from zarr.abc.async_store import Store, as_folder, gather_windowed
 
 if TYPE_CHECKING:
+    import asyncio
+
     from zarr.abc.async_store import BulkAccess
     from zarr.abc.byte_ranges import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
+else:
+    asyncio = LazyModule("asyncio")
 
 
 # Striped, so that there is no table of locks to be cleaned up.
@@ -253,7 +257,7 @@ def is_synchronous(store: object) -> bool:
 @cache
 def _class_moves_in_bulk(cls: type) -> bool:
     moving = [f"{name}{end}" for name in ("get", "set", "delete") for end in ("", "_sync")]
-    return _depth(cls, "bulk_access") <= min(_depth(cls, name) for name in moving)
+    return _depth(cls, "bulk_access") <= min(1 << 29, *(_depth(cls, name) for name in moving))
 
 
 def bulk_access_of(store: Any) -> BulkAccess | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from zarr._lazy import LazyModule
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.synchronous import Array
 from zarr.groups.asynchronous import AsyncGroup
@@ -18,7 +18,11 @@ from zarr.steps.requests import Get, List, Put, Steps
 from zarr.storage.resolve import StoreLike, resolve_store_path
 
 if TYPE_CHECKING:
+    import asyncio
+
     from zarr.buffer.core import Buffer
+else:
+    asyncio = LazyModule("asyncio")
 
 Counts: TypeAlias = tuple[int, int, int]
 IfExists: TypeAlias = Literal["raise", "replace", "skip", "skip_initialized"]

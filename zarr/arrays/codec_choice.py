@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numcodecs
-from numcodecs.abc import Codec as NumcodecsCodec
-
+from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
+from zarr.abc.numcodec import Numcodec
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
 from zarr.codecs.zstd import ZstdCodec
 from zarr.dtype import VariableLengthBytes, VariableLengthUTF8, ZDType
 from zarr.registry import get_codec_class
 
-CompressorLike: TypeAlias = dict[str, Any] | BytesBytesCodec | NumcodecsCodec | Literal["auto"] | None
-CompressorsLike: TypeAlias = Iterable[dict[str, Any] | BytesBytesCodec | NumcodecsCodec] | CompressorLike
+if TYPE_CHECKING:
+    import numcodecs
+else:
+    numcodecs = LazyModule("numcodecs")
+
+CompressorLike: TypeAlias = dict[str, Any] | BytesBytesCodec | Numcodec | Literal["auto"] | None
+CompressorsLike: TypeAlias = Iterable[dict[str, Any] | BytesBytesCodec | Numcodec] | CompressorLike
 FiltersLike: TypeAlias = (
-    Iterable[dict[str, Any] | str | ArrayArrayCodec | NumcodecsCodec]
+    Iterable[dict[str, Any] | str | ArrayArrayCodec | Numcodec]
     | ArrayArrayCodec
-    | NumcodecsCodec
+    | Numcodec
     | Literal["auto"]
     | None
 )
@@ -29,6 +34,12 @@ SerializerLike: TypeAlias = dict[str, Any] | str | ArrayBytesCodec | Literal["au
 
 SELF_SUFFICIENT_OBJECT_CODECS = ("vlen-utf8", "vlen-bytes", "json2", "msgpack2", "pickle")
 """Object codecs that can be made without a parameter."""
+
+
+def is_numcodec(value: object) -> bool:
+    """Whether a value is a codec of numcodecs; there is none before that package is loaded."""
+    module = sys.modules.get("numcodecs.abc")
+    return module is not None and isinstance(value, module.Codec)
 
 
 def is_auto(value: object) -> bool:
@@ -74,7 +85,7 @@ def default_compressor_v2(dtype: ZDType[Any, Any]) -> Any:
 # ----------------------------------------------------------------------------------------------- format 3
 
 
-def translate_numcodec(codec: NumcodecsCodec, dtype: ZDType[Any, Any]) -> Codec:
+def translate_numcodec(codec: Numcodec, dtype: ZDType[Any, Any]) -> Codec:
     """The format 3 codec that does what a codec of numcodecs does.
 
     Parameters
@@ -128,7 +139,7 @@ def parse_codec(codec: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> A
         else:
             cls: Any = get_codec_class(codec["name"])
             codec = cls.from_dict(dict(codec))
-    elif isinstance(codec, NumcodecsCodec):
+    elif is_numcodec(codec):
         codec = translate_numcodec(codec, dtype)
     if not isinstance(codec, kind):
         raise TypeError(f"expected {what}, a {kind.__name__}; got {codec!r} of type {type(codec).__name__}")
@@ -139,7 +150,7 @@ def parse_codecs(codecs: Any, dtype: ZDType[Any, Any], kind: type, what: str) ->
     """A codec, or several, or none, as a tuple."""
     if codecs is None:
         return ()
-    if isinstance(codecs, (Mapping, str, Codec, NumcodecsCodec)):
+    if isinstance(codecs, (Mapping, str, Codec)) or is_numcodec(codecs):
         codecs = (codecs,)
     return tuple(parse_codec(codec, dtype, kind, what) for codec in codecs)
 
@@ -190,7 +201,7 @@ def parse_numcodec(codec: Any, what: str) -> Any:
     """
     if isinstance(codec, Mapping):
         return numcodecs.get_codec(dict(codec))
-    if codec is None or hasattr(codec, "codec_id") or isinstance(codec, NumcodecsCodec):
+    if codec is None or hasattr(codec, "codec_id") or is_numcodec(codec):
         return codec
     raise ValueError(
         f"Invalid {what}. Expected None, a numcodecs.abc.Codec, or a dict representation of a numcodecs.abc.Codec. "
@@ -213,7 +224,7 @@ def choose_codecs_v2(
     elif filters is None:
         chosen = None
     else:
-        given: Any = (filters,) if isinstance(filters, (Mapping, NumcodecsCodec, Codec)) else filters
+        given: Any = (filters,) if isinstance(filters, (Mapping, Codec)) or is_numcodec(filters) else filters
         chosen = tuple(parse_numcodec(codec, "filter") for codec in given) or None
     compressor = choose_compressor_v2(dtype, compressors)
     check_object_codec(dtype, (*(chosen or ()), compressor))
@@ -239,12 +250,13 @@ def choose_compressor_v2(dtype: ZDType[Any, Any], compressors: CompressorsLike) 
     """The compressor of a format 2 array."""
     if is_auto(compressors):
         return default_compressor_v2(dtype)
-    if isinstance(compressors, Iterable) and not isinstance(compressors, (Mapping, str, NumcodecsCodec, Codec)):
+    single = isinstance(compressors, (Mapping, str, Codec)) or is_numcodec(compressors)
+    if not single and isinstance(compressors, Iterable):
         several = tuple(compressors)
         if len(several) > 1:
             raise TypeError(
                 "For Zarr format 2 arrays, the `compressor` must be a single codec. "
                 f"Got an iterable with type {type(compressors)} instead."
             )
-        compressors = several[0] if several else None
+        return parse_numcodec(several[0] if several else None, "compressor")
     return parse_numcodec(compressors, "compressor")

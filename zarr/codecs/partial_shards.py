@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import zarr_core
+from zarr._lazy import LazyModule
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.codecs.shard_level import EMPTY
 from zarr.codecs.sync_api import wrap_array, wrap_bytes
 
 if TYPE_CHECKING:
+    import asyncio
+
     from zarr.abc.store import ByteGetter, ByteSetter
     from zarr.array_spec import ArraySpec
     from zarr.buffer import Buffer, NDBuffer
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from zarr.codecs.shard_level import ShardIndex
     from zarr.codecs.sharding import BoundSharding
     from zarr.types import SelectorTuple
+else:
+    asyncio = LazyModule("asyncio")
 
 
 def plan_part(grid: zarr_core.Grid, selection: SelectorTuple) -> zarr_core.Plan | None:

@@ -6,7 +6,6 @@ asked for. Other libraries construct these classes, inherit from them and call t
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import zarr_core
+from zarr._lazy import LazyModule
 from zarr.abc.codec import (
     ArrayArrayCodec,
     ArrayBytesCodec,
@@ -32,6 +32,7 @@ from zarr.codecs.sync_api import wrap_array, wrap_bytes
 from zarr.registry import register_pipeline
 
 if TYPE_CHECKING:
+    import asyncio
     from typing import Self
 
     from zarr.abc.store import ByteGetter, ByteSetter
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
     ReadInfo = tuple[ByteGetter, ArraySpec, SelectorTuple, SelectorTuple, bool]
     WriteInfo = tuple[ByteSetter, ArraySpec, SelectorTuple, SelectorTuple, bool]
+else:
+    asyncio = LazyModule("asyncio")
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from zarr._lazy import LazyModule
 from zarr.buffer.cpu import Buffer as CpuBuffer
 from zarr.codecs.bound import as_bytes
 
 if TYPE_CHECKING:
+    import asyncio
+
     from zarr.abc.codec import BoundCodec
     from zarr.array_spec import ArraySpec
     from zarr.buffer import Buffer, NDBuffer
     from zarr.codecs.bound import AnyArray
+else:
+    asyncio = LazyModule("asyncio")
 
 
 def wrap_array(array: AnyArray, spec: ArraySpec) -> NDBuffer:

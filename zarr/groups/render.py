@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from zarr._lazy import LazyModule
+
+if TYPE_CHECKING:
+    import html
+else:
+    html = LazyModule("html")
 
 _STYLE = (
     "white-space:pre;overflow-x:auto;line-height:normal;"

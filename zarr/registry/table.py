@@ -6,10 +6,16 @@ import importlib
 import warnings
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from zarr._lazy import LazyModule
 from zarr.errors import ZarrUserWarning
+
+if TYPE_CHECKING:
+    from importlib import metadata
+    from importlib.metadata import EntryPoint
+else:
+    metadata = LazyModule("importlib.metadata")
 
 T = TypeVar("T")
 
@@ -33,7 +39,7 @@ def import_path(path: str) -> Any:
 @cache
 def entry_points_by_group() -> Mapping[str, tuple[EntryPoint, ...]]:
     """All entry points for zarr that installed packages offer, by group."""
-    found = entry_points()
+    found = metadata.entry_points()
     names = [group for group in found.groups if group == "zarr" or group.startswith("zarr.")]
     return {group: tuple(found.select(group=group)) for group in names}
 
@@ -69,6 +75,7 @@ def load_entry_point(point: EntryPoint) -> Any | None:
 
     Examples
     --------
+    >>> from importlib.metadata import EntryPoint
     >>> load_entry_point(EntryPoint("d", "builtins:dict", "zarr.codecs"))
     <class 'dict'>
     """

@@ -7,7 +7,6 @@ whole operation run in a thread, which costs one crossing for an operation inste
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
@@ -15,6 +14,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from zarr._lazy import LazyModule
 from zarr.abc.store import is_synchronous
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.bulk import batch_count
@@ -42,8 +42,12 @@ from zarr.steps.requests import (
 )
 
 if TYPE_CHECKING:
+    import asyncio
+
     from zarr.abc.store import Store
     from zarr.buffer.core import Buffer
+else:
+    asyncio = LazyModule("asyncio")
 
 T = TypeVar("T")
 

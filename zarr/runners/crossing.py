@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from zarr._lazy import LazyModule
 from zarr.runners.resources import SyncError, get_loop
 from zarr.settings import config
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = LazyModule("asyncio")
 
 T = TypeVar("T")
 

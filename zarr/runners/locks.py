@@ -8,15 +8,20 @@ nothing: there is no table of idle locks.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from zarr._lazy import LazyModule
 from zarr.runners.process_locks import LockedFile, lock_file, lock_file_async
 from zarr.steps.requests import FAMILY_RANK
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = LazyModule("asyncio")
 
 
 class _Waiter:

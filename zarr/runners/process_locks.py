@@ -6,7 +6,6 @@ any thread, and a forked child closes what it inherits: it would else go on hold
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
 import sys
@@ -16,8 +15,14 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from zarr._lazy import LazyModule
+
 if TYPE_CHECKING:
+    import asyncio
+
     from zarr.steps.requests import LockScope
+else:
+    asyncio = LazyModule("asyncio")
 
 if sys.platform == "win32":
     import msvcrt

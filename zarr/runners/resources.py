@@ -6,15 +6,20 @@ interpreter from ending: the loop's thread is a daemon, and the exit hook stops 
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import logging
 import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from zarr._lazy import LazyModule
 from zarr.settings import config
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = LazyModule("asyncio")
 
 logger = logging.getLogger("zarr.core.sync")
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from zarr._lazy import LazyModule
 from zarr.errors import ZarrRuntimeWarning
 from zarr.runners.locks import LOCKS
 from zarr.runners.process_locks import LockedFile, lock_file
+
+if TYPE_CHECKING:
+    import hashlib
+else:
+    hashlib = LazyModule("hashlib")
 
 _LONGEST_NAME = 200
 

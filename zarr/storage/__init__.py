@@ -23,17 +23,18 @@ from zarr.storage.object_store import ObjectStore
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import StoreLike
 from zarr.storage.wrapper import WrapperStore
-from zarr.storage.zip import ZipStore
 
 if TYPE_CHECKING:
     from zarr.storage.dbm_store import DBMStore
     from zarr.storage.lmdb_store import LMDBStore
     from zarr.storage.sqlite import SQLiteStore
+    from zarr.storage.zip import ZipStore
 
 _LAZY = {
     "DBMStore": "zarr.storage.dbm_store",
     "LMDBStore": "zarr.storage.lmdb_store",
     "SQLiteStore": "zarr.storage.sqlite",
+    "ZipStore": "zarr.storage.zip",
 }
 """Stores whose modules are loaded when somebody asks for them: each brings a library along."""
 

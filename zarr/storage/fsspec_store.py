@@ -86,6 +86,7 @@ class FsspecStore(Store):
     True
     """
 
+    contents_first: bool = True
     supports_writes: bool = True
     supports_deletes: bool = True
     supports_listing: bool = True

@@ -49,6 +49,7 @@ class ObjectStore(Store, Generic[T_Store]):
     True
     """
 
+    contents_first: bool = True
     store: T_Store
 
     def __init__(self, store: T_Store, *, read_only: bool = False) -> None:

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from zarr._lazy import LazyModule
 from zarr.abc.store import Store
 from zarr.registry import get_store_factory
 from zarr.storage.fsspec_store import FsspecStore, is_fsmap
@@ -17,10 +18,12 @@ from zarr.storage.mapping import MappingStore
 from zarr.storage.memory import ManagedMemoryStore, MemoryStore, is_managed
 from zarr.storage.path import StorePath, check_mode
 from zarr.storage.url import is_uri, parse_store_url
-from zarr.storage.zip import ZipStore, looks_like_zip
 
 if TYPE_CHECKING:
+    from zarr.storage import zip as zip_store
     from zarr.types import AccessModeLiteral
+else:
+    zip_store = LazyModule("zarr.storage.zip")
 
 StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
 """What can be given where a store is asked for: a store or a place in one, a path, a URL, a mapping or an FSMap."""
@@ -36,15 +39,22 @@ def _refuse_options(storage_options: dict[str, Any] | None) -> None:
         )
 
 
+def _is_zip(path: str) -> bool:
+    """Whether a path means a zip file; most mean a folder, and need no look into a file to tell."""
+    if os.path.isdir(path) or not (path.lower().endswith(".zip") or os.path.exists(path)):
+        return False
+    return zip_store.looks_like_zip(path)
+
+
 def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
     """A folder; or a zip file, by its suffix where there is nothing yet and by its first bytes where there is."""
-    if looks_like_zip(path):
+    if _is_zip(path):
         zip_mode = _ZIP_MODES[mode]
         if zip_mode == "x" and os.path.exists(path):
             zip_mode = "a"  # whoever opens the node looks whether there is something in it
         if zip_mode == "a" and not os.access(path if os.path.exists(path) else os.path.dirname(path) or ".", os.W_OK):
             zip_mode = "r"
-        return ZipStore(path, mode=zip_mode)  # type: ignore[arg-type]
+        return zip_store.ZipStore(path, mode=zip_mode)  # type: ignore[arg-type]
     return LocalStore(path, read_only=mode == "r")
 
 

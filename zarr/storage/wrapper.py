@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, cast
 
+from zarr._lazy import LazyModule
 from zarr.abc.store import Store, bulk_access_of, is_synchronous
 
 if TYPE_CHECKING:
+    import asyncio
     from types import TracebackType
 
     from zarr.abc.store import BulkAccess, ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
+else:
+    asyncio = LazyModule("asyncio")
 
 T_Store = TypeVar("T_Store", bound=Store)
 

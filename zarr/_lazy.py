@@ -1,0 +1,33 @@
+"""Modules that are loaded at their first use, because many programs never come to it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+class LazyModule:
+    """Stands for a module until somebody asks it for a name; the module itself answers then, and ever after.
+
+    Parameters
+    ----------
+    name
+        The module, which must be one that is always installed: a missing one would be noticed late.
+
+    Examples
+    --------
+    >>> LazyModule("json").dumps([1])
+    '[1]'
+    """
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        # Asked for each time: who replaces a function of the module, as tests do, replaces it here too.
+        return getattr(importlib.import_module(self._name), attribute)
+
+    def __repr__(self) -> str:
+        return f"LazyModule({self._name!r})"
