@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import zarr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 imagecodecs = pytest.importorskip("imagecodecs", reason="imagecodecs is not installed")
 
@@ -16,10 +19,15 @@ SIGNAL = np.linspace(-3, 9, 64 * 48, dtype="f4").reshape(64, 48)
 
 
 @pytest.fixture
-def classes() -> Any:
+def classes() -> Iterator[Any]:
     module = pytest.importorskip("imagecodecs.zarr", reason="this imagecodecs has no codecs for zarr 3")
     module.register_codecs(verbose=False)
-    return module
+    # Other packages register codecs under the same names: the configuration says whose are meant.
+    names = [
+        name for name, value in vars(module).items() if isinstance(value, type) and value.__module__ == module.__name__
+    ]
+    with zarr.config.set({f"codecs.imagecodecs_{name.lower()}": f"imagecodecs.zarr.{name}" for name in names}):
+        yield module
 
 
 def check(array: zarr.Array[Any], expected: np.ndarray) -> None:

@@ -25,8 +25,10 @@ from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.requests import DeletePrefix, Gather, Get, Hold, ListDir, Put, PutIfAbsent, Steps
 from zarr.storage.path import StorePath, exists_message
+from zarr.storage.wrapper import WrapperStore
 
 if TYPE_CHECKING:
+    from zarr.abc.store import Store
     from zarr.buffer.core import Buffer
     from zarr.types import AccessModeLiteral, ZarrFormat
 
@@ -345,6 +347,13 @@ def _put_steps(path: str, documents: dict[str, Buffer]) -> Steps[None]:
         yield Put(node_key(path, name), documents[name])
 
 
+def _takes_contents_first(store: Store) -> bool:
+    """Whether a store takes values below a node that is not there yet; those that know of nodes refuse them."""
+    while isinstance(store, WrapperStore):
+        store = store._store
+    return bool(getattr(store, "contents_first", False))
+
+
 def write_node_steps(
     place: StorePath,
     metadata: NodeMetadata,
@@ -354,6 +363,8 @@ def write_node_steps(
 ) -> Steps[None]:
     """Create a node: its ancestors first, then what it holds, and at the end the document that makes it a node.
 
+    Only stores that say so (``contents_first``) get the contents before the document; the others get it before them.
+
     Parameters
     ----------
     place : StorePath
@@ -361,7 +372,7 @@ def write_node_steps(
     overwrite : bool
         Remove what is at the place, with all below it. Without it there must not be a node of the same format.
     contents : callable, optional
-        Makes the steps that write the chunks of the node, before anybody can see it.
+        Makes the steps that write the chunks of the node; before anybody can see it, where the store allows that.
 
     Raises
     ------
@@ -386,13 +397,16 @@ def _write_locked_steps(
     yield from ensure_ancestors_steps(place, zarr_format)
     if replaces:
         yield DeletePrefix(path)
-    if contents is not None:
+    early = _takes_contents_first(place.store)
+    if contents is not None and early:
         yield from contents()
     if overwrite:
         yield from _put_steps(path, documents)
     elif not (yield from _put_absent_steps(path, documents)):
         # Somebody in another process was faster: the error names what is there now.
         yield from check_absent_steps(place, zarr_format)
+    if contents is not None and not early:
+        yield from contents()
 
 
 def delete_node_steps(place: StorePath | str) -> Steps[None]:

@@ -73,6 +73,7 @@ class LMDBStore(SyncStore):
     """
 
     blocking = True
+    contents_first: bool = True
     supports_writes: bool = True
     supports_deletes: bool = True
     supports_listing: bool = True

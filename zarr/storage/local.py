@@ -51,6 +51,7 @@ class LocalStore(SyncStore):
     """
 
     blocking = True
+    contents_first: bool = True
     supports_writes: bool = True
     supports_deletes: bool = True
     supports_listing: bool = True

@@ -36,6 +36,7 @@ class MappingStore(SyncStore):
     """
 
     blocking = True
+    contents_first: bool = True
     supports_writes: bool = True
     supports_deletes: bool = True
     supports_listing: bool = True

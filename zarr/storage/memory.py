@@ -49,6 +49,7 @@ class MemoryStore(SyncStore):
     """
 
     blocking = False
+    contents_first: bool = True
     supports_writes: bool = True
     supports_deletes: bool = True
     supports_listing: bool = True

@@ -77,6 +77,7 @@ class SQLiteStore(SyncStore):
     """
 
     blocking = True
+    contents_first: bool = True
     supports_writes: bool = True
     supports_deletes: bool = True
     supports_listing: bool = True

@@ -96,6 +96,7 @@ class ZipStore(SyncStore):
     """
 
     blocking = True
+    contents_first: bool = True
     supports_writes: bool = True
     supports_deletes: bool = True
     supports_listing: bool = True
