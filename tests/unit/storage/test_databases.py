@@ -348,40 +348,6 @@ def test_threads(kind: str, tmp_path: Path) -> None:
     assert len(list(store.list_sync())) == 120
 
 
-@posix
-@pytest.mark.parametrize("kind", ["sqlite", "lmdb"])
-def test_fork_while_threads_write(kind: str, tmp_path: Path) -> None:
-    store, stop = make(kind, tmp_path / "data"), threading.Event()
-    store.set_sync("a", B(b"1"))
-
-    def work(number: int) -> None:
-        while not stop.is_set():
-            store.set_sync(f"t{number}", B(b"x" * 1000))
-            value(store, "a")
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
-    for thread in threads:
-        thread.start()
-    try:
-        for number in range(10):
-            child = os.fork()
-            if child == 0:
-                try:
-                    assert value(store, "a") == b"1"
-                    store.set_sync(f"child{number}", B(b"1"))
-                    os._exit(0)
-                except BaseException:
-                    os._exit(1)
-            assert os.waitpid(child, 0)[1] == 0
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-    assert sum(key.startswith("child") for key in store.list_sync()) == 10
-    store.set_sync("after", B(b"1"))
-    assert value(store, "after") == b"1"
-
-
 # ----------------------------------------------------------------------------------------------- SQLite
 
 
