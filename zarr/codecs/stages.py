@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, SupportsSyncCodec
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BaseCodec, BytesBytesCodec, SupportsSyncCodec
 from zarr.codecs.bound import AnyArray, NativeForm
 from zarr.codecs.sync_api import wrap_array, wrap_bytes
 from zarr.errors import ChunkDecodeError
@@ -39,7 +40,7 @@ def sort_codecs(codecs: Iterable[Codec]) -> SortedCodecs:
     previous: Codec | None = None
     for codec in codecs:
         if isinstance(codec, ArrayArrayCodec):
-            if serializer is not None:
+            if serializer is not None or bytes_:
                 raise TypeError(_misplaced("ArrayArrayCodec", codec, "another ArrayArrayCodec", previous))
             arrays.append(codec)
         elif isinstance(codec, ArrayBytesCodec):
@@ -242,9 +243,39 @@ def make_stage(codec: Codec, spec: ArraySpec) -> Stage:
         The description of the chunk before encoding.
     """
     name = codec_name(codec)
-    bound = codec.bind(spec)
+    changed = methods_changed(type(codec))
+    bound = None if changed else codec.bind(spec)
     if bound is not None:
         return BoundStage(getattr(bound, "name", name), spec, bound)
-    if isinstance(codec, SupportsSyncCodec):
+    if isinstance(codec, SupportsSyncCodec) and (not changed or not changed.isdisjoint(_PLAIN_METHODS)):
         return BufferStage(name, spec, codec)
     return CoroutineStage(name, spec, codec)
+
+
+_PLAIN_METHODS = frozenset(("_decode_sync", "_encode_sync"))
+_METHODS = _PLAIN_METHODS | {"_decode_single", "_encode_single"}
+
+
+@cache
+def methods_changed(cls: type[Codec]) -> frozenset[str]:
+    """Return which methods a class has from a class below the one that says how it is bound.
+
+    Who derives a codec and overrides its public methods means these: ``bind`` does not know of them.
+
+    Examples
+    --------
+    >>> from zarr.codecs import GzipCodec
+    >>> class Counting(GzipCodec):
+    ...     async def _encode_single(self, chunk_data, chunk_spec):
+    ...         return await super()._encode_single(chunk_data, chunk_spec)
+    >>> methods_changed(GzipCodec), methods_changed(Counting)
+    (frozenset(), frozenset({'_encode_single'}))
+    """
+    changed: set[str] = set()
+    for owner in cls.__mro__:
+        if owner is BaseCodec:  # nobody says how it is bound
+            return frozenset()
+        if "bind" in vars(owner):
+            break
+        changed.update(_METHODS & vars(owner).keys())
+    return frozenset(changed)

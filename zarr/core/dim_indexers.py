@@ -68,10 +68,11 @@ class DimIndexer:
     def __iter__(self) -> Iterator[ChunkDimProjection]:
         for i in range(self._plan.nslots):
             slot = self._plan.slot(i)
-            out = slot.out_selection[0] if slot.out_selection else None
-            if isinstance(out, slice):
-                out = slice(out.start, out.stop)
+            out = self._of_result(slot.out_selection[0]) if slot.out_selection else None
             yield ChunkDimProjection(slot.coords[0], self._of_chunk(slot), out, slot.whole)
+
+    def _of_result(self, place: Any) -> Any:
+        return as_run(place)
 
     def _of_chunk(self, slot: Any) -> Any:
         return slot.chunk_selection[0]
@@ -101,7 +102,14 @@ class IntArrayDimIndexer(DimIndexer):
         indices = np.asarray(dim_sel)
         if indices.size and (indices.min() < -dim_len or indices.max() >= dim_len):
             raise BoundsCheckError(f"index out of bounds for dimension with length {dim_len}")
+        self._increasing = is_increasing(indices)
         super().__init__(indices, dim_len, dim_grid)
+
+    def _of_result(self, place: Any) -> Any:
+        return as_run(place) if self._increasing else as_indices(place)
+
+    def _of_chunk(self, slot: Any) -> Any:
+        return as_indices(slot.chunk_selection[0])
 
 
 class BoolArrayDimIndexer(DimIndexer):
@@ -119,6 +127,27 @@ class BoolArrayDimIndexer(DimIndexer):
         mask = np.zeros(slot.chunk_shape[0], dtype=bool)
         mask[slot.chunk_selection[0]] = True
         return mask
+
+
+def is_increasing(indices: npt.NDArray[Any]) -> bool:
+    """Whether no index is smaller than the one before: then what each chunk gives lies together in the result."""
+    return bool(np.all(indices[1:] >= indices[:-1]))
+
+
+def as_run(place: Any) -> Any:
+    """Places that follow one upon another, as a slice without a step; any others as they are."""
+    if isinstance(place, slice):
+        return slice(place.start, place.stop) if place.step in (None, 1) else place
+    if not len(place) or np.any(np.diff(place) != 1):
+        return place
+    return slice(int(place[0]), int(place[-1]) + 1)
+
+
+def as_indices(place: Any) -> npt.NDArray[np.intp]:
+    """Places as an array, whatever they are written as."""
+    if isinstance(place, slice):
+        return np.arange(place.start, place.stop, place.step or 1, dtype=np.intp)
+    return np.atleast_1d(np.asarray(place, dtype=np.intp))
 
 
 def core_axis(dim_grid: DimensionGrid) -> zarr_core.Grid:

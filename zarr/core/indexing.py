@@ -25,6 +25,9 @@ from zarr.core.dim_indexers import (
     IntArrayDimIndexer,
     IntDimIndexer,
     SliceDimIndexer,
+    as_indices,
+    as_run,
+    is_increasing,
 )
 from zarr.errors import BoundsCheckError
 from zarr.grids.walk import block_of, cells
@@ -123,18 +126,26 @@ class OrthogonalIndexer(Indexer):
 
 
 class _PointIndexer(Indexer):
+    _increasing = True
+
     def _place(self, out_selection: tuple[Any, ...]) -> Any:
         if len(out_selection) != 1:
             return out_selection
         (place,) = out_selection
-        return slice(place.start, place.stop) if isinstance(place, slice) else place
+        return as_run(place) if self._increasing else as_indices(place)
 
 
 class CoordinateIndexer(_PointIndexer):
     """Points, by one array of coordinates an axis."""
 
     def _plan(self, grid: zarr_core.Grid, selection: Any) -> zarr_core.Plan:
-        return zarr_core.plan_points(grid, tuple(np.asarray(item) for item in ensure_tuple(selection)))
+        coords = tuple(np.asarray(item) for item in ensure_tuple(selection))
+        self._increasing = len(coords) == 1 and coords[0].ndim == 1 and is_increasing(coords[0])
+        return zarr_core.plan_points(grid, coords)
+
+    def __iter__(self) -> Iterator[ChunkProjection]:
+        for part in super().__iter__():
+            yield part._replace(chunk_selection=tuple(as_indices(places) for places in part.chunk_selection))
 
 
 class MaskIndexer(_PointIndexer):
