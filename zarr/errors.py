@@ -28,6 +28,7 @@ __all__ = [
     "NegativeStepError",
     "NodeNotFoundError",
     "NodeTypeValidationError",
+    "NothingToStoreError",
     "PickleCodecDisabledError",
     "ReadOnlyError",
     "UnknownCodecError",
@@ -173,6 +174,10 @@ class ChunkChecksumError(ChunkDecodeError):
 
 class ChunkEncodeError(ChunkError):
     """The elements of a chunk cannot be turned into bytes."""
+
+
+class NothingToStoreError(ChunkEncodeError):
+    """A codec says that a chunk need not be stored, where there must be something to store."""
 
 
 class VindexInvalidSelectionError(IndexError):

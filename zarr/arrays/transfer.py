@@ -15,7 +15,7 @@ import numpy as np
 
 import zarr_core
 from zarr.dtype.base import empty_array
-from zarr.errors import ChunkNotFoundError
+from zarr.errors import ChunkNotFoundError, NothingToStoreError
 from zarr.steps.requests import Await, Delete, Gather, Get, Hold, Put, Steps, Transfer
 
 if TYPE_CHECKING:
@@ -174,6 +174,8 @@ def write_chunk_steps(
             yield Delete(key)
         else:
             yield Put(key, (yield from encode_steps(chain, chunk)))
+    except NothingToStoreError:  # a codec's word for: what reads as absent is stored as absent
+        yield Delete(key)
     except Exception as error:
         note_place(error, layout, key, "writing")
         raise

@@ -12,7 +12,7 @@ from zarr.codecs.bound import AnyArray, NativeForm, as_bytes, fixed_nbytes, nati
 from zarr.codecs.shard_level import ShardLevel
 from zarr.codecs.stages import Stage, make_stage, sort_codecs
 from zarr.codecs.sync_api import wrap_bytes
-from zarr.errors import ChunkDecodeError, ChunkEncodeError
+from zarr.errors import ChunkDecodeError, NothingToStoreError
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
@@ -179,7 +179,9 @@ class CodecChain:
         Raises
         ------
         ChunkEncodeError
-            When a codec refuses the elements, or says that the chunk need not be stored.
+            When a codec refuses the elements.
+        NothingToStoreError
+            When a codec says that the chunk need not be stored.
         """
         form = self._form
         if form is None:
@@ -276,7 +278,7 @@ class CodecChain:
 
     def _wrap(self, data: AnyArray | None) -> Buffer:
         if data is None:
-            raise ChunkEncodeError("a codec returned nothing for a chunk that has to be stored")
+            raise NothingToStoreError("a codec returned nothing for a chunk that has to be stored")
         return wrap_bytes(data, self.spec)
 
     def __reduce__(self) -> tuple[Any, ...]:

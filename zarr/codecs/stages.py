@@ -243,7 +243,8 @@ def make_stage(codec: Codec, spec: ArraySpec) -> Stage:
         The description of the chunk before encoding.
     """
     name = codec_name(codec)
-    changed = methods_changed(type(codec))
+    cls: Any = type(codec)
+    changed = methods_changed(cls)
     bound = None if changed else codec.bind(spec)
     if bound is not None:
         return BoundStage(getattr(bound, "name", name), spec, bound)
@@ -257,7 +258,7 @@ _METHODS = _PLAIN_METHODS | {"_decode_single", "_encode_single"}
 
 
 @cache
-def methods_changed(cls: type[Codec]) -> frozenset[str]:
+def methods_changed(cls: Any) -> frozenset[str]:
     """Return which methods a class has from a class below the one that says how it is bound.
 
     Who derives a codec and overrides its public methods means these: ``bind`` does not know of them.
