@@ -155,7 +155,7 @@ class AsyncGroup(GroupFace):
     async def tree(
         self, expand: bool | None = None, level: int | None = None, *, max_nodes: int = 500, plain: bool = False
     ) -> TreeRepr:
-        return await self._run(tree_steps(self._handle, expand, level, max_nodes))
+        return await self._run(tree_steps(self._handle, expand, level, max_nodes, plain))
 
     # -------------------------------------------------------------------------------------------- members
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ class TreeRepr:
         The same drawing with the names in bold.
     truncated : str
         A line to be put before the drawing where nodes were left out.
+    bold : str, optional
+        The same drawing with the names in bold for a terminal; shown where the output is one.
 
     Examples
     --------
@@ -38,22 +41,24 @@ class TreeRepr:
     <BLANKLINE>
     """
 
-    def __init__(self, text: str, html: str, truncated: str = "") -> None:
+    def __init__(self, text: str, html: str, truncated: str = "", bold: str | None = None) -> None:
         self._text = text
         self._html = html
         self._truncated = truncated
+        self._bold = bold
 
     def __repr__(self) -> str:
-        return self._truncated + self._text
+        shown = self._bold if self._bold is not None and sys.stdout.isatty() else self._text
+        return self._truncated + shown
 
     def _repr_html_(self) -> str:
         return f'<pre style="{_STYLE}">{html.escape(self._truncated)}{self._html}</pre>'
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+        return {"text/plain": self._truncated + self._text, "text/html": self._repr_html_()}
 
 
-def draw_tree(root: str, nodes: Iterable[tuple[str, str]], *, truncated: str = "") -> TreeRepr:
+def draw_tree(root: str, nodes: Iterable[tuple[str, str]], *, truncated: str = "", plain: bool = True) -> TreeRepr:
     """Draw nodes as a tree.
 
     Parameters
@@ -64,6 +69,8 @@ def draw_tree(root: str, nodes: Iterable[tuple[str, str]], *, truncated: str = "
         Paths are relative to the root; the detail is written after the name (shape and dtype of an array).
     truncated : str
         See :class:`TreeRepr`.
+    plain : bool
+        Whether names are never bold, not even on a terminal.
 
     Returns
     -------
@@ -82,6 +89,7 @@ def draw_tree(root: str, nodes: Iterable[tuple[str, str]], *, truncated: str = "
         parent, _, name = path.rpartition("/")
         children.setdefault(parent, []).append((name, path, detail))
     text = [f"{root}\n"]
+    bold = [f"{_bold(root)}\n"]
     page = [f"<b>{html.escape(root)}</b>\n"]
     pending: list[tuple[str, str, str, bool, str]] = _branch(children, "", "")
     while pending:
@@ -89,9 +97,14 @@ def draw_tree(root: str, nodes: Iterable[tuple[str, str]], *, truncated: str = "
         stem = indent + ("└── " if last else "├── ")
         tail = f" {detail}" if detail else ""
         text.append(f"{stem}{name}{tail}\n")
+        bold.append(f"{stem}{_bold(name)}{tail}\n")
         page.append(f"{stem}<b>{html.escape(name)}</b>{html.escape(tail)}\n")
         pending += _branch(children, path, indent + ("    " if last else "│   "))
-    return TreeRepr("".join(text), "".join(page), truncated)
+    return TreeRepr("".join(text), "".join(page), truncated, None if plain else "".join(bold))
+
+
+def _bold(name: str) -> str:
+    return f"\x1b[1m{name}\x1b[0m"
 
 
 def _branch(

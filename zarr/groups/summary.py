@@ -13,7 +13,11 @@ from zarr.steps.requests import Steps
 
 
 def tree_steps(
-    handle: GroupHandle, expand: bool | None = None, level: int | None = None, max_nodes: int = 500
+    handle: GroupHandle,
+    expand: bool | None = None,
+    level: int | None = None,
+    max_nodes: int = 500,
+    plain: bool = False,
 ) -> Steps[TreeRepr]:
     """Draw the hierarchy below a group."""
     del expand
@@ -22,7 +26,8 @@ def tree_steps(
     if len(records) > max_nodes:
         truncated = f"Truncated at max_nodes={max_nodes}, some nodes and their children may be missing\n"
         records = sorted(records, key=lambda record: record.name.count("/"))[:max_nodes]
-    return draw_tree(handle.name, [(record.name, _detail(record)) for record in records], truncated=truncated)
+    nodes = [(record.name, _detail(record)) for record in records]
+    return draw_tree(handle.name, nodes, truncated=truncated, plain=plain)
 
 
 def _detail(record: NodeRecord) -> str:

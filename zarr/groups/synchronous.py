@@ -193,7 +193,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         max_nodes : int
             Beyond so many nodes the tree is cut, and says so.
         plain : bool
-            Has no effect: the text never holds terminal escapes.
+            Whether names are never bold; by default they are on a terminal.
 
         Returns
         -------
@@ -211,7 +211,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
             └── x (4,) int8
         <BLANKLINE>
         """
-        return self._run(tree_steps(self._handle, expand, level, max_nodes))
+        return self._run(tree_steps(self._handle, expand, level, max_nodes, plain))
 
     def __repr__(self) -> str:
         return f"<Group {self.store_path}>"
