@@ -159,4 +159,5 @@ def pickle_allowed() -> bool:
     >>> pickle_allowed()
     False
     """
-    return bool(config.get("array.allow_unsafe_pickle_decode", False))
+    # Nothing but True: an environment variable that says "false" comes as a string, and any string is true.
+    return config.get("array.allow_unsafe_pickle_decode", False) is True

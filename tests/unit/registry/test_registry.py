@@ -97,7 +97,7 @@ def test_numcodecs() -> None:
 def test_packages_that_bring_a_missing_codec() -> None:
     with pytest.raises(UnknownCodecError, match="codec: imagecodecs-zarr, virtual-tiff"):
         registry.get_codec_class("imagecodecs_jpeg2k")
-    with pytest.raises(UnknownCodecError, match="with zarr.$"):
+    with pytest.raises(UnknownCodecError, match=r"with zarr.$"):
         registry.get_codec_class("imagecodecs_none_such")
     with pytest.raises(UnknownCodecError, match="codec: wavpack-numcodecs"):
         registry.get_numcodec({"id": "wavpack"})
