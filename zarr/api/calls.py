@@ -287,7 +287,6 @@ def _open_array_steps(
             if mode not in CREATING:
                 raise ArrayNotFoundError(place.store, place.path) from None
         else:
-            warn_whole_shards(metadata)
             return Opened(NodeRecord("", place, metadata), _config_of(config, creation))
     if "shape" not in creation and creation.get("data") is None:
         raise TypeError(

@@ -24,7 +24,6 @@ from zarr.arrays.codec_choice import (
     is_auto,
 )
 from zarr.arrays.handle import ArrayHandle
-from zarr.arrays.opening import warn_whole_shards
 from zarr.arrays.writing import setitem_steps
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunk_keys import ChunkKeyEncodingLike, V2ChunkKeyEncoding, parse_chunk_key_encoding
@@ -329,7 +328,6 @@ def init_array_steps(
     data: Any = None,
 ) -> Steps[ArrayHandle]:
     """Make an array of a metadata document; its data, if any, is written before the document that makes it an array."""
-    warn_whole_shards(metadata)
     handle = ArrayHandle(store_path, metadata, parse_array_config(config))
     contents = None if data is None else partial(setitem_steps, handle, Ellipsis, data)
     yield from write_node_steps(store_path, metadata, overwrite=overwrite, contents=contents)

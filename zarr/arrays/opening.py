@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from zarr.array_spec import ArrayConfigLike, parse_array_config
 from zarr.arrays.handle import ArrayHandle
-from zarr.codecs.sharding import ShardingCodec
-from zarr.errors import ZarrUserWarning
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.nodes import read_array_steps
@@ -40,19 +37,6 @@ def parse_metadata(metadata: Any) -> ArrayV2Metadata | ArrayV3Metadata:
     raise TypeError(f"array metadata is needed, got {type(metadata).__name__}")
 
 
-def warn_whole_shards(metadata: ArrayV2Metadata | ArrayV3Metadata) -> None:
-    """Tell that the shards of an array can only be read and written as a whole, where that is so."""
-    codecs = getattr(metadata, "codecs", ())
-    if len(codecs) > 1 and any(isinstance(codec, ShardingCodec) for codec in codecs):
-        warnings.warn(
-            "Another codec beside the `sharding_indexed` codec disables partial reads and writes, which may lead to "
-            "inefficient performance. Give filters and compressors to the codec of the shards instead: "
-            "create_array(..., shards=..., compressors=...) does so.",
-            ZarrUserWarning,
-            stacklevel=4,
-        )
-
-
 def open_array_steps(
     store_path: StorePath, zarr_format: ZarrFormat | None = None, config: ArrayConfigLike | None = None
 ) -> Steps[ArrayHandle]:
@@ -64,5 +48,4 @@ def open_array_steps(
         There is no array.
     """
     metadata = yield from read_array_steps(store_path, zarr_format)
-    warn_whole_shards(metadata)
     return ArrayHandle(store_path, metadata, parse_array_config(config))
