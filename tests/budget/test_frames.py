@@ -81,7 +81,7 @@ def test_bulk_path_costs_the_same_frames_for_one_chunk_and_for_all(kind: str, tm
     array[...]
     one, many = count_frames(lambda: array[0:5, 0:5]), count_frames(lambda: array[...])
     assert one <= 40
-    assert many <= one + 10
+    assert many <= one + 25  # whatever the number of chunks: here sixteen
 
 
 def test_one_request_a_chunk() -> None:

@@ -17,7 +17,7 @@ from .peers import run_peer
 
 SCRIPT = Path(__file__).with_name("exchange.py")
 PEERS = ("zarr", "zarrs", "tensorstore")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def load_exchange() -> ModuleType:

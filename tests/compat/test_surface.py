@@ -27,6 +27,49 @@ DIFFERENT: dict[str, str] = {
     "zarr.__version__": "our own version follows the generation that we match",
     "zarr.testing.utils.gpu_test": "a decorator object",
 }
+# Imported by chance into modules of zarr-python where they are not defined; here they are offered by their own modules.
+LEFT_OUT: dict[str, str] = {
+    "zarr.api.synchronous": (
+        "zarr "
+    ),
+    "zarr.codecs.blosc": (
+        "HasItemSize as_numpy_array_wrapper parse_field parse_named_configuration "
+    ),
+    "zarr.codecs.bytes": (
+        "HasEndianness Struct parse_named_configuration "
+    ),
+    "zarr.codecs.cast_value": (
+        "CAST_VALUE_RS_MIN_VERSION parse_named_configuration "
+    ),
+    "zarr.codecs.crc32c_": (
+        "parse_named_configuration "
+    ),
+    "zarr.codecs.gzip": (
+        "as_numpy_array_wrapper parse_field parse_named_configuration "
+    ),
+    "zarr.codecs.scale_offset": (
+        "parse_named_configuration "
+    ),
+    "zarr.codecs.sharding": (
+        "BasicIndexer Buffer BufferPrototype ByteGetter ByteRequest ByteSetter ChunkGrid ChunkProjection "
+        "ChunkTransform CoordinateIndexer HasEndianness NDBuffer RangeByteRequest "
+        "RectilinearChunkGridMetadata RegularChunkGridMetadata SliceDimIndexer Store StorePath Struct "
+        "SuffixByteRequest colexicographic_order_coords decode_and_scatter_chunk default_buffer_prototype "
+        "encode_or_elide_chunk evolve_codecs get_indexer get_ndbuffer_class lexicographic_order_coords "
+        "merge_and_encode_chunk morton_order_coords parse_chunk_shape parse_named_configuration product "
+        "zarr_config "
+    ),
+    "zarr.codecs.transpose": (
+        "ArraySpec parse_named_configuration "
+    ),
+    "zarr.codecs.vlen_utf8": (
+        "parse_named_configuration "
+    ),
+    "zarr.codecs.zstd": (
+        "as_numpy_array_wrapper parse_field parse_named_configuration "
+    ),
+}
+LEFT_OUT_NAMES = {f"{module}.{name}" for module, names in LEFT_OUT.items() for name in names.split()}
 INHERITED = {"add_note", "args", "with_traceback"}
 
 
@@ -100,6 +143,8 @@ def ours(function: Any) -> list[tuple[str, str, bool]]:
 
 def mismatch(expected: str, function: Any) -> str | None:
     """Say how a signature differs, or None. Parameters of our own may follow, if they have defaults."""
+    if inspect.ismethoddescriptor(function) and getattr(dict, getattr(function, "__name__", ""), None) is function:
+        return None  # the methods of dict tell no signature
     want, have = parameters(expected), ours(function)
     if any(kind == "*" for _, kind, _ in want) and any(kind == "**" for _, kind, _ in want):
         return None  # (*args, **kwargs): anything goes
@@ -123,7 +168,8 @@ def mismatch(expected: str, function: Any) -> str | None:
 
 def chosen(*kinds: str, tiers: tuple[str, ...] = ("public", "public-path", "internal")) -> list[Any]:
     """Return the records of some kinds as test parameters."""
-    return [pytest.param(r, id=r["name"]) for r in RECORDS if r["kind"] in kinds and r["tier"] in tiers]
+    offered = [r for r in RECORDS if r["name"] not in LEFT_OUT_NAMES]
+    return [pytest.param(r, id=r["name"]) for r in offered if r["kind"] in kinds and r["tier"] in tiers]
 
 
 @pytest.fixture(autouse=True)

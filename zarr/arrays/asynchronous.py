@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -23,6 +24,7 @@ from zarr.arrays.operations import (
 from zarr.arrays.pipelines import pipeline_of
 from zarr.arrays.reading import get_selection_steps
 from zarr.arrays.writing import set_selection_steps
+from zarr.errors import ZarrDeprecationWarning
 from zarr.runners.choose import async_runner_for
 from zarr.storage.resolve import make_store_path
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr.abc.codec import CodecPipeline
+    from zarr.array_spec import ArrayConfig
     from zarr.arrays.selection import Fields
     from zarr.buffer.core import BufferPrototype, NDBuffer
     from zarr.steps.requests import Steps
@@ -90,6 +93,12 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
     def codec_pipeline(self) -> CodecPipeline:
         """The codecs as a pipeline by the public contract, for those who drive one."""
         return pipeline_of(self._handle, self._handle.layout)
+
+    @property
+    def _config(self) -> ArrayConfig:
+        """The former name of :attr:`config`; dependants read it."""
+        warnings.warn("Use AsyncArray.config instead.", ZarrDeprecationWarning, stacklevel=2)
+        return self.config
 
     @property
     def attrs(self) -> dict[str, JSON]:

@@ -96,7 +96,7 @@ async def create_nodes(*, store: Store, nodes: Nodes) -> AsyncIterator[tuple[str
     >>> asyncio.run(paths())
     ['a']
     """
-    steps = create_nodes_steps(StorePath(store), normalize_nodes(nodes))
+    steps = create_nodes_steps(StorePath(store), normalize_nodes(nodes, one_format=False))
     for record in await async_runner_for(store).run(steps):
         yield record.name, wrap_async(record)
 

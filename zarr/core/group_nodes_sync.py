@@ -66,7 +66,7 @@ def create_nodes(*, store: Store, nodes: Nodes) -> Iterator[tuple[str, Group | A
     >>> [path for path, node in create_nodes(store=root.store, nodes={"a": root.metadata})]
     ['a']
     """
-    records = runner_for(store).run(create_nodes_steps(StorePath(store), normalize_nodes(nodes)))
+    records = runner_for(store).run(create_nodes_steps(StorePath(store), normalize_nodes(nodes, one_format=False)))
     return iter([(record.name, wrap(record)) for record in records])
 
 

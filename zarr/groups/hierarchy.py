@@ -32,8 +32,14 @@ class ImplicitGroupMarker(GroupMetadata):
     """A group that nobody asked for but that the nodes below it need; it never replaces what is there."""
 
 
-def normalize_nodes(nodes: Nodes) -> dict[str, NodeMetadata]:
+def normalize_nodes(nodes: Nodes, *, one_format: bool = True) -> dict[str, NodeMetadata]:
     """Write all paths in one way, and check that the nodes make a hierarchy.
+
+    Parameters
+    ----------
+    nodes : mapping of path to metadata
+    one_format : bool
+        Whether formats must not be mixed.
 
     Raises
     ------
@@ -52,7 +58,7 @@ def normalize_nodes(nodes: Nodes) -> dict[str, NodeMetadata]:
     by_format: dict[int, list[str]] = {2: [], 3: []}
     for path, metadata in normal.items():
         by_format[metadata.zarr_format].append(path)
-    if by_format[2] and by_format[3]:
+    if one_format and by_format[2] and by_format[3]:
         raise ValueError(
             "Got data with both Zarr v2 and Zarr v3 nodes, which is invalid. "
             f"The following keys map to Zarr v2 nodes: {by_format[2]}. "

@@ -54,7 +54,7 @@ def to_float_exactly(value: Fraction, target: np.dtype[Any], rounding: str) -> f
     exponent = max(exponent, int(info.minexp))
     unit = Fraction(2) ** (exponent - int(info.nmant))
     rounded = round_exactly(value / unit, rounding) * unit
-    return math.copysign(math.inf, rounded) if abs(rounded) > Fraction(float(info.max)) else float(rounded)
+    return (math.inf if rounded > 0 else -math.inf) if abs(rounded) > Fraction(float(info.max)) else float(rounded)
 
 
 def numbers(name: str) -> st.SearchStrategy[Any]:
