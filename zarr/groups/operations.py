@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr.array_spec import ArrayConfig, parse_array_config
-from zarr.arrays.codec_choice import is_auto
 from zarr.arrays.copying import from_array_steps
 from zarr.arrays.create import create_array_steps
 from zarr.arrays.face import ArrayFace
 from zarr.buffer.core import default_buffer_prototype
-from zarr.dtype import parse_dtype
 from zarr.errors import (
     ArrayNotFoundError,
     ContainsArrayError,
@@ -26,7 +24,6 @@ from zarr.groups.creation import full_like_parameters, legacy_array_steps, like_
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.walk import fresh_steps, look_up
 from zarr.metadata.group import GroupMetadata
-from zarr.registry import get_numcodec
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import delete_node_steps, read_node_steps, write_node_steps
 from zarr.steps.requests import Gather, Get, Hold, LockScope, Put, Steps
@@ -185,12 +182,7 @@ def _configured(handle: GroupHandle, parameters: dict[str, Any]) -> dict[str, An
 
 
 def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Steps[NodeRecord]:
-    """Make an array below a group; the parameters are those of :func:`create_array_steps`.
-
-    Arrays of format 2 are compressed as zarr-python's groups do it where nothing is chosen: with Blosc.
-    """
-    if handle.metadata.zarr_format == 2 and is_auto(parameters.get("compressors", "auto")):
-        parameters["compressors"] = get_numcodec({"id": "blosc"})
+    """Make an array below a group; the parameters are those of :func:`create_array_steps`."""
     made = yield from create_array_steps(
         handle.store_path / name, zarr_format=handle.metadata.zarr_format, **_configured(handle, parameters)
     )
@@ -201,10 +193,7 @@ def like_steps(
     handle: GroupHandle, name: str, *, like: Any = None, full: bool = False, **parameters: Any
 ) -> Steps[NodeRecord]:
     """Make an array by the parameters of ``zarr.create``, after the model of another one if there is one."""
-    own, asked = handle.metadata.zarr_format, parameters.get("zarr_format")
-    if asked not in (None, own):
-        raise ValueError(f"cannot make a zarr_format={asked} array in a zarr_format={own} group: {handle.store_path}")
-    given = {**_configured(handle, parameters), "zarr_format": own}
+    given = {"zarr_format": handle.metadata.zarr_format, **_configured(handle, parameters)}
     if like is not None:
         given = (full_like_parameters if full else like_parameters)(like, given)
     made = yield from legacy_array_steps(handle.store_path / name, **given)
@@ -245,10 +234,9 @@ def require_array_steps(
         raise TypeError(f"Incompatible shape ({metadata.shape} vs {wanted})")
     if dtype is not None:
         stored = metadata.dtype.to_native_dtype()
-        asked = parse_dtype(dtype, zarr_format=metadata.zarr_format).to_native_dtype()
+        asked = np.dtype(dtype)
         if stored != asked if exact else not np.can_cast(stored, asked):
             raise TypeError(f"Incompatible dtype ({stored} vs {asked})")
-    record.config = parse_array_config(_configured(handle, parameters).get("config"))
     return record
 
 
@@ -259,7 +247,6 @@ def delete_steps(handle: GroupHandle, key: str) -> Steps[None]:
         raise ValueError(f"a group cannot delete itself: {key!r} names the group at {handle.store_path}")
     yield from delete_node_steps(store_path.path)
     yield from record_changes_steps(handle.store, {store_path.path: {}})
-    yield from fresh_steps(handle)
 
 
 def update_attributes_steps(
