@@ -18,7 +18,7 @@ Force = Annotated[bool, typer.Option(help="Remove metadata even where there is n
 _LOOKS: dict[str, Callable[..., str]] = {"info": info, "tree": tree, "ls": ls}
 
 
-class App(typer.Typer):  # type: ignore[misc]  # typer is optional, its types are unknown here
+class App(typer.Typer):
     """An application that says expected errors in one line, when it is called as a program."""
 
     def __init__(self, expected: tuple[type[Exception], ...], **options: Any) -> None:
