@@ -214,9 +214,13 @@ class H5py:
 
 
 def make_peer(name: str) -> Any:
-    """Return the peer of that name: ours, z34, fused, zarrs, z2, ts, h5py."""
+    """Return the peer of that name: ours, z34, fused, zarrs, z2, ts, h5py, limit."""
     if name in ("ours", "z34"):
         return Zarr3()
+    if name == "limit":
+        from limit import Limit
+
+        return Limit()
     if name in ("fused", "zarrs"):
         return Zarr3(name)
     return {"z2": Zarr2, "ts": TensorStore, "h5py": H5py}[name]()

@@ -1,0 +1,119 @@
+"""What a workload is, how it is registered, and how it is timed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Run = Callable[[], Any]
+Prepared = tuple[Run, int, str]
+"""What to time, how many units one run holds, and the unit."""
+Prepare = Callable[[Any, Path], Prepared]
+
+PEERS = ("ours", "z34", "fused", "zarrs", "z2", "ts", "h5py", "limit")
+QUICK = os.environ.get("ZARR_BENCH_QUICK", "") not in ("", "0")
+"""Small inputs: for a look at changes, not for figures that are published."""
+
+RNG = np.random.default_rng(0)
+SCALE = {"us": 1e6, "us/chunk": 1e6, "us/row": 1e6, "ms": 1e3, "s": 1.0, "ns": 1e9}
+RATIO = "x array"
+"""The unit of workloads that measure memory themselves: their runs return the figure."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One row of the table.
+
+    Attributes
+    ----------
+    name : str
+    theme : str
+        The file that it stands in.
+    prepare : callable
+        Makes the input in a folder and returns what to time.
+    peers : frozenset of str
+        Who can run it.
+    repeats : int
+        How often it is timed in one process.
+    over_best, over_default : float
+        The goals: how far ahead of the best peer, and of zarr-python 3.4's default.
+    cold : bool
+        Timed once, without a run to warm up, and given the peer's name: the peer is not imported before.
+    """
+
+    name: str
+    theme: str
+    prepare: Prepare
+    peers: frozenset[str]
+    repeats: int
+    over_best: float
+    over_default: float | None
+    cold: bool
+
+
+WORKLOADS: dict[str, Workload] = {}
+
+
+def add(
+    name: str,
+    prepare: Prepare,
+    *,
+    leave_out: str = "limit",
+    repeats: int = 5,
+    best: float = 1.0,
+    default: float | None = None,
+    cold: bool = False,
+) -> None:
+    """Register a workload.
+
+    Parameters
+    ----------
+    name : str
+    prepare : callable
+    leave_out : str
+        The peers that cannot run it.
+    repeats : int
+    best, default : float
+        The goals over the best peer and over zarr-python 3.4's default.
+    cold : bool
+    """
+    peers = frozenset(PEERS) - set(leave_out.split())
+    theme = sys._getframe(1).f_globals["__name__"].rpartition(".")[2]
+    WORKLOADS[name] = Workload(name, theme, prepare, peers, 1 if cold else repeats, best, default, cold)
+
+
+def smooth(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Return float32 data that compresses like a measured field does."""
+    values = np.cumsum(RNG.standard_normal(int(np.prod(shape)), dtype="f4")).reshape(shape)
+    return np.round(values, 2)
+
+
+def time_run(run: Run, repeats: int, warm: bool = True) -> tuple[float, float]:
+    """Return the least CPU and wall seconds of some runs, after one to warm up."""
+    if warm:
+        run()
+    cpu, wall = [], []
+    for _ in range(repeats):
+        start_cpu, start = time.process_time(), time.perf_counter()
+        run()
+        cpu.append(time.process_time() - start_cpu)
+        wall.append(time.perf_counter() - start)
+    return min(cpu), min(wall)
+
+
+def measure(workload: Workload, peer: Any, folder: Path) -> dict[str, Any]:
+    """Prepare and time one workload; the figures are per unit."""
+    run, units, unit = workload.prepare(peer, folder)
+    if unit == RATIO:
+        figure = run()
+        return {"cpu": figure, "wall": figure, "unit": unit}
+    cpu, wall = time_run(run, workload.repeats, warm=not workload.cold)
+    scale = SCALE[unit] / units
+    return {"cpu": cpu * scale, "wall": wall * scale, "unit": unit}
