@@ -31,8 +31,10 @@ def run_once(python: str, peer: str, workload: str) -> dict[str, Any] | None:
     folder = tempfile.mkdtemp(prefix="zarr-bench-", dir=work_folder())
     kind = "ours" if peer.startswith("ours") else peer
     command = [python, "-W", "ignore", "-m", "workloads", kind, workload, folder]
+    # Nothing of the caller's Python settings: a run without cached bytecode would measure the compiler.
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     try:
-        done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=HERE, timeout=900)
+        done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=HERE, timeout=900, env=clean)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if done.returncode:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from peers import make_peer
+
 from workloads import WORKLOADS
 from workloads.registry import measure
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from workloads.registry import RNG, Prepare, Prepared, add, smooth
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from workloads.registry import QUICK, RNG, Prepared, add
 
 SIDE = 4000 if QUICK else 20000

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from workloads.bulk import BIG
 from workloads.registry import RATIO, Prepare, Prepared, add, smooth
 from workloads.shards import SHARDS

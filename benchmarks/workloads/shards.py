@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from workloads.bulk import full_read, full_write
 from workloads.registry import QUICK, RNG, Prepared, add, smooth
 

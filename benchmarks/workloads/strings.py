@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from workloads.registry import QUICK, RNG, Prepared, add
 
 COUNT = 200_000 if QUICK else 2_000_000
