@@ -33,6 +33,7 @@ from zarr.codecs.sharding import ShardingCodec
 from zarr.dtype import ZDType, parse_dtype
 from zarr.errors import ZarrRuntimeWarning
 from zarr.grids import create_chunk_grid_metadata, normalize_chunks, resolve_outer_and_inner_chunks
+from zarr.metadata.codecs import warn_whole_shards
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.settings import config as settings
@@ -328,6 +329,8 @@ def init_array_steps(
     data: Any = None,
 ) -> Steps[ArrayHandle]:
     """Make an array of a metadata document; its data, if any, is written before the document that makes it an array."""
+    if isinstance(metadata, ArrayV3Metadata):
+        warn_whole_shards(metadata.codecs)
     handle = ArrayHandle(store_path, metadata, parse_array_config(config))
     contents = None if data is None else partial(setitem_steps, handle, Ellipsis, data)
     yield from write_node_steps(store_path, metadata, overwrite=overwrite, contents=contents)

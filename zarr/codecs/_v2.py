@@ -6,7 +6,6 @@ array in the memory order of the format: those codecs walk memory, not indexes.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -284,8 +283,8 @@ class _PickleStep(_Step):
                 "where it comes from, allow it with zarr.config.set({'array.allow_unsafe_pickle_decode': True}) or the "
                 "environment variable ZARR_ARRAY__ALLOW_UNSAFE_PICKLE_DECODE=True."
             )
-        # numcodecs has a switch of its own for the same decision; asking twice protects nobody.
-        return pickle.loads(as_bytes(data).tobytes())
+        # numcodecs has a switch of its own for the whole process; this one does not lift it.
+        return self._codec.decode(as_bytes(data).tobytes())
 
 
 def _unpack(name: str, call: Any) -> AnyArray:

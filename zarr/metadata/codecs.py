@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.cpu import buffer_prototype
+from zarr.codecs.sharding import ShardingCodec
 from zarr.dtype import ZDType
-from zarr.errors import MetadataValidationError
+from zarr.errors import MetadataValidationError, ZarrUserWarning
 from zarr.registry import get_codec_class
 from zarr.types import parse_named_configuration
 
@@ -84,6 +86,18 @@ def validate_array_bytes_codec(codecs: tuple[Codec, ...]) -> ArrayBytesCodec:
     if len(found) > 1:
         raise ValueError("Only one ArrayBytesCodec is allowed.")
     return found[0]
+
+
+def warn_whole_shards(codecs: tuple[Codec, ...]) -> None:
+    """Tell that the shards of an array can only be read and written as a whole, where that is so."""
+    if len(codecs) > 1 and any(isinstance(codec, ShardingCodec) for codec in codecs):
+        warnings.warn(
+            "Another codec beside the `sharding_indexed` codec disables partial reads and writes, which may lead to "
+            "inefficient performance. Give filters and compressors to the codec of the shards instead: "
+            "create_array(..., shards=..., compressors=...) does so.",
+            ZarrUserWarning,
+            stacklevel=4,
+        )
 
 
 # What a codec makes of an array depends neither on how the array behaves at run time nor on where its data lie.

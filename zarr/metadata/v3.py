@@ -24,7 +24,7 @@ from zarr.grids import (
 )
 from zarr.grids.rectilinear import check_rectilinear_enabled
 from zarr.grids.shapes import parse_shape
-from zarr.metadata.codecs import parse_codecs, settle_codecs, validate_array_bytes_codec
+from zarr.metadata.codecs import parse_codecs, settle_codecs, validate_array_bytes_codec, warn_whole_shards
 from zarr.metadata.documents import dump_document
 from zarr.metadata.members import (
     AllowedExtraField,
@@ -287,6 +287,7 @@ class ArrayV3Metadata(Metadata):
             metadata = object.__new__(cls)
             # The members are parsed already, so the constructor would only do it again.
             metadata._settle(**members)
+            warn_whole_shards(metadata.codecs)
             return metadata
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             located = locate(error, document_place(ZARR_JSON, path, member))

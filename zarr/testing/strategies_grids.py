@@ -57,14 +57,15 @@ def np_array_and_chunks(
 
 @st.composite
 def rectilinear_dim_edges(draw: st.DrawFn, *, extent: int, max_chunks: int = 20) -> list[int]:
-    """Chunk lengths along one axis, which add up to its length.
+    """Chunk lengths along one axis, which add up to its length; any lengths for an empty axis, to grow into.
 
     Parameters
     ----------
     extent : int
-        At least 1.
     max_chunks : int
     """
+    if extent == 0:
+        return draw(st.lists(st.integers(min_value=1, max_value=10), min_size=1, max_size=min(max_chunks, 3)))
     most = min(max_chunks, extent)
     cuts = draw(st.sets(st.integers(min_value=1, max_value=max(1, extent - 1)), max_size=most - 1))
     places = sorted(cut for cut in cuts if cut < extent)
@@ -78,7 +79,6 @@ def rectilinear_chunks(draw: st.DrawFn, *, shape: tuple[int, ...]) -> list[list[
     Parameters
     ----------
     shape : tuple of int
-        No length may be 0.
     """
     most = max(1, int(200 ** (1 / max(1, len(shape)))))
     return [draw(rectilinear_dim_edges(extent=extent, max_chunks=most)) for extent in shape]
@@ -98,7 +98,7 @@ def rectilinear_chunk_shape_declarations(
     meant: list[int | tuple[int, ...]] = []
     for extent in shape:
         if draw(st.booleans()):
-            length = draw(st.integers(min_value=1, max_value=extent))
+            length = draw(st.integers(min_value=1, max_value=max(1, extent)))
             written.append(length)
             meant.append(length)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import numcodecs
@@ -11,7 +12,7 @@ import pytest
 
 import zarr
 from zarr.codecs import BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, TransposeCodec, ZstdCodec
-from zarr.errors import ContainsArrayError
+from zarr.errors import ContainsArrayError, ZarrUserWarning
 
 BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 ZSTD = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
@@ -303,3 +304,20 @@ def test_nested_shards() -> None:
     array[3:13] = 0
     data[3:13] = 0
     assert (array[...] == data).all()
+
+
+def test_a_codec_beside_shards_is_told_of_once() -> None:
+    store: dict[str, Any] = {}
+    root = zarr.create_group(store)
+    codecs = [TransposeCodec(order=(1, 0)), ShardingCodec(chunk_shape=(2, 2))]
+    with pytest.warns(ZarrUserWarning, match="disables partial reads") as told:
+        zarr.create(shape=(4, 4), chunks=(4, 4), dtype="i4", codecs=codecs, store=store, path="a")
+    assert len(told) == 1
+    for look in (lambda: zarr.open_array(store, path="a"), lambda: zarr.open(store, path="a"), lambda: root["a"]):
+        with pytest.warns(ZarrUserWarning, match="disables partial reads") as told:
+            array = look()
+        assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        array[1:3, 1:3] = 7
+        assert array[...].sum() == 28

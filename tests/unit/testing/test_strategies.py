@@ -94,3 +94,12 @@ def test_names_and_types(dtype: Any, fields: Any, key: str, path: str, names: An
 def test_ranges_stay_inside(ranges: Any) -> None:
     for _, part in ranges:
         assert getattr(part, "end", 0) <= 20
+
+
+@quick
+@given(data=st.data())
+def test_empty_axes_get_chunks_to_grow_into(data: Any) -> None:
+    edges = data.draw(zrst.rectilinear_chunks(shape=(0, 5)))
+    assert edges[0]
+    assert all(length > 0 for length in edges[0])
+    assert sum(edges[1]) == 5
