@@ -23,6 +23,7 @@ static int zc_rename(int base, const char *from, const char *to) { (void)base; (
 static int zc_unlink(int base, const char *path) { (void)base; (void)path; return -ENOSYS; }
 static int zc_make_folders(int base, char *path, int durable) { (void)base; (void)path; (void)durable; return -ENOSYS; }
 static int zc_temporary_name(char *to, size_t size, const char *name) { (void)to; (void)size; (void)name; return -ENOSYS; }
+static int zc_exchange(const char *one, const char *other) { (void)one; (void)other; return -ENOSYS; }
 
 #else
 
@@ -30,6 +31,9 @@ static int zc_temporary_name(char *to, size_t size, const char *name) { (void)to
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 
 static int zc_open_folder(int base, const char *path) {
     int fd;
@@ -132,6 +136,19 @@ static int zc_make_folders(int base, char *path, int durable) {
         if (code != 0 && code != -EEXIST) return code;
         if (!slash) return 0;
     }
+}
+
+/* Two names change places in one step; -ENOSYS or -EINVAL where the system or the file system cannot do that. */
+static int zc_exchange(const char *one, const char *other) {
+#if defined(__linux__) && defined(SYS_renameat2)
+    return syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, 2) != 0 ? -errno : 0;
+#elif defined(__APPLE__) && defined(RENAME_SWAP)
+    return renamex_np(one, other, RENAME_SWAP) != 0 ? -errno : 0;
+#else
+    (void)one;
+    (void)other;
+    return -ENOSYS;
+#endif
 }
 
 /* A hidden name beside the final one, never the same twice in a process. */

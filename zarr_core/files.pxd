@@ -18,6 +18,7 @@ cdef extern from "files.h" nogil:
     int zc_rename(int base, const char* source, const char* target)
     int zc_unlink(int base, const char* path)
     int zc_make_folders(int base, char* path, int durable)
+    int zc_exchange(const char* one, const char* other)
     int zc_temporary_name(char* to, size_t size, const char* name)
 
 

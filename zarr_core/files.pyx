@@ -193,3 +193,11 @@ cdef int folder_delete(Folder* f) noexcept nogil:
     else:
         code = zc_unlink(f.root, f.key)
     return 0 if code == -ENOENT else code
+
+
+def exchange_files(const char* one, const char* other) -> int:
+    """Lets two names of one file system change places in one step; 0, or minus the error number."""
+    cdef int code
+    with nogil:
+        code = zc_exchange(one, other)
+    return code

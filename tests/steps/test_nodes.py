@@ -206,7 +206,8 @@ def test_replacing_removes_what_was_below_before_the_new_node_appears() -> None:
     log: Transcript = []
     data = {"zarr.json": GROUP3, "a/zarr.json": V3_ARRAY, "a/c/0": [1], "ab/zarr.json": GROUP3}
     drive(write_node_steps(place("a"), GROUP, overwrite=True), data, log)
-    assert log == ["Hold", "Get zarr.json", "DeletePrefix a", "Put a/zarr.json"]
+    documents = [f"Delete a/{name}" for name in ("zarr.json", ".zarray", ".zgroup")]
+    assert log == ["Hold", "Get zarr.json", *documents, "DeletePrefix a", "Put a/zarr.json"]
     assert sorted(data) == ["a/zarr.json", "ab/zarr.json", "zarr.json"]
     assert data["a/zarr.json"]["node_type"] == "group"
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr.abc.staging import stages
 from zarr.arrays.create import DEFAULT_FILL_VALUE, DefaultFillValue, create_array_steps
 from zarr.arrays.face import ArrayFace, split_codecs
 from zarr.arrays.handle import ArrayHandle
@@ -226,7 +227,8 @@ def copy_elements_steps(source: ArrayHandle, target: ArrayHandle) -> Steps[None]
 
 def _copy_block_steps(source: ArrayHandle, target: ArrayHandle, block: tuple[slice, ...]) -> Steps[None]:
     read = partial(get_selection_steps, source, "basic", block)
-    if source.store_path.store is target.store_path.store:
+    store = target.store_path.store
+    if source.store_path.store is store and not stages(store):  # a stage shows what is written, not what is copied
         values = yield from read()
     else:
         values = yield Await(lambda: source.async_run(read()))

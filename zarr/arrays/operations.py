@@ -6,6 +6,7 @@ shape without its data; shrinking writes the shape first and removes data after 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from bisect import bisect_left
@@ -15,10 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import zarr_core
+from zarr.arrays.reading import read_plan_steps
+from zarr.arrays.transfer import is_filled
 from zarr.arrays.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ArrayNotFoundError
-from zarr.grids.walk import cells_outside
+from zarr.grids.walk import cells, cells_outside
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import read_array_steps
 from zarr.steps.requests import Delete, Gather, Get, Hold, List, LockScope, Put, Size, Steps
@@ -192,17 +195,69 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
     old = handle.state.layout
     if shape == old.shape:
         return
-    state = handle.state
-    yield from publish_steps(handle, handle.state.reshaped(old.metadata.update_shape(shape)))
-    if not delete_outside_chunks or all(new >= before for new, before in zip(shape, old.shape, strict=True)):
+    new = handle.state.reshaped(old.metadata.update_shape(shape))
+    if any(after > before for after, before in zip(shape, old.shape, strict=True)):
+        most = tuple(map(max, shape, old.shape))
+        grown = new if most == shape else handle.state.reshaped(old.metadata.update_shape(most))
+        yield from clear_leftovers_steps(grown.layout, old.shape, handle.bulk)
+    yield from publish_steps(handle, new)
+    if not delete_outside_chunks or all(after >= before for after, before in zip(shape, old.shape, strict=True)):
         return
     try:
         yield from clear_cut_steps(old, shape, handle.bulk)
         yield from delete_outside_steps(old, shape)
     except Exception:
-        # Chunks that could not be removed would come back when the array grows: it keeps its shape, to be cut again.
-        yield from publish_steps(handle, state)
+        # The array has its new shape, and growing clears what lies beyond it; what can be removed now is.
+        yield from _best_effort_steps(delete_outside_steps(old, shape))
         raise
+
+
+def _best_effort_steps(steps: Steps[None]) -> Steps[None]:
+    """Tidy up after an error; that this may fail, too, is of no interest beside it."""
+    with contextlib.suppress(Exception):
+        yield Gather((steps,))
+
+
+def clear_leftovers_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
+    """Before an array grows: remove what lies beyond its shape, lest it show.
+
+    An append that was killed before the shape was written, or a shrinking that was killed after, leaves such data.
+
+    Parameters
+    ----------
+    layout : ArrayLayout
+        Of the grown array.
+    shape : tuple of int
+        What the array has now.
+    bulk : str, optional
+    """
+    yield from delete_outside_steps(layout, shape)
+    kept = kept_counts(layout, shape)
+    for d, axis in enumerate(layout.outer.axes):
+        if shape[d] >= _last(axis, kept[d]):
+            continue
+        ranges = [range(count - 1, count) if i == d else range(count) for i, count in enumerate(kept)]
+        if math.prod(map(len, ranges)) <= MAX_NAMED_CHUNKS:
+            places: Iterable[tuple[int, ...]] = cells(ranges)
+        else:
+            stored = yield List(layout.path)
+            found = (layout.coords_of(key) for key in stored)
+            places = [at for at in found if at is not None and all(i in r for i, r in zip(at, ranges, strict=True))]
+        yield Gather(_clear_leftover_steps(layout, at, shape, d, bulk) for at in places)
+
+
+def _clear_leftover_steps(
+    layout: ArrayLayout, coords: tuple[int, ...], shape: tuple[int, ...], cut: int, bulk: str | None
+) -> Steps[None]:
+    """Look at the part of one chunk on the border that lies beyond the shape; only what is not empty is written."""
+    axes = zip(layout.outer.axes, coords, strict=True)
+    spans = [(int(axis.offset(i)), int(axis.offset(i) + axis.valid_length(i))) for axis, i in axes]
+    region = tuple(slice(max(start, shape[d]) if d == cut else start, stop) for d, (start, stop) in enumerate(spans))
+    plan = zarr_core.plan_basic(layout.grid, region)
+    found = np.empty(plan.shape, dtype=layout.dtype)
+    yield from read_plan_steps(layout, plan, found, bulk)
+    if not is_filled(layout, found):
+        yield from _clear_region_steps(layout, region, bulk)
 
 
 def kept_counts(layout: ArrayLayout, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -319,8 +374,12 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     state = handle.state.reshaped(layout.metadata.update_shape(new_shape))
     region = tuple(slice(shape[i], new_shape[i]) if i == axis else slice(0, n) for i, n in enumerate(new_shape))
     plan = zarr_core.plan_basic(state.layout.grid, region)
-    yield from write_plan_steps(state.layout, plan, value, None, layout.skip_filled, handle.bulk)
-    yield from publish_steps(handle, state)
+    try:
+        yield from write_plan_steps(state.layout, plan, value, None, layout.skip_filled, handle.bulk)
+        yield from publish_steps(handle, state)
+    except Exception:
+        yield from _best_effort_steps(clear_leftovers_steps(state.layout, shape, handle.bulk))
+        raise
     return new_shape
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from zarr.abc.staging import TakenError, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord, Nodes
@@ -13,8 +15,8 @@ from zarr.metadata.group import GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.consolidated import ancestors, record_changes_steps
-from zarr.steps.nodes import delete_node_steps, read_node_steps
-from zarr.steps.requests import Gather, Put, Steps
+from zarr.steps.nodes import check_absent_steps, delete_node_steps, node_key, read_node_steps
+from zarr.steps.requests import Gather, Put, Staged, Steps
 from zarr.storage.keys import normalize_path
 from zarr.storage.path import StorePath
 
@@ -119,11 +121,35 @@ def create_hierarchy_steps(root: StorePath, nodes: Nodes, overwrite: bool = Fals
     if taken and not overwrite:
         kind = ContainsGroupError if isinstance(existing[taken[0]], GroupMetadata) else ContainsArrayError
         raise kind(root.store, taken[0])
-    if overwrite:
-        yield Gather(delete_node_steps(path) for path in _tops(wanted))
     missing = {path: marker for path, marker in implicit.items() if path not in existing}
     plain = {path: GroupMetadata(zarr_format=marker.zarr_format) for path, marker in missing.items()}
-    return (yield from create_nodes_steps(root, {**wanted, **plain}, replaced=overwrite))
+    nodes = {**wanted, **plain}
+    documents = _documents_of(nodes)
+    yield from _publish_steps(root, documents, _tops(wanted) if overwrite else [], [] if overwrite else list(wanted))
+    yield from record_changes_steps(root.store, documents, replaced=overwrite)
+    return _records(root, nodes)
+
+
+def _publish_steps(
+    root: StorePath, documents: Mapping[str, Mapping[str, Buffer]], replaced: list[str], new: list[str]
+) -> Steps[None]:
+    """Write many nodes, with what they replace gone; all in one step, where the store can do that."""
+
+    def build_steps() -> Steps[None]:
+        yield Gather(delete_node_steps(path) for path in replaced)
+        yield from _write_levels_steps(documents)
+
+    if not stages(root.store) or not documents:
+        yield from build_steps()
+        return
+    top = posixpath.commonpath(list(documents)) if "" not in documents else ""
+    absent = [node_key(path, name) for path in new for name in documents[path] if name != ".zattrs"]
+    try:
+        yield Staged(build_steps(), top, replace=replaced, absent=absent)
+    except TakenError as error:
+        path = error.key.rpartition("/")[0]
+        yield from check_absent_steps(StorePath(root.store, path), 3 if error.key.endswith("zarr.json") else 2)
+        raise
 
 
 def _tops(paths: Iterable[str]) -> list[str]:
@@ -147,19 +173,36 @@ def _probe_steps(store_path: StorePath, zarr_format: ZarrFormat) -> Steps[NodeMe
 
 def create_nodes_steps(root: StorePath, nodes: Nodes, *, replaced: bool = False) -> Steps[list[NodeRecord]]:
     """Write the documents of many nodes, by full paths and without looking at what is there; parents first."""
-    levels: dict[int, list[str]] = {}
-    for path in sorted(nodes):
-        levels.setdefault(path.count("/") + 1 if path else 0, []).append(path)
-    documents = {
-        path: dict(_stored(metadata).to_buffer_dict(default_buffer_prototype())) for path, metadata in nodes.items()
-    }
-    ordered = [path for level in sorted(levels) for path in levels[level]]
-    for level in sorted(levels):
-        yield Gather(_write_steps(path, documents[path]) for path in levels[level])
+    documents = _documents_of(nodes)
+    yield from _write_levels_steps(documents)
     yield from record_changes_steps(root.store, documents, replaced=replaced)
+    return _records(root, nodes)
+
+
+def _documents_of(nodes: Nodes) -> dict[str, dict[str, Buffer]]:
+    prototype = default_buffer_prototype()
+    return {path: dict(_stored(metadata).to_buffer_dict(prototype)) for path, metadata in nodes.items()}
+
+
+def _levels(paths: Iterable[str]) -> list[list[str]]:
+    """Paths in order, by how deep they lie."""
+    levels: dict[int, list[str]] = {}
+    for path in sorted(paths):
+        levels.setdefault(path.count("/") + 1 if path else 0, []).append(path)
+    return [levels[level] for level in sorted(levels)]
+
+
+def _write_levels_steps(documents: Mapping[str, Mapping[str, Buffer]]) -> Steps[None]:
+    for level in _levels(documents):
+        yield Gather(_write_steps(path, documents[path]) for path in level)
+
+
+def _records(root: StorePath, nodes: Nodes) -> list[NodeRecord]:
     base = root.path
     return [
-        NodeRecord(path[len(base) :].strip("/"), StorePath(root.store, path), _stored(nodes[path])) for path in ordered
+        NodeRecord(path[len(base) :].strip("/"), StorePath(root.store, path), _stored(nodes[path]))
+        for level in _levels(nodes)
+        for path in level
     ]
 
 

@@ -19,7 +19,7 @@ from zarr.abc.store import is_synchronous
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.bulk import batch_count
 from zarr.runners.crossing import first_error
-from zarr.runners.inline import InlineRunner, range_limits
+from zarr.runners.inline import InlineRunner, range_limits, staged
 from zarr.runners.locks import Holder, lock_prefix
 from zarr.runners.process_locks import lock_paths
 from zarr.runners.resources import get_executor
@@ -37,6 +37,7 @@ from zarr.steps.requests import (
     Put,
     PutIfAbsent,
     Size,
+    Staged,
     Steps,
     Transfer,
 )
@@ -137,6 +138,8 @@ def _checked(steps: Steps[T], called_off: threading.Event, loop: asyncio.Abstrac
                     reply = asyncio.run_coroutine_threadsafe(_call(request.factory), loop).result()
                 elif type(request) is Gather:
                     reply = yield Gather(_checked(child, called_off, loop) for child in request.steps)
+                elif type(request) is Staged:
+                    reply = yield request.with_steps(_checked(request.steps, called_off, loop))
                 else:
                     reply = yield request
             except Exception as error:
@@ -218,6 +221,9 @@ class _Direct:
                         reply = [await self.run(child, holder) for child in request.steps]
                     elif kind is Await:
                         reply = await request.factory()
+                    elif kind is Staged:
+                        with staged(self._inline.store, request) as store:
+                            reply = await _Direct(store).run(request.steps, holder)
                     elif kind is Transfer and request.nbytes > DIRECT_BYTES:
                         reply = await asyncio.to_thread(answer, request)
                     else:

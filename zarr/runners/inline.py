@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.abc.store import bulk_access_of, is_synchronous
@@ -24,6 +25,7 @@ from zarr.steps.requests import (
     Put,
     PutIfAbsent,
     Size,
+    Staged,
     Steps,
     Transfer,
 )
@@ -43,6 +45,18 @@ def range_limits(request: GetRanges) -> dict[str, int]:
     if request.max_coalesced_bytes is not None:
         limits["max_coalesced_bytes"] = request.max_coalesced_bytes
     return limits
+
+
+@contextmanager
+def staged(store: Any, request: Staged) -> Iterator[Any]:
+    """The store to run staged steps over; what they changed is published at the end, or dropped on an error."""
+    stage = store.stage_sync(request.path, replace=request.replace, absent=request.absent)
+    try:
+        yield stage.store
+        stage.publish()
+    except BaseException:
+        stage.discard()
+        raise
 
 
 class InlineRunner:
@@ -166,6 +180,9 @@ class InlineRunner:
             return None
         if type(request) is Gather:
             return [self.run(child, holder) for child in request.steps]
+        if type(request) is Staged:
+            with staged(self.store, request) as store:
+                return InlineRunner(store).run(request.steps, holder)
         raise TypeError(f"steps yielded {request!r}, which is no request")
 
     def _get_ranges(self, request: GetRanges) -> list[Buffer | None] | None:

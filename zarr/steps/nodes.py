@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from zarr.abc.staging import TakenError, stages
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import (
     ArrayNotFoundError,
@@ -23,7 +24,7 @@ from zarr.metadata.documents import load_document
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.steps.requests import DeletePrefix, Gather, Get, Hold, ListDir, Put, PutIfAbsent, Steps
+from zarr.steps.requests import Delete, DeletePrefix, Gather, Get, Hold, ListDir, Put, PutIfAbsent, Staged, Steps
 from zarr.storage.path import StorePath, exists_message
 from zarr.storage.wrapper import WrapperStore
 
@@ -296,6 +297,20 @@ def check_absent_steps(place: StorePath, zarr_format: ZarrFormat) -> Steps[None]
 def ensure_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> Steps[None]:
     """Make groups, where there are none yet, of all places above a node.
 
+    Parameters and errors are those of :func:`missing_ancestors_steps`.
+    """
+    yield from _put_groups_steps((yield from missing_ancestors_steps(place, zarr_format)), zarr_format)
+
+
+def _put_groups_steps(paths: Sequence[str], zarr_format: ZarrFormat) -> Steps[None]:
+    if paths:
+        plain = GroupMetadata(zarr_format=zarr_format).to_buffer_dict(default_buffer_prototype())
+        yield Gather([_put_absent_steps(path, plain) for path in paths])
+
+
+def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> Steps[list[str]]:
+    """The places above a node where there is no group yet, the highest first.
+
     Parameters
     ----------
     place : StorePath or str
@@ -309,7 +324,7 @@ def ensure_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> S
     paths = ancestor_paths(_path_of(place))
     names = _node_names(zarr_format)
     if not paths:
-        return
+        return []
     values = yield from _get_many_steps([node_key(path, name) for path in paths for name in names])
     missing = []
     for index, path in enumerate(paths):
@@ -317,9 +332,7 @@ def ensure_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> S
         _check_parent(place, path, documents)
         if documents.get("zarr.json") is None and documents.get(".zgroup") is None:
             missing.append(path)
-    if missing:
-        plain = GroupMetadata(zarr_format=zarr_format).to_buffer_dict(default_buffer_prototype())
-        yield Gather([_put_absent_steps(path, plain) for path in missing])
+    return missing
 
 
 def _check_parent(place: StorePath | str, path: str, documents: dict[str, Buffer | None]) -> None:
@@ -394,8 +407,15 @@ def _write_locked_steps(
     replaces = overwrite and place.store.supports_deletes
     if not replaces:
         yield from check_absent_steps(place, zarr_format)
-    yield from ensure_ancestors_steps(place, zarr_format)
+    missing = yield from missing_ancestors_steps(place, zarr_format)
+    whole = not replaces and contents is None and len(documents) == 1 and not missing
+    if stages(place.store) and not whole:
+        yield from _stage_node_steps(place, documents, missing, overwrite, replaces, contents, zarr_format)
+        return
+    yield from _put_groups_steps(missing, zarr_format)
     if replaces:
+        # The documents first: should the rest not be reached, there is nothing that shows what is half removed.
+        yield Gather([_delete_key_steps(node_key(path, name)) for name in (*V3_NAMES, ".zarray", ".zgroup")])
         yield DeletePrefix(path)
     early = _takes_contents_first(place.store)
     if contents is not None and early:
@@ -407,6 +427,40 @@ def _write_locked_steps(
         yield from check_absent_steps(place, zarr_format)
     if contents is not None and not early:
         yield from contents()
+
+
+def _delete_key_steps(key: str) -> Steps[None]:
+    yield Delete(key)
+
+
+def _stage_node_steps(
+    place: StorePath,
+    documents: dict[str, Buffer],
+    missing: list[str],
+    overwrite: bool,
+    replaces: bool,
+    contents: Callable[[], Steps[Any]] | None,
+    zarr_format: ZarrFormat,
+) -> Steps[None]:
+    """Build a node aside, with the groups above it that are missing and all that it holds, and publish it whole."""
+    path = place.path
+    absent = [] if overwrite else [node_key(path, name) for name in _node_names(zarr_format)]
+
+    def build_steps() -> Steps[None]:
+        yield from _put_groups_steps(missing, zarr_format)
+        if replaces:
+            yield DeletePrefix(path)
+        if contents is not None:
+            yield from contents()
+        yield from _put_steps(path, documents)
+
+    top = missing[0] if missing else path
+    try:
+        yield Staged(build_steps(), top, replace=[path] if replaces else [], absent=absent)
+    except TakenError:
+        # Somebody in another process was faster: the error names what is there now.
+        yield from check_absent_steps(place, zarr_format)
+        raise
 
 
 def delete_node_steps(place: StorePath | str) -> Steps[None]:

@@ -210,6 +210,38 @@ class Hold(Request):
         self.scope = scope
 
 
+class Staged(Request):
+    """Run steps whose changes all become visible together when the steps have ended, or not at all.
+
+    Only to be asked of stores of which :func:`zarr.abc.staging.stages` is true. The answer is the result of the steps.
+    What they read is what the store will hold; a value of another place of the same store may not be among it.
+
+    Parameters
+    ----------
+    steps : generator of requests
+    path : str
+        All keys that the steps change lie below it.
+    replace : sequence of str
+        Places, at or below ``path``, of which nothing old stays.
+    absent : sequence of str
+        Keys that must have no value when the changes are published; else a ``TakenError`` is thrown in.
+    """
+
+    __slots__ = ("absent", "path", "replace", "steps")
+
+    def __init__(
+        self, steps: Steps[Any], path: str, *, replace: Sequence[str] = (), absent: Sequence[str] = ()
+    ) -> None:
+        self.steps = steps
+        self.path = path
+        self.replace = replace
+        self.absent = absent
+
+    def with_steps(self, steps: Steps[Any]) -> Staged:
+        """The same request for other steps."""
+        return Staged(steps, self.path, replace=self.replace, absent=self.absent)
+
+
 class Transfer(Request):
     """Run a bulk job of the compiled core over many keys; the answer is None (the job holds what came of it).
 
@@ -286,6 +318,7 @@ __all__ = [
     "PutIfAbsent",
     "Request",
     "Size",
+    "Staged",
     "Steps",
     "Transfer",
 ]

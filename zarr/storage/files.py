@@ -163,6 +163,15 @@ def _patiently(action: Callable[[], None]) -> None:
     action()
 
 
+def sync_tree(path: str) -> None:
+    """Have the names in a directory, and in those below it, reach the disk."""
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                sync_tree(entry.path)
+    sync_directory(path)
+
+
 def write_file(path: str, data: memoryview, *, fsync: bool = False, exclusive: bool = False) -> bool:
     """Put a value in its place in one step.
 
@@ -202,7 +211,7 @@ def _write_once(path: str, data: memoryview, fsync: bool, exclusive: bool) -> bo
     try:
         _fill(_create(partial), data, fsync)
         if exclusive:
-            stored = _claim(partial, path)
+            stored = claim(partial, path)
         else:
             _patiently(lambda: os.replace(partial, path))
             stored = True
@@ -215,7 +224,7 @@ def _write_once(path: str, data: memoryview, fsync: bool, exclusive: bool) -> bo
     return stored
 
 
-def _claim(partial: str, path: str) -> bool:
+def claim(partial: str, path: str) -> bool:
     """Give a written file its name, if the name is free; of several who try at once, one succeeds."""
     if WINDOWS:
         try:
@@ -295,10 +304,32 @@ def sweep(path: str) -> None:
         if time.time() - status.st_mtime < SWEEP_AFTER_SECONDS:
             return
         if stat.S_ISDIR(status.st_mode):
+            _give_back(path)
             shutil.rmtree(path, ignore_errors=True)
         else:
             os.unlink(path)
 
+
+def _give_back(hidden: str) -> None:
+    """Put back what a dead process had set aside, if nothing has taken its place: see ``local_stage.exchange``."""
+    directory, name = os.path.split(hidden)
+    place = os.path.join(directory, name[1:].rpartition(".partial")[0].rpartition(".")[0])
+    old = os.path.join(hidden, REPLACED)
+    if os.path.lexists(old) and not os.path.lexists(place):
+        os.rename(old, place)
+
+
+def sweep_beside(directory: str, name: str) -> None:
+    """Remove what dead processes left of writing one name; for directories that are not listed as part of a store."""
+    start = f".{name[:32]}"
+    with contextlib.suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name.startswith(start) and is_partial(entry.name):
+                sweep(entry.path)
+
+
+REPLACED: Final = ".replaced"
+"""What a directory that takes the place of another one holds of it, where the two cannot be exchanged in one step."""
 
 SWEEP_AFTER_SECONDS: float = 0.0
 """How old a dead process's leftover must be before it is removed; raise it for folders that several machines write."""

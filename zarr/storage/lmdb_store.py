@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,9 +13,11 @@ from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.key_ranges import child_names_in_order, key_after
 from zarr.storage.keys import check_key, dir_prefix
 from zarr.storage.lmdb_environment import INITIAL_MAP_BYTES, Environment, environment_of, require_lmdb
+from zarr.storage.overlay import OverlayStage, check_expected
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
+    from zarr.abc.staging import Changes, Stage
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
 
@@ -331,6 +333,42 @@ class LMDBStore(SyncStore):
         for name, payload in pairs:
             if payload is not None:
                 environment.check_key_length(name)
+        environment.write(change)
+
+    # Many changes in one step
+
+    def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
+        """Changes that are gathered in memory, and then stored in one transaction."""
+        self._check_writable()
+        return OverlayStage(self, self.lock_prefix, self.apply_sync, absent)
+
+    def apply_sync(self, changes: Changes) -> None:
+        """Store many changes in one transaction.
+
+        Raises
+        ------
+        TakenError
+            If a key does not hold what it was expected to hold; nothing has changed then.
+        """
+        self._check_writable()
+        values = [(self._key(key), None if v is None else self._data(v)) for key, v in changes.values.items()]
+        environment = self._opened()
+        for name, payload in values:
+            if payload is not None:
+                environment.check_key_length(name)
+
+        def change(transaction: Any) -> None:
+            check_expected(changes, lambda key: transaction.get(key.encode()))
+            for folder in changes.removed:
+                start = dir_prefix(folder)
+                for key in [key for key, _ in _between(transaction, start, key_after(start))]:
+                    transaction.delete(key.encode())
+            for name, payload in values:
+                if payload is None:
+                    transaction.delete(name)
+                else:
+                    transaction.put(name, payload)
+
         environment.write(change)
 
 

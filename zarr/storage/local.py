@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,9 +14,11 @@ from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.files import read_file, remove_tree, scan, walk, write_file
 from zarr.storage.keys import LOCKS_FOLDER, check_key, is_partial
+from zarr.storage.local_stage import LocalStage
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
+    from zarr.abc.staging import Stage
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
     from zarr.types import AccessModeLiteral
@@ -245,6 +247,15 @@ class LocalStore(SyncStore):
         elif os.path.isfile(path):
             raise ValueError(f"delete_dir was passed a prefix={prefix!r} that is a file")
 
+    def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
+        """A hidden folder beside ``path`` to write to, which takes its place in one step."""
+        self._check_writable()
+        return LocalStage(self, path, replace, absent)
+
+    def staged_in(self, folder: str) -> LocalStore:
+        """A store that writes to another folder in the name of this one: under the same locks, and as durably."""
+        return _StagedStore(folder, self)
+
     async def clear(self) -> None:
         """Remove all keys."""
         self._check_writable()
@@ -278,3 +289,21 @@ class LocalStore(SyncStore):
         self.__dict__.update(state)
         self.__dict__.setdefault("fsync", False)
         self._base = self.root.as_posix().rstrip("/") + "/"
+
+
+class _StagedStore(LocalStore):
+    """Part of another store, written to a folder aside."""
+
+    def __init__(self, folder: str, base: LocalStore) -> None:
+        super().__init__(folder, fsync=base.fsync)
+        self._real = base
+
+    @property
+    def lock_prefix(self) -> str:
+        return self._real.lock_prefix
+
+    def lock_folder(self, path: str) -> str:
+        return self._real.lock_folder(path)
+
+    def __str__(self) -> str:
+        return str(self._real)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
@@ -13,10 +13,12 @@ from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.key_ranges import child_names_in_order, key_after
 from zarr.storage.keys import check_key, dir_prefix
+from zarr.storage.overlay import OverlayStage, check_expected
 from zarr.storage.sqlite_pool import Connections, Journal, Synchronous
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
+    from zarr.abc.staging import Changes, Stage
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
 
@@ -328,6 +330,31 @@ class SQLiteStore(SyncStore):
         with self._connections.writing() as connection:
             connection.executemany(_PUT, [item for item in last.items() if item[1] is not None])
             connection.executemany(_DELETE, [(key,) for key, payload in last.items() if payload is None])
+
+    # Many changes in one step
+
+    def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
+        """Changes that are gathered in memory, and then stored in one transaction."""
+        self._check_writable()
+        return OverlayStage(self, self.lock_prefix, self.apply_sync, absent)
+
+    def apply_sync(self, changes: Changes) -> None:
+        """Store many changes in one transaction.
+
+        Raises
+        ------
+        TakenError
+            If a key does not hold what it was expected to hold; nothing has changed then.
+        """
+        self._check_writable()
+        values = {key: None if value is None else self._data(value) for key, value in changes.values.items()}
+        with self._connections.writing() as connection:
+            check_expected(changes, lambda key: next((row[0] for row in connection.execute(_GET, (key,))), None))
+            for folder in changes.removed:
+                start = dir_prefix(folder)
+                connection.execute(*_between("DELETE FROM zarr", (start, key_after(start))))
+            connection.executemany(_PUT, [item for item in values.items() if item[1] is not None])
+            connection.executemany(_DELETE, [(key,) for key, payload in values.items() if payload is None])
 
 
 def open_sqlite_url(url: str, **options: Any) -> SQLiteStore:

@@ -6,7 +6,7 @@ import copy
 import io
 import os
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
@@ -14,11 +14,13 @@ from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.keys import check_key, child_names, dir_prefix
+from zarr.storage.overlay import OverlayStage, check_expected
 from zarr.storage.values import check_buffer
 from zarr.storage.zip_archive import Archive
 from zarr.storage.zip_format import END_SIGNATURE, LOCAL_SIGNATURE
 
 if TYPE_CHECKING:
+    from zarr.abc.staging import Changes, Stage
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
 
@@ -304,6 +306,31 @@ class ZipStore(SyncStore):
         self._archive.move(os.fspath(path))
         self.path = Path(path)
         await self._ensure_open()
+
+    def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
+        """Changes that are gathered in memory, and then made in one step."""
+        self._check_writable()
+        return OverlayStage(self, self.lock_prefix, self.apply_sync, absent)
+
+    def apply_sync(self, changes: Changes) -> None:
+        """Make many changes in one step, for the other users of this store; :meth:`commit` keeps them.
+
+        Raises
+        ------
+        TakenError
+            If a key does not hold what it was expected to hold; nothing has changed then.
+        """
+        self._check_writable()
+        with self._archive.all_or_nothing():
+            check_expected(changes, self._read)
+            starts = tuple(dir_prefix(folder) for folder in changes.removed)
+            if starts:
+                self._archive.remove([key for key in self._keys() if key.startswith(starts)])
+            for key, value in changes.values.items():
+                if value is None:
+                    self.delete_sync(key)
+                else:
+                    self._set(key, value)
 
     def bulk_access(self) -> BulkAccess | None:
         """Values are handed over many at a time."""

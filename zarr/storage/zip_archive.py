@@ -265,6 +265,19 @@ class Archive:
                     del self.entries[key]
                 self._dirty = True
 
+    @contextlib.contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Changes that are taken back together where one of them fails; what they wrote is never named then."""
+        with self.lock:
+            self.open()
+            before = self.entries
+            self.entries = dict(before)
+            try:
+                yield
+            except BaseException:
+                self.entries = before
+                raise
+
     def clear(self) -> None:
         """Begin anew. What is there is not read, so it may be damaged; it stays until the new archive is committed."""
         with self.lock:
