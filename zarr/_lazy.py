@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 
@@ -27,7 +28,8 @@ class LazyModule:
 
     def __getattr__(self, attribute: str) -> Any:
         # Asked for each time: who replaces a function of the module, as tests do, replaces it here too.
-        return getattr(importlib.import_module(self._name), attribute)
+        module = sys.modules.get(self._name) or importlib.import_module(self._name)
+        return getattr(module, attribute)
 
     def __repr__(self) -> str:
         return f"LazyModule({self._name!r})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr.abc.store import bulk_access_of
+from zarr.abc.store import bulk_access_of, is_synchronous
 from zarr.arrays.layout import ArrayLayout
 from zarr.grids import ChunkGrid
 from zarr.runners.choose import async_runner_for, runner_for
@@ -12,6 +12,7 @@ from zarr.runners.choose import async_runner_for, runner_for
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
+    from zarr.abc.store import Store
     from zarr.array_spec import ArrayConfig
     from zarr.buffer.core import Buffer
     from zarr.metadata.v2 import ArrayV2Metadata
@@ -80,6 +81,14 @@ class ArrayState:
         return ArrayState(metadata, self.path, self.config, None, layout)
 
 
+def bulk_kind(store: Store) -> str | None:
+    """How the chunks of a store are moved in bulk; a store of coroutines is asked for many keys at a time."""
+    access = bulk_access_of(store)
+    if access is not None:
+        return "memory" if access.in_place else access.kind
+    return None if is_synchronous(store) else "buffers"
+
+
 class ArrayHandle:
     """An open array: where it lies, its state, and the runners that serve its store.
 
@@ -97,8 +106,7 @@ class ArrayHandle:
         self.state = ArrayState(metadata, store_path.path, config)
         self._run: Any = None
         self._async_run: Any = None
-        access = bulk_access_of(store_path.store)
-        self.bulk: str | None = None if access is None else "memory" if access.in_place else access.kind
+        self.bulk: str | None = bulk_kind(store_path.store)
         """Where a bulk transfer finds chunks: "files", "memory", or "buffers" that are read whole. None: no bulk."""
 
     def bound_run(self) -> Any:

@@ -8,22 +8,20 @@ whole operation run in a thread, which costs one crossing for an operation inste
 from __future__ import annotations
 
 import threading
-import weakref
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import is_synchronous
 from zarr.buffer.core import default_buffer_prototype
-from zarr.runners.bulk import batch_count
 from zarr.runners.crossing import first_error
 from zarr.runners.inline import InlineRunner, range_limits, staged
 from zarr.runners.locks import Holder, lock_prefix
 from zarr.runners.process_locks import lock_paths
 from zarr.runners.resources import get_executor
-from zarr.settings import config
+from zarr.runners.streaming import DIRECT_BYTES, receive, send
+from zarr.runners.windows import concurrency, request_gate, settle, windowed
 from zarr.steps.requests import (
     Await,
     Delete,
@@ -51,76 +49,6 @@ else:
     asyncio = LazyModule("asyncio")
 
 T = TypeVar("T")
-
-DIRECT_BYTES = 256 << 10
-"""Up to this much decoded data, work of the core is done on the spot: a trip to a thread would cost more."""
-
-NO_LIMIT = 1000
-"""How many requests may be under way where the configuration sets no limit: a store may have millions of keys."""
-
-FETCH_BATCH = 16
-"""How many keys are fetched, and then decoded together, by one step of a bulk transfer."""
-
-_GATES: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[int, asyncio.Semaphore]] = (
-    weakref.WeakKeyDictionary()
-)
-
-
-def request_gate() -> asyncio.Semaphore:
-    """The gate through which all requests of the running loop go, ``async.concurrency`` at a time."""
-    loop = asyncio.get_running_loop()
-    width = concurrency()
-    known = _GATES.get(loop)
-    if known is None or known[0] != width:
-        known = (width, asyncio.Semaphore(width))
-        _GATES[loop] = known
-    return known[1]
-
-
-def concurrency() -> int:
-    """How many requests may be under way in one loop."""
-    width = config.get("async.concurrency", 64)
-    return NO_LIMIT if width is None else max(1, int(width))
-
-
-async def windowed(jobs: Iterator[Callable[[], Awaitable[T]]], width: int) -> list[T]:
-    """Await many jobs, at most ``width`` alive at once; results in order.
-
-    The first error cancels the others, waits until they have stopped, and is raised. A job that is not reached is
-    never made.
-    """
-    results: dict[int, T] = {}
-    numbered = enumerate(jobs)
-
-    async def worker(index: int, job: Callable[[], Awaitable[T]]) -> None:
-        results[index] = await job()
-        for later, following in numbered:
-            results[later] = await following()
-
-    tasks: list[asyncio.Task[None]] = []
-    try:
-        for index, job in islice(numbered, width):
-            tasks.append(asyncio.ensure_future(worker(index, job)))
-        if tasks:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-            for task in tasks:
-                if task in done:
-                    task.result()
-    finally:
-        await _stop_all([task for task in tasks if not task.done()])
-        for task in tasks:
-            if not task.cancelled():
-                task.exception()  # looked at, lest a second error be reported as one that nobody saw
-    return [results[index] for index in range(len(results))]
-
-
-async def _stop_all(tasks: list[asyncio.Task[Any]]) -> None:
-    """Cancel tasks and wait until they have stopped, even where the waiting task is cancelled once more."""
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.shield(asyncio.gather(*tasks, return_exceptions=True))
-
 
 class _CalledOff(BaseException):
     """Thrown into steps that run in a thread when the task that waits for them was cancelled."""
@@ -180,19 +108,8 @@ class _Threaded:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
             called_off.set()
-            await _settle(future)
+            await settle(future)
             raise
-
-
-async def _settle(future: asyncio.Future[Any]) -> None:
-    """Wait until a thread has stopped; its own end is of no interest any more."""
-    while not future.done():
-        try:
-            await asyncio.wait([future])
-        except asyncio.CancelledError:
-            continue
-    if not future.cancelled():
-        future.exception()
 
 
 class _Direct:
@@ -356,42 +273,8 @@ class _Coroutines:
             return None
 
     async def _transfer(self, request: Transfer) -> None:
-        """Fetch many keys at once and let the job decode each batch while the next ones are on their way."""
-        names = request.names()
-        size = max(1, min(batch_count(request), FETCH_BATCH))
-        move = self._fetch if request.direction == "read" else self._send
-        jobs = (partial(move, request, names, first, size) for first in range(0, len(names), size))
-        await windowed(jobs, -(-concurrency() // size) + 2)
-
-    async def _fetch(self, request: Transfer, names: list[str], first: int, size: int) -> None:
-        wanted = names[first : first + size]
-        payloads = await windowed((partial(self._fetch_one, key) for key in wanted), size)
-        await _apart(request, partial(request.job.from_buffers, payloads, first), len(payloads))
-
-    async def _fetch_one(self, key: str) -> Any:
-        async with request_gate():
-            buffer = await self._store.get(key, default_buffer_prototype())
-        return None if buffer is None else buffer.as_numpy_array()
-
-    async def _send(self, request: Transfer, names: list[str], first: int, size: int) -> None:
-        wanted = names[first : first + size]
-        payloads = await _apart(request, partial(request.job.encode, first, len(wanted)), len(wanted))
-        pairs = zip(wanted, payloads, strict=True)
-        await windowed((partial(self._send_one, key, payload) for key, payload in pairs), size)
-
-    async def _send_one(self, key: str, payload: Any) -> None:
-        async with request_gate():
-            if payload is None:
-                await self._store.delete(key)
-            else:
-                await self._store.set(key, default_buffer_prototype().buffer.from_bytes(payload))
-
-
-async def _apart(request: Transfer, work: Callable[[], T], count: int) -> T:
-    """Do work of the core in a thread, or on the spot where it is too small for the trip."""
-    if request.nbytes * count <= DIRECT_BYTES * max(1, request.count):
-        return work()
-    return await asyncio.get_running_loop().run_in_executor(get_executor(), work)
+        move = receive if request.direction == "read" else send
+        await move(request, self._store)
 
 
 class AsyncRunner:

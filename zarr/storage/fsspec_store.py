@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.buffer.core import Buffer
+from zarr.storage.fsspec_connections import allow_connections
 from zarr.storage.keys import check_key, join
 from zarr.storage.values import check_buffer
 
@@ -121,6 +122,7 @@ class FsspecStore(Store):
         fs = self._by_loop.get(loop)
         if fs is None:
             fs = _clone(self.fs) if self._taken and _has_connections(self.fs) else self.fs
+            allow_connections(fs)
             self._taken = True
             self._by_loop[loop] = fs
         return fs

@@ -1,0 +1,92 @@
+"""How much goes on at once in one event loop: the gate on requests, and the window of jobs that are alive."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from zarr._lazy import LazyModule
+from zarr.settings import config
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = LazyModule("asyncio")
+
+T = TypeVar("T")
+
+NO_LIMIT = 1000
+"""How many requests may be under way where the configuration sets no limit: a store may have millions of keys."""
+
+_GATES: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[int, asyncio.Semaphore]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def request_gate() -> asyncio.Semaphore:
+    """The gate through which all requests of the running loop go, ``async.concurrency`` at a time."""
+    loop = asyncio.get_running_loop()
+    width = concurrency()
+    known = _GATES.get(loop)
+    if known is None or known[0] != width:
+        known = (width, asyncio.Semaphore(width))
+        _GATES[loop] = known
+    return known[1]
+
+
+def concurrency() -> int:
+    """How many requests may be under way in one loop."""
+    width = config.get("async.concurrency", 64)
+    return NO_LIMIT if width is None else max(1, int(width))
+
+
+async def windowed(jobs: Iterator[Callable[[], Awaitable[T]]], width: int) -> list[T]:
+    """Await many jobs, at most ``width`` alive at once; results in order.
+
+    The first error cancels the others, waits until they have stopped, and is raised. A job that is not reached is
+    never made.
+    """
+    results: dict[int, T] = {}
+    numbered = enumerate(jobs)
+
+    async def worker(index: int, job: Callable[[], Awaitable[T]]) -> None:
+        results[index] = await job()
+        for later, following in numbered:
+            results[later] = await following()
+
+    tasks: list[asyncio.Task[None]] = []
+    try:
+        for index, job in islice(numbered, width):
+            tasks.append(asyncio.ensure_future(worker(index, job)))
+        if tasks:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in tasks:
+                if task in done:
+                    task.result()
+    finally:
+        await _stop_all([task for task in tasks if not task.done()])
+        for task in tasks:
+            if not task.cancelled():
+                task.exception()  # looked at, lest a second error be reported as one that nobody saw
+    return [results[index] for index in range(len(results))]
+
+
+async def _stop_all(tasks: list[asyncio.Task[Any]]) -> None:
+    """Cancel tasks and wait until they have stopped, even where the waiting task is cancelled once more."""
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.shield(asyncio.gather(*tasks, return_exceptions=True))
+
+
+async def settle(future: asyncio.Future[Any]) -> None:
+    """Wait until a thread has stopped; its own end is of no interest any more."""
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError:
+            continue
+    if not future.cancelled():
+        future.exception()
