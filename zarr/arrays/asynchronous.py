@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr.array_spec import ArrayConfigLike, parse_array_config
+from zarr.arrays.batching import DEFAULT_LIMIT, BatchScope
 from zarr.arrays.face import ArrayFace
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.indexers import AsyncOIndex, AsyncVIndex
@@ -181,6 +182,9 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
 
     async def info_complete(self) -> ArrayInfo:
         return self._info(await self.nbytes_stored(), await self._nshards_initialized())
+
+    def batch(self, max_bytes: int = DEFAULT_LIMIT) -> BatchScope:
+        return BatchScope(self._handle, max_bytes)
 
     def with_config(self, config: ArrayConfigLike) -> Self:
         return self.from_handle(self._handle.with_config(merged_config(self._handle, config)))

@@ -99,11 +99,13 @@ class ArrayHandle:
     config : ArrayConfig
     """
 
-    __slots__ = ("_async_run", "_run", "bulk", "state", "store_path")
+    __slots__ = ("_async_run", "_run", "batch", "bulk", "state", "store_path")
 
     def __init__(self, store_path: StorePath, metadata: ArrayV2Metadata | ArrayV3Metadata, config: ArrayConfig) -> None:
         self.store_path = store_path
         self.state = ArrayState(metadata, store_path.path, config)
+        self.batch: Any = None
+        """The open batch that writes go into (see ``batching.py``)."""
         self._run: Any = None
         self._async_run: Any = None
         self.bulk: str | None = bulk_kind(store_path.store)
@@ -146,7 +148,9 @@ class ArrayHandle:
 
     def with_config(self, config: ArrayConfig) -> ArrayHandle:
         """A second handle on the same array with another configuration."""
-        return ArrayHandle(self.store_path, self.metadata, config)
+        handle = ArrayHandle(self.store_path, self.metadata, config)
+        handle.batch = self.batch
+        return handle
 
     def describe(self) -> str:
         """The array in an error message."""

@@ -28,7 +28,7 @@ from zarr.arrays.transfer import MIN_BULK_SLOTS, read_bulk_steps, read_chunk_ste
 from zarr.buffer import cpu
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.dtype.base import empty_array
-from zarr.steps.requests import Steps
+from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
@@ -77,7 +77,9 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
         return (yield from _special_steps(handle, layout, selection))
     plan = plan_simple(layout, items)
     out = empty_array(plan.shape, layout.dtype, layout.order)
-    if plan.nslots == 1 and layout.shard is None and layout.reads_missing:
+    if handle.batch is not None:
+        yield from handle.batch.read_steps(layout, plan, out)
+    elif plan.nslots == 1 and layout.shard is None and layout.reads_missing:
         yield from read_chunk_steps(layout, plan.slot(0), out)
     else:
         yield from read_plan_steps(layout, plan, out, handle.bulk)
@@ -143,13 +145,19 @@ def read_into_steps(
     foreign: bool,
 ) -> Steps[Any]:
     """Read a plan into ``out``, or into a new array; then take the fields that were asked for."""
+    batch = handle.batch
     if foreign:
+        if batch is not None:
+            yield Gather((batch.flush_steps(),))
         return (yield from _foreign_steps(handle, layout, plan, out, fields, prototype, scalar))
     target = None if out is None else checked_out(out, plan.shape)
     direct = target is not None and fields is None and target.dtype == layout.dtype
     data = target if direct else empty_array(plan.shape, layout.dtype, layout.order)
     assert data is not None
-    yield from read_plan_steps(layout, plan, data, handle.bulk)
+    if batch is not None:
+        yield from batch.read_steps(layout, plan, data)
+    else:
+        yield from read_plan_steps(layout, plan, data, handle.bulk)
     result = data if fields is None else project(data, fields)
     if target is not None and not direct:
         target[...] = result

@@ -7,6 +7,7 @@ in the new one, are read and written as one run of bytes.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -158,18 +159,45 @@ def write_part_steps(
     fields: list[str] | None,
     skip_filled: bool,
 ) -> Steps[None]:
-    """Write the slots of one shard; what is kept of it is read, unless nothing is."""
+    """Write the slots of one shard."""
+    whole = [fields is None and plan.whole(slot) for slot in part.slots]
+
+    def chunk_steps(k: int, old: Buffer | None) -> Steps[Ndarray]:
+        return _changed_steps(layout, plan.slot(part.slots[k]), old, value, fields)
+
+    yield from put_part_steps(layout, part, whole, chunk_steps, skip_filled)
+
+
+def put_part_steps(
+    layout: ArrayLayout,
+    part: ShardPart,
+    whole: list[bool],
+    chunk_steps: Callable[[int, Buffer | None], Steps[Ndarray]],
+    skip_filled: bool,
+) -> Steps[None]:
+    """Store some inner chunks of one shard; what is kept of it is read, unless nothing is.
+
+    Parameters
+    ----------
+    layout : ArrayLayout
+    part : ShardPart
+        Which inner chunks.
+    whole : list of bool
+        For each whether it is made without what is stored.
+    chunk_steps : callable
+        Makes the k-th of them, given its stored bytes (None: not stored, or not asked for).
+    skip_filled : bool
+    """
     shard, key = layout.shard, layout.key(part.coords)
     assert shard is not None
     try:
         yield Hold((key,), "chunk", layout.scope)
-        whole = [fields is None and plan.whole(slot) for slot in part.slots]
         table = None
         if not all(whole) or len(whole) < chunks_inside(layout, part.coords, part.counts):
             table = yield from read_index_steps(shard, key, part.nchunks)
         pieces, old = yield from _kept_steps(layout, key, part, table, whole)
-        for slot_index, place in zip(part.slots, part.inner, strict=True):
-            chunk = yield from _changed_steps(layout, plan.slot(slot_index), old.get(place), value, fields)
+        for k, place in enumerate(part.inner):
+            chunk = yield from chunk_steps(k, old.get(place))
             if not (skip_filled and is_filled(layout, chunk)):
                 raw = yield from encode_steps(layout.chain, chunk)
                 pieces.append(_piece_of(shard, part, place, raw))

@@ -63,6 +63,14 @@ class ShardPart:
         self.counts: tuple[int, ...] = groups.chunks_per_shard(index)
         self.nchunks = math.prod(self.counts)
 
+    @classmethod
+    def of(cls, coords: tuple[int, ...], inner: list[int], counts: tuple[int, ...]) -> ShardPart:
+        """Some inner chunks of a shard, without a plan that they belong to."""
+        part = cls.__new__(cls)
+        part.index, part.coords, part.slots, part.inner = 0, coords, [], inner
+        part.counts, part.nchunks = counts, math.prod(counts)
+        return part
+
 
 def index_request(shard: ShardLevel, key: str, nchunks: int) -> Get:
     """The request for the index of a shard."""
@@ -161,6 +169,13 @@ def _stored_steps(
     if rows is None:
         return None
     return (yield from fetch_steps(layout, key, [checked_row(rows[i], i) for i in inner]))
+
+
+def stored_inner_steps(layout: ArrayLayout, key: str, nchunks: int, place: int) -> Steps[Buffer | None]:
+    """The stored bytes of one inner chunk; None where it is not stored."""
+    assert layout.shard is not None
+    found = yield from _stored_steps(layout, layout.shard, key, nchunks, [place])
+    return None if found is None else found[0]
 
 
 def read_shard_steps(

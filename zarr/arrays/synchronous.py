@@ -10,6 +10,7 @@ import numpy as np
 from zarr.array_spec import ArrayConfigLike
 from zarr.arrays.asynchronous import AsyncArray, merged_config
 from zarr.arrays.attributes import Attributes
+from zarr.arrays.batching import DEFAULT_LIMIT, BatchScope
 from zarr.arrays.face_selections import SelectionMethods
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.indexers import BlockIndex, OIndex, VIndex
@@ -298,6 +299,44 @@ class Array(SelectionMethods, Generic[T_ArrayMetadata]):
         'F'
         """
         return self.from_handle(self._handle.with_config(merged_config(self._handle, config)))
+
+    def batch(self, max_bytes: int = DEFAULT_LIMIT) -> BatchScope:
+        """Collect the writes of a ``with`` in memory; each chunk is encoded once and each shard written once.
+
+        Reads inside see the writes. What was written is stored when the ``with`` ends, by whatever way, also by an
+        error: an error ends it as it would end the same writes without a batch. If storing fails, that error is
+        raised and what could not be stored is lost. A batch inside a batch is part of it. Growing the array inside is
+        fine; what counts stored chunks or bytes counts what has been stored so far.
+
+        Other objects and processes see the writes when they are stored. A chunk of which a batch wrote a part is
+        merged with what is stored at that time, element by element.
+
+        Parameters
+        ----------
+        max_bytes : int
+            Bytes in memory above which a batch stores what it has and goes on.
+
+        Returns
+        -------
+        BatchScope
+            A context manager.
+
+        Raises
+        ------
+        ValueError
+            ``max_bytes`` is less than one.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.create_array({}, shape=(100,), chunks=(10,), shards=(100,), dtype="int32")
+        >>> with array.batch():
+        ...     for i in range(100):
+        ...         array[i] = i
+        >>> int(array[:].sum())
+        4950
+        """
+        return BatchScope(self._handle, max_bytes)
 
     @property
     def async_array(self) -> AsyncArray[T_ArrayMetadata]:

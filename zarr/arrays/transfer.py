@@ -153,6 +153,17 @@ def whole_chunk(layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray) -> Nd
     return chunk
 
 
+def put_chunk_steps(layout: ArrayLayout, chain: CodecChain, key: str, chunk: Ndarray, skip_filled: bool) -> Steps[None]:
+    """Store one chunk, or remove it where it holds nothing to store."""
+    try:
+        if skip_filled and is_filled(layout, chunk):
+            yield Delete(key)
+        else:
+            yield Put(key, (yield from encode_steps(chain, chunk)))
+    except NothingToStoreError:  # a codec's word for: what reads as absent is stored as absent
+        yield Delete(key)
+
+
 def write_chunk_steps(
     layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray, fields: list[str] | None, skip_filled: bool
 ) -> Steps[None]:
@@ -170,12 +181,7 @@ def write_chunk_steps(
             else:
                 chunk = np.array((yield from decode_steps(chain, raw)))
             gather_into(chunk, value, slot, fields)
-        if skip_filled and is_filled(layout, chunk):
-            yield Delete(key)
-        else:
-            yield Put(key, (yield from encode_steps(chain, chunk)))
-    except NothingToStoreError:  # a codec's word for: what reads as absent is stored as absent
-        yield Delete(key)
+        yield from put_chunk_steps(layout, chain, key, chunk, skip_filled)
     except Exception as error:
         note_place(error, layout, key, "writing")
         raise

@@ -13,7 +13,7 @@ from zarr.arrays.selection import Fields, as_items, field_dtype, is_mask_selecti
 from zarr.arrays.shard_writing import write_shards_steps
 from zarr.arrays.transfer import MIN_BULK_SLOTS, write_bulk_steps, write_slots_steps
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
-from zarr.steps.requests import Steps
+from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
@@ -97,11 +97,17 @@ def write_value_steps(
         return
     names = [fields] if isinstance(fields, str) else fields
     dtype = field_dtype(layout.dtype, fields)
+    batch = handle.batch
     if foreign:
+        if batch is not None:
+            yield Gather((batch.flush_steps(),))
         yield from _foreign_steps(handle, layout, plan, value, names, prototype, points)
         return
     prepared = prepare_value(value, dtype, plan.shape, points)
-    yield from write_plan_steps(layout, plan, prepared, names, layout.skip_filled, handle.bulk)
+    if batch is not None:
+        yield from batch.write_steps(layout, plan, prepared, names)
+    else:
+        yield from write_plan_steps(layout, plan, prepared, names, layout.skip_filled, handle.bulk)
 
 
 def write_plan_steps(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from zarr.arrays.asynchronous import AsyncArray
+from zarr.arrays.batching import DEFAULT_LIMIT
 from zarr.arrays.create import DEFAULT_FILL_VALUE
+from zarr.groups.batching import GroupBatchScope, adopted
 from zarr.groups.consolidating import consolidate_steps
 from zarr.groups.face import GroupFace
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
@@ -103,6 +105,13 @@ class AsyncGroup(GroupFace):
     def __repr__(self) -> str:
         return f"<AsyncGroup {self.store_path}>"
 
+    def _wrap(self, record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
+        return adopted(self._handle, wrap_async(record))
+
+    def batch(self, max_bytes: int = DEFAULT_LIMIT) -> GroupBatchScope:
+        """See :meth:`zarr.Group.batch`; to be entered by ``async with``."""
+        return GroupBatchScope(self._handle, self._run, max_bytes)
+
     def _run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:
         return async_runner_for(self.store).run(steps)
 
@@ -160,17 +169,17 @@ class AsyncGroup(GroupFace):
     # -------------------------------------------------------------------------------------------- members
 
     async def getitem(self, key: str) -> AsyncArray[Any] | AsyncGroup:
-        return wrap_async(await self._run(node_steps(self._handle, key)))
+        return self._wrap(await self._run(node_steps(self._handle, key)))
 
     async def get(self, key: str, default: DefaultT | None = None) -> AsyncArray[Any] | AsyncGroup | DefaultT | None:
         record = await self._run(find_steps(self._handle, key))
-        return default if record is None else wrap_async(record)
+        return default if record is None else self._wrap(record)
 
     async def get_array(self, path: str) -> AsyncArray[Any]:
-        return wrap_async(await self._run(array_steps(self._handle, path)))  # type: ignore[return-value]
+        return self._wrap(await self._run(array_steps(self._handle, path)))  # type: ignore[return-value]
 
     async def get_group(self, path: str) -> AsyncGroup:
-        return wrap_async(await self._run(group_steps(self._handle, path)))  # type: ignore[return-value]
+        return self._wrap(await self._run(group_steps(self._handle, path)))  # type: ignore[return-value]
 
     async def contains(self, member: str) -> bool:
         return await self._run(contains_steps(self._handle, member))
@@ -180,7 +189,7 @@ class AsyncGroup(GroupFace):
     ) -> AsyncGenerator[tuple[str, AsyncArray[Any] | AsyncGroup], None]:
         records = await self._run(members_steps(self._handle, max_depth, use_consolidated_for_children))
         for record in records:
-            yield record.name, wrap_async(record)
+            yield record.name, self._wrap(record)
 
     async def nmembers(self, max_depth: int | None = 0) -> int:
         return len(await self._run(members_steps(self._handle, max_depth)))
@@ -205,7 +214,7 @@ class AsyncGroup(GroupFace):
     async def arrays(self) -> AsyncGenerator[tuple[str, AsyncArray[Any]], None]:
         for record in await self._run(members_steps(self._handle)):
             if not record.is_group:
-                yield record.name, wrap_async(record)  # type: ignore[misc]
+                yield record.name, self._wrap(record)  # type: ignore[misc]
 
     async def array_keys(self) -> AsyncGenerator[str, None]:
         async for name, _ in self.arrays():
@@ -233,12 +242,12 @@ class AsyncGroup(GroupFace):
     async def create_group(
         self, name: str, *, overwrite: bool = False, attributes: dict[str, Any] | None = None
     ) -> AsyncGroup:
-        return wrap_async(  # type: ignore[return-value]
+        return self._wrap(  # type: ignore[return-value]
             await self._run(create_group_steps(self._handle, name, overwrite, attributes))
         )
 
     async def require_group(self, name: str, overwrite: bool = False) -> AsyncGroup:
-        return wrap_async(await self._run(require_group_steps(self._handle, name, overwrite)))  # type: ignore[return-value]
+        return self._wrap(await self._run(require_group_steps(self._handle, name, overwrite)))  # type: ignore[return-value]
 
     async def require_groups(self, *names: str) -> tuple[AsyncGroup, ...]:
         records = await self._run(require_groups_steps(self._handle, names))
@@ -248,7 +257,7 @@ class AsyncGroup(GroupFace):
         self, nodes: Nodes, *, overwrite: bool = False
     ) -> AsyncIterator[tuple[str, AsyncGroup | AsyncArray[Any]]]:
         for record in await self._run(member_hierarchy_steps(self._handle, nodes, overwrite)):
-            yield record.name, wrap_async(record)
+            yield record.name, self._wrap(record)
 
     async def create_array(
         self,
@@ -278,7 +287,7 @@ class AsyncGroup(GroupFace):
 
     async def _create(self, name: str, parameters: Mapping[str, Any]) -> AsyncArray[Any]:
         record = await self._run(member_array_steps(self._handle, name, **parameters))
-        return wrap_async(record)  # type: ignore[return-value]
+        return self._wrap(record)  # type: ignore[return-value]
 
     async def require_array(
         self,
@@ -294,7 +303,7 @@ class AsyncGroup(GroupFace):
         record = await self._run(
             require_array_steps(self._handle, name, shape, dtype, exact, config=config, **parameters)
         )
-        return wrap_async(record)  # type: ignore[return-value]
+        return self._wrap(record)  # type: ignore[return-value]
 
     async def empty(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
         return await self._make(like_steps(self._handle, name, shape=shape, **kwargs))
@@ -323,7 +332,7 @@ class AsyncGroup(GroupFace):
         return await self._make(like_steps(self._handle, name, like=data, full=True, **kwargs))
 
     async def _make(self, steps: Steps[NodeRecord]) -> AsyncArray[Any]:
-        return wrap_async(await self._run(steps))  # type: ignore[return-value]
+        return self._wrap(await self._run(steps))  # type: ignore[return-value]
 
 
 _OWN_GETITEM = AsyncGroup.getitem

@@ -32,7 +32,7 @@ class GroupHandle:
         With what configuration the arrays below are opened, and changes of attributes lock.
     """
 
-    __slots__ = ("config", "metadata", "origin", "store_path", "version")
+    __slots__ = ("batch", "config", "metadata", "origin", "store_path", "version")
 
     def __init__(
         self,
@@ -46,6 +46,8 @@ class GroupHandle:
         self.store_path = store_path
         self.origin = store_path.path if origin is None else origin
         self.version = version(store_path.store, self.origin)
+        self.batch: Any = None
+        """The open batch that arrays taken from the group take part in (see ``batching.py``)."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (GroupHandle, (self.metadata, self.store_path, self.origin, self.config))

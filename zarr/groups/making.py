@@ -9,6 +9,7 @@ import numpy as np
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.create import DEFAULT_FILL_VALUE
 from zarr.arrays.synchronous import Array
+from zarr.groups.batching import adopted
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.operations import (
     like_steps,
@@ -152,7 +153,7 @@ class MakesArrays:
         return self._make(member_array_steps(self._handle, name, **parameters))
 
     def _make(self, steps: Steps[NodeRecord]) -> Array[Any]:
-        return array_of(self._run(steps))
+        return adopted(self._handle, array_of(self._run(steps)))
 
     def require_array(
         self, name: str, *, shape: ShapeLike, config: ArrayConfigLike | None = None, **kwargs: Any

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.arrays.attributes import Attributes
+from zarr.arrays.batching import DEFAULT_LIMIT
 from zarr.arrays.synchronous import Array
 from zarr.groups.asynchronous import AsyncGroup
+from zarr.groups.batching import GroupBatchScope, adopted
 from zarr.groups.face import GroupFace
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.hierarchy import member_hierarchy_steps
@@ -82,10 +84,44 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         return cls(AsyncGroup.from_handle(handle))
 
     def _wrap(self, record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | Group:
-        return wrap(record, config)
+        return adopted(self._handle, wrap(record, config))
 
     def _run(self, steps: Steps[T]) -> T:
         return runner_for(self.store).run(steps)
+
+    def batch(self, max_bytes: int = DEFAULT_LIMIT) -> GroupBatchScope:
+        """Collect the writes to all arrays that are taken from this group object inside a ``with``.
+
+        See :meth:`zarr.Array.batch`. Arrays that were opened before, or elsewhere, are not part of it, and deleting
+        an array inside does not drop what was written to it before: write first, delete after the ``with``.
+
+        Parameters
+        ----------
+        max_bytes : int
+            Bytes in memory, of all arrays together, above which what is pending is stored.
+
+        Returns
+        -------
+        GroupBatchScope
+            A context manager.
+
+        Raises
+        ------
+        ValueError
+            ``max_bytes`` is less than one.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> group = zarr.group()
+        >>> with group.batch():
+        ...     x = group.create_array("x", shape=(100,), chunks=(100,), dtype="int32")
+        ...     for i in range(100):
+        ...         x[i] = i
+        >>> int(group["x"][:].sum())
+        4950
+        """
+        return GroupBatchScope(self._handle, self._run, max_bytes)
 
     # ------------------------------------------------------------------------------------------- opening
 
@@ -344,7 +380,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         >>> zarr.group().create_group("a/b", attributes={"x": 1}).attrs["x"]
         1
         """
-        return wrap(self._run(create_group_steps(self._handle, name, **kwargs)))  # type: ignore[return-value]
+        return self._wrap(self._run(create_group_steps(self._handle, name, **kwargs)))  # type: ignore[return-value]
 
     def require_group(self, name: str, **kwargs: Any) -> Group:
         """Open a group below the group, or make it.
@@ -370,7 +406,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         >>> zarr.group().require_group("a").path
         'a'
         """
-        return wrap(self._run(require_group_steps(self._handle, name, **kwargs)))  # type: ignore[return-value]
+        return self._wrap(self._run(require_group_steps(self._handle, name, **kwargs)))  # type: ignore[return-value]
 
     def require_groups(self, *names: str) -> tuple[Group, ...]:
         """Open several groups below the group, or make them.
@@ -419,7 +455,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         ['a', 'a/b']
         """
         records = self._run(member_hierarchy_steps(self._handle, nodes, overwrite))
-        return iter([(record.name, wrap(record)) for record in records])
+        return iter([(record.name, self._wrap(record)) for record in records])
 
 
 _TWINS = {"getitem": "__getitem__", "setitem": "__setitem__", "delitem": "__delitem__", "contains": "__contains__"}
