@@ -16,7 +16,7 @@ import pytest
 
 from zarr.abc.store import RangeByteRequest, Store
 from zarr.buffer.cpu import Buffer
-from zarr.runners import asynchronous, locks, resources
+from zarr.runners import asynchronous, lock_table, resources
 from zarr.runners.asynchronous import AsyncRunner
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.crossing import SyncError, sync
@@ -278,6 +278,8 @@ class Job:
 
 
 class Keys:
+    prefix = ""
+
     def __init__(self, count: int) -> None:
         self.count = count
 
@@ -335,7 +337,7 @@ def test_threads_lose_no_update() -> None:
     for thread in threads:
         thread.join()
     assert raw(store.get_sync("n")) == b"160"
-    assert len(locks.LOCKS) == 0
+    assert len(lock_table.LOCKS) == 0
 
 
 @pytest.mark.parametrize("make", [MemoryStore, lambda: SlowStore(MemoryStore(), 0.0005)])
@@ -353,7 +355,7 @@ def test_tasks_and_threads_lose_no_update(make: Callable[[], Store]) -> None:
         thread.join()
     inner = store if isinstance(store, MemoryStore) else store._store  # type: ignore[attr-defined]
     assert raw(inner.get_sync("n")) == b"80"
-    assert len(locks.LOCKS) == 0
+    assert len(lock_table.LOCKS) == 0
 
 
 def test_two_store_objects_of_one_folder_share_their_locks(tmp_path: Path) -> None:
@@ -375,14 +377,14 @@ def test_held_keys_are_not_taken_twice_and_go_with_their_steps(run: Callable[[St
         yield Hold(["x", "y"])
         yield Hold(["y"])
         yield Gather(child() for _ in range(3))
-        return len(locks.LOCKS)
+        return len(lock_table.LOCKS)
 
     def child() -> Steps[None]:
         yield Hold(["x"])
         yield Hold(["z"])
 
     assert run(steps()) == 3
-    assert len(locks.LOCKS) == 0
+    assert len(lock_table.LOCKS) == 0
 
 
 def test_holds_out_of_order_are_refused(run: Callable[[Steps[Any]], Any]) -> None:
@@ -396,7 +398,7 @@ def test_holds_out_of_order_are_refused(run: Callable[[Steps[Any]], Any]) -> Non
     ):
         with pytest.raises(RuntimeError, match="cannot hold"):
             run(steps(first, second))
-        assert len(locks.LOCKS) == 0
+        assert len(lock_table.LOCKS) == 0
 
 
 def test_an_error_lets_go(run: Callable[[Steps[Any]], Any]) -> None:
@@ -406,7 +408,7 @@ def test_an_error_lets_go(run: Callable[[Steps[Any]], Any]) -> None:
 
     with pytest.raises(ZeroDivisionError):
         run(steps())
-    assert len(locks.LOCKS) == 0
+    assert len(lock_table.LOCKS) == 0
 
 
 async def test_a_cancelled_waiter_leaves_the_queue() -> None:
@@ -437,11 +439,11 @@ async def test_a_cancelled_waiter_leaves_the_queue() -> None:
     release.set()
     await first
     assert await third == "done"
-    assert len(locks.LOCKS) == 0
+    assert len(lock_table.LOCKS) == 0
 
 
 def test_a_waiter_whose_loop_is_gone_is_passed_over() -> None:
-    table = locks.LockTable()
+    table = lock_table.LockTable()
     table.acquire("a")
     loop = asyncio.new_event_loop()
     task = loop.create_task(table.acquire_async("a"))
@@ -577,7 +579,7 @@ async def test_cancelling_closes_the_steps(kind: str, tmp_path: Path) -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert closed == ["child", "parent"]
-    assert len(locks.LOCKS) == 0
+    assert len(lock_table.LOCKS) == 0
     written = len([key async for key in store.list()])
     await asyncio.sleep(0.05)
     assert len([key async for key in store.list()]) == written < 1000
@@ -675,20 +677,20 @@ def test_a_forked_child_has_a_loop_and_pools_of_its_own() -> None:
     store = SlowStore(MemoryStore())
     assert LoopRunner(store).run(get_many(3)) == [None] * 3
     resources.run_helpers(lambda: None, 2)
-    locks.LOCKS.acquire("held by the parent")
+    lock_table.LOCKS.acquire("held by the parent")
     try:
         pid = os.fork()
         if pid == 0:
             try:
                 ok = LoopRunner(store).run(get_many(3)) == [None] * 3
-                ok = ok and len(locks.LOCKS) == 0
+                ok = ok and len(lock_table.LOCKS) == 0
                 resources.run_helpers(lambda: None, 2)
                 os._exit(0 if ok else 1)
             except BaseException:
                 os._exit(2)
         assert os.waitpid(pid, 0)[1] == 0
     finally:
-        locks.LOCKS.release("held by the parent")
+        lock_table.LOCKS.release("held by the parent")
 
 
 def test_choice_of_runner(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ the chunk's description, and where its elements come from and go to. A shard is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from zarr.abc.codec import CodecPipeline
 from zarr.arrays.layout import codecs_of
 from zarr.arrays.transfer import raise_missing
 from zarr.registry import get_pipeline_class
-from zarr.steps.requests import Await, Steps
+from zarr.steps.requests import Await, Gather, Hold, Steps
 
 if TYPE_CHECKING:
     import zarr_core
@@ -74,4 +74,12 @@ def pipeline_write_steps(
         return
     batch = list(entries(handle, layout, plan, prototype))
     pipeline = pipeline_of(handle, layout)
-    yield Await(partial(pipeline.write, batch, value, drop_axes=()))
+    yield Gather([_write_locked_steps(layout, plan, partial(pipeline.write, batch, value, drop_axes=()))])
+
+
+def _write_locked_steps(
+    layout: ArrayLayout, plan: zarr_core.Plan, write: Callable[[], Awaitable[None]]
+) -> Steps[None]:
+    """The pipeline reads and writes by itself, so all its chunks are held together."""
+    yield Hold([layout.key(plan.coords(i)) for i in range(plan.nslots)], "chunk", layout.scope)
+    yield Await(write)

@@ -8,7 +8,8 @@ whole operation run in a thread, which costs one crossing for an operation inste
 from __future__ import annotations
 
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +18,7 @@ from zarr.abc.store import is_synchronous
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.crossing import first_error
 from zarr.runners.inline import InlineRunner, range_limits, staged
+from zarr.runners.lock_table import CalledOff
 from zarr.runners.locks import Holder, lock_prefix
 from zarr.runners.process_locks import lock_paths
 from zarr.runners.resources import get_executor
@@ -50,9 +52,6 @@ else:
 
 T = TypeVar("T")
 
-class _CalledOff(BaseException):
-    """Thrown into steps that run in a thread when the task that waits for them was cancelled."""
-
 
 def _checked(steps: Steps[T], called_off: threading.Event, loop: asyncio.AbstractEventLoop) -> Steps[T]:
     """The same steps for a runner in a thread: they stop when called off, and coroutines go to the caller's loop."""
@@ -60,7 +59,7 @@ def _checked(steps: Steps[T], called_off: threading.Event, loop: asyncio.Abstrac
         request = next(steps)
         while True:
             if called_off.is_set():
-                raise _CalledOff
+                raise CalledOff
             try:
                 if type(request) is Await:
                     reply = asyncio.run_coroutine_threadsafe(_call(request.factory), loop).result()
@@ -85,6 +84,21 @@ async def _hold(store: Any, holder: Holder, request: Hold) -> None:
     scope = request.scope
     files = () if scope is None else lock_paths(store, scope, request.keys, request.family)
     await holder.acquire_async(request.keys, request.family, files)
+
+
+@asynccontextmanager
+async def _locked(request: Transfer, prefix: str, above: Holder) -> AsyncIterator[None]:
+    """The keys of a bulk write, claimed or held while it runs."""
+    if not request.locks:
+        yield
+        return
+    holder = Holder(prefix, above)
+    try:
+        if not holder.claims(request):
+            await holder.acquire_async(request.names(), "chunk")
+        yield
+    finally:
+        holder.release()
 
 
 async def _call(factory: Callable[[], Awaitable[T]]) -> T:
@@ -141,8 +155,9 @@ class _Direct:
                     elif kind is Staged:
                         with staged(self._inline.store, request) as store:
                             reply = await _Direct(store).run(request.steps, holder)
-                    elif kind is Transfer and request.nbytes > DIRECT_BYTES:
-                        reply = await asyncio.to_thread(answer, request)
+                    elif kind is Transfer:
+                        await self._transfer(request, holder)
+                        reply = None
                     else:
                         reply = answer(request)
                 except Exception as error:
@@ -155,6 +170,14 @@ class _Direct:
         finally:
             steps.close()
             holder.release()
+
+
+    async def _transfer(self, request: Transfer, above: Holder) -> None:
+        async with _locked(request, self._prefix, above):
+            if request.nbytes > DIRECT_BYTES:
+                await asyncio.to_thread(self._inline.transfer, request)
+            else:
+                self._inline.transfer(request)
 
 
 class _Coroutines:
@@ -215,7 +238,9 @@ class _Coroutines:
         if kind is Await:
             return await request.factory()
         if kind is Transfer:
-            return await self._transfer(request)
+            async with _locked(request, self._prefix, holder):
+                await self._transfer(request)
+            return None
         raise TypeError(f"steps yielded {request!r}, which is no request")
 
     async def _get(self, request: Get) -> Buffer | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.abc.store import bulk_access_of, is_synchronous
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.bulk import transfer
 from zarr.runners.crossing import first_error, sync
-from zarr.runners.locks import Holder, lock_prefix
+from zarr.runners.locks import Holder, PutOff, lock_prefix
 from zarr.runners.process_locks import lock_paths
 from zarr.steps.requests import (
     Await,
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
 
 T = TypeVar("T")
+
+_NOTHING: Any = (number for number in range(0))
+"""Steps that have ended."""
 
 
 def range_limits(request: GetRanges) -> dict[str, int]:
@@ -97,11 +101,13 @@ class InlineRunner:
             List: self._list,
             ListDir: self._list_dir,
             Size: self._size,
-            Transfer: self._transfer,
+            Transfer: self.transfer,
             Await: self._await,
         }
 
-    def run(self, steps: Steps[T], above: Holder | None = None) -> T:
+    def run(
+        self, steps: Steps[T], above: Holder | None = None, holder: Holder | None = None, request: Any = None
+    ) -> T:
         """Drive ``steps`` to their end and return what they return.
 
         Parameters
@@ -109,6 +115,8 @@ class InlineRunner:
         steps : generator of requests
         above : Holder, optional
             The locks of the steps that gathered these.
+        holder, request : Holder and request, optional
+            Where to go on with steps that were put off.
 
         Returns
         -------
@@ -123,9 +131,9 @@ class InlineRunner:
             taken: T = self._otherwise(self.store).run(steps)  # type: ignore[misc]
             return taken
         get, put, handlers = self._get, self._put, self._handlers
-        holder: Holder | None = None
         try:
-            request = next(steps)
+            if request is None:
+                request = next(steps)
             while True:
                 kind = type(request)
                 try:
@@ -133,7 +141,7 @@ class InlineRunner:
                         reply = get(request.key, prototype=request.prototype, byte_range=request.byte_range)
                     elif kind is Put:
                         reply = put(request.key, request.value)
-                    elif kind in handlers:
+                    elif kind in handlers and not (kind is Transfer and request.locks):
                         reply = handlers[kind](request)
                     else:
                         if holder is None:
@@ -146,6 +154,10 @@ class InlineRunner:
         except StopIteration as stop:
             result: T = stop.value
             return result
+        except PutOff as wait:
+            wait.until_then(partial(self.run, steps, above, holder, request))
+            steps, holder = _NOTHING, None
+            return None  # type: ignore[return-value]
         finally:
             steps.close()
             if holder is not None:
@@ -183,6 +195,8 @@ class InlineRunner:
         if type(request) is Staged:
             with staged(self.store, request) as store:
                 return InlineRunner(store).run(request.steps, holder)
+        if type(request) is Transfer:
+            return self._transfer_locked(request, holder)
         raise TypeError(f"steps yielded {request!r}, which is no request")
 
     def _get_ranges(self, request: GetRanges) -> list[Buffer | None] | None:
@@ -227,7 +241,17 @@ class InlineRunner:
         except FileNotFoundError:
             return None
 
-    def _transfer(self, request: Transfer) -> None:
+    def _transfer_locked(self, request: Transfer, above: Holder) -> None:
+        holder = Holder(self._prefix, above)
+        try:
+            if not holder.claims(request):
+                holder.acquire(request.names(), "chunk")
+            self.transfer(request)
+        finally:
+            holder.release()
+
+    def transfer(self, request: Transfer) -> None:
+        """Run a bulk job; its keys are locked by the caller, where that is needed."""
         transfer(request, bulk_access_of(self.store), self._get_many, self._set_many)
 
     def _get_many(self, keys: list[str]) -> Sequence[Any]:

@@ -1,143 +1,56 @@
-"""Locks on store keys, shared by threads and event-loop tasks of one process.
+"""The locks of one operation: taken in one order by all, let go when the operation ends.
 
-A lock belongs to an *operation*, not to a thread: an operation may begin in one thread and end in another, and an
-event-loop task must be able to wait without blocking its loop. So each held key has a queue of waiters, and the one
-who lets go hands the key to the first of them, whether that is a thread or a task. Keys that nobody holds cost
-nothing: there is no table of idle locks.
+The table of all locks of the process is in :mod:`zarr.runners.lock_table`.
+
+A finalizer may run in the middle of any operation, in the same thread, and write to what that operation has locked.
+The one cannot wait for the other, so the finalizer's work is put off until the operation has let go of its locks.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from zarr._lazy import LazyModule
+from zarr.runners.lock_table import LOCKS, Claim
 from zarr.runners.process_locks import LockedFile, lock_file, lock_file_async
 from zarr.steps.requests import FAMILY_RANK
 
 if TYPE_CHECKING:
-    import asyncio
-else:
-    asyncio = LazyModule("asyncio")
+    from zarr.steps.requests import Transfer
+
+logger = logging.getLogger("zarr.runners")
+
+_holding: dict[Holder, None] = {}
+"""Who holds keys now, the first first."""
 
 
-class _Waiter:
-    """One who waits for a key; ``wake`` is called by the thread that lets the key go."""
-
-    __slots__ = ("granted", "wake")
-
-    def __init__(self, wake: Callable[[], None]) -> None:
-        self.wake = wake
-        self.granted = False
-
-
-class LockTable:
-    """Which keys are held, and who waits for each."""
-
-    def __init__(self) -> None:
-        # Reentrant: a finalizer may run, and use the library, at any allocation.
-        self._guard = threading.RLock()
-        self._queues: dict[str, deque[_Waiter]] = {}
-
-    def __len__(self) -> int:
-        return len(self._queues)
-
-    def try_acquire(self, name: str) -> bool:
-        """Take the key if nobody holds it."""
-        with self._guard:
-            if name in self._queues:
-                return False
-            self._queues[name] = deque()
-            return True
-
-    def _join(self, name: str, waiter: _Waiter) -> bool:
-        """Take the key or stand in its queue; True when taken."""
-        with self._guard:
-            queue = self._queues.get(name)
-            if queue is None:
-                self._queues[name] = deque()
-                return True
-            queue.append(waiter)
-            return False
-
-    def release(self, name: str) -> None:
-        """Let the key go, or hand it to the first who waits and can still be reached."""
-        while True:
-            with self._guard:
-                queue = self._queues.get(name)
-                if queue is None:
-                    return
-                if not queue:
-                    del self._queues[name]
-                    return
-                waiter = queue.popleft()
-                waiter.granted = True
-            try:
-                waiter.wake()
-            except RuntimeError:
-                # The waiter's event loop was closed: nobody is there to take the key, so the next one gets it.
-                continue
-            return
-
-    def _give_up(self, name: str, waiter: _Waiter) -> None:
-        """The waiter stops waiting; a key that was handed over in the meantime goes on to the next."""
-        with self._guard:
-            if not waiter.granted:
-                queue = self._queues.get(name)
-                if queue is not None and waiter in queue:
-                    queue.remove(waiter)
-                return
-        self.release(name)
-
-    def acquire(self, name: str) -> None:
-        """Take the key, blocking the thread until it is free."""
-        if self.try_acquire(name):
-            return
-        event = threading.Event()
-        waiter = _Waiter(event.set)
-        if self._join(name, waiter):
-            return
-        try:
-            event.wait()
-        except BaseException:
-            self._give_up(name, waiter)
-            raise
-
-    async def acquire_async(self, name: str) -> None:
-        """Take the key, letting the event loop run until it is free."""
-        if self.try_acquire(name):
-            return
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[None] = loop.create_future()
-
-        def settle() -> None:
-            if not future.done():
-                future.set_result(None)
-
-        def wake() -> None:
-            loop.call_soon_threadsafe(settle)
-
-        waiter = _Waiter(wake)
-        if self._join(name, waiter):
-            return
-        try:
-            await future
-        except BaseException:
-            self._give_up(name, waiter)
-            raise
-
-    def reset(self) -> None:
-        """Forget everything; for a forked child, where the holders of the parent do not exist."""
-        self._guard = threading.RLock()
-        self._queues = {}
-
-
-LOCKS = LockTable()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=LOCKS.reset)
+    os.register_at_fork(after_in_child=_holding.clear)
+
+
+class PutOff(BaseException):
+    """Raised where waiting for a key could never end: what this thread was at when it was interrupted holds it."""
+
+    def __init__(self, outer: Holder | None) -> None:
+        self._outer = outer
+
+    def until_then(self, work: Callable[[], Any]) -> None:
+        """Have the work done as soon as the interrupted operation has let go of its keys."""
+        if self._outer is None:
+            threading.Thread(target=_do_all, args=([work],), name="zarr_put_off").start()
+        else:
+            self._outer.after.append(work)
+
+
+def _do_all(work: Sequence[Callable[[], Any]]) -> None:
+    for each in work:
+        try:
+            each()
+        except Exception:
+            logger.exception("what a finalizer asked for, and what had to wait for its turn, ended with an error")
 
 
 class Holder:
@@ -146,23 +59,35 @@ class Holder:
     Everybody takes locks in one order, that of (family, name); so nobody can wait for somebody who waits for them.
     """
 
-    __slots__ = ("_above", "_files", "_prefix", "_top", "_top_file", "names")
+    __slots__ = (
+        "_above", "_claim", "_files", "_in_thread", "_prefix", "_top", "_top_file", "after", "called_off", "names",
+        "thread",
+    )  # fmt: skip
 
-    def __init__(self, prefix: str, above: Holder | None = None) -> None:
+    def __init__(self, prefix: str, above: Holder | None = None, called_off: threading.Event | None = None) -> None:
         self._prefix = prefix
         self._above = above
-        self._top: tuple[int, str] = (-1, "") if above is None else above._top
-        self._top_file: str = "" if above is None else above._top_file
-        self.names: list[str] = []
+        self._claim: Claim | None = None
         self._files: list[LockedFile] = []
+        self._in_thread = True
+        self.after: list[Callable[[], Any]] = []
+        self.names: list[str] = []
+        self.thread = threading.get_ident()
+        self._top: tuple[int, str] = (-1, "")
+        self._top_file = ""
+        self.called_off = called_off
+        if above is not None:
+            self._top, self._top_file, self.called_off = above._top, above._top_file, above.called_off
 
-    def _holds(self, name: str) -> bool:
+    def _chain(self) -> Iterator[Holder]:
+        """This one and those above it."""
         holder: Holder | None = self
         while holder is not None:
-            if name in holder.names:
-                return True
+            yield holder
             holder = holder._above
-        return False
+
+    def _holds(self, name: str) -> bool:
+        return any(name in holder.names for holder in self._chain())
 
     def wanted(self, keys: Sequence[str], family: str) -> list[str]:
         """The names still to take, in the one order in which all take them.
@@ -201,19 +126,47 @@ class Holder:
             self._top_file = paths[-1]
         return paths
 
+    def _take(self, name: str) -> None:
+        """Take one key of the table, waiting for it unless that could never end.
+
+        Raises
+        ------
+        PutOff
+        """
+        if not LOCKS.try_acquire(name):
+            if LOCKS.interrupted:
+                raise PutOff(None)
+            for holder in tuple(_holding):
+                if holder.thread == self.thread and holder not in self._chain():
+                    raise PutOff(holder)
+            LOCKS.acquire(name, self.called_off)
+        self.names.append(name)
+
     def acquire(self, keys: Sequence[str], family: str, files: Sequence[str] = ()) -> None:
-        """Take the keys, and then the lock files that stand for them in all processes, blocking the thread."""
-        for name in self.wanted(keys, family):
-            LOCKS.acquire(name)
-            self.names.append(name)
-        for path in self.wanted_files(files) if files else ():
-            # Threads of this process queue up here; one at a time asks the system.
-            LOCKS.acquire(f"file:{path}")
-            self.names.append(f"file:{path}")
-            self._files.append(lock_file(path))
+        """Take the keys, and then the lock files that stand for them in all processes, blocking the thread.
+
+        Raises
+        ------
+        PutOff
+            If the operation interrupts one that holds such a key; the same call can be made again later.
+        """
+        before = self._top, self._top_file
+        _holding[self] = None
+        try:
+            for name in self.wanted(keys, family):
+                self._take(name)
+            for path in self.wanted_files(files) if files else ():
+                # Threads of this process queue up here; one at a time asks the system.
+                self._take(f"file:{path}")
+                self._files.append(lock_file(path, self.called_off))
+        except PutOff:
+            self._top, self._top_file = before
+            raise
 
     async def acquire_async(self, keys: Sequence[str], family: str, files: Sequence[str] = ()) -> None:
         """Take the keys, and then the lock files, letting the event loop run."""
+        self._in_thread = False
+        _holding[self] = None
         for name in self.wanted(keys, family):
             await LOCKS.acquire_async(name)
             self.names.append(name)
@@ -222,12 +175,39 @@ class Holder:
             self.names.append(f"file:{path}")
             self._files.append(await lock_file_async(path))
 
+    def claims(self, request: Transfer) -> bool:
+        """Claim all keys of a bulk write at once; False where they have to be taken one by one.
+
+        A claim costs next to nothing and waits for nobody: others who write parts of these values wait for it.
+        """
+        stem = f"chunk:{self._prefix}/"
+
+        def name_all() -> list[str]:
+            return [stem + key for key in request.names()]
+
+        claim = Claim(stem + request.keys.prefix, request.count, name_all)
+        _holding[self] = None
+        if LOCKS.claim(claim, self._holds):
+            self._claim = claim
+            return True
+        return False
+
     def release(self) -> None:
-        """Let all keys of this generator go, last first."""
+        """Let all keys of this generator go, last first; then do what had to wait for that."""
+        if self._claim is not None:
+            LOCKS.end_claim(self._claim)
+            self._claim = None
         while self._files:
             self._files.pop().close()
         while self.names:
             LOCKS.release(self.names.pop())
+        _holding.pop(self, None)
+        if self.after:
+            work, self.after = self.after, []
+            if self._in_thread:
+                _do_all(work)
+            else:
+                threading.Thread(target=_do_all, args=(work,), name="zarr_put_off").start()
 
 
 def lock_prefix(store: Any) -> str:

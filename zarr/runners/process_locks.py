@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr._lazy import LazyModule
+from zarr.runners.lock_table import CalledOff
 
 if TYPE_CHECKING:
     import asyncio
@@ -150,13 +151,23 @@ def _explained(error: OSError, path: str) -> OSError:
     )
 
 
-def lock_file(path: str) -> LockedFile:
+def _lock_watching(fd: int, called_off: threading.Event) -> None:
+    for pause in _pauses():
+        if _try_lock(fd):
+            return
+        if called_off.wait(pause):
+            raise CalledOff
+
+
+def lock_file(path: str, called_off: threading.Event | None = None) -> LockedFile:
     """Lock a file, waiting until no other process has it locked.
 
     Parameters
     ----------
     path : str
         The file and its folders are made where they are not there.
+    called_off : threading.Event, optional
+        Ends the wait when it is set.
 
     Returns
     -------
@@ -167,6 +178,8 @@ def lock_file(path: str) -> LockedFile:
     ------
     OSError
         If the file cannot be made, or its file system has no locks.
+    CalledOff
+        If the event is set first.
 
     Examples
     --------
@@ -176,7 +189,10 @@ def lock_file(path: str) -> LockedFile:
     while True:
         file = LockedFile(path)
         try:
-            _lock(file.fd)
+            if called_off is None:
+                _lock(file.fd)
+            else:
+                _lock_watching(file.fd, called_off)
             if file.is_current():
                 return file
         except OSError as error:

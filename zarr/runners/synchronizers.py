@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from zarr._lazy import LazyModule
 from zarr.errors import ZarrRuntimeWarning
-from zarr.runners.locks import LOCKS
+from zarr.runners.lock_table import LOCKS
 from zarr.runners.process_locks import LockedFile, lock_file
 
 if TYPE_CHECKING:

@@ -260,9 +260,12 @@ class Transfer(Request):
         How many keys the job goes over.
     nbytes : int
         Decoded bytes that the job moves: the runner weighs worker threads and batches by it.
+    locks : bool, optional
+        Whether others who hold one of the keys are waited for, and kept waiting, as if each key were held while the
+        job runs; by default if it writes.
     """
 
-    __slots__ = ("coords", "count", "direction", "job", "keys", "nbytes", "slots")
+    __slots__ = ("coords", "count", "direction", "job", "keys", "locks", "nbytes", "slots")
 
     def __init__(
         self,
@@ -274,7 +277,9 @@ class Transfer(Request):
         count: int,
         nbytes: int = 0,
         slots: Sequence[int] | None = None,
+        locks: bool | None = None,
     ) -> None:
+        self.locks = direction == "write" if locks is None else locks
         self.job = job
         self.direction = direction
         self.keys = keys

@@ -1,0 +1,68 @@
+"""What the tests of concurrent work share: how to start it, where it goes, how many rounds it takes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from zarr.storage import LMDBStore, LocalStore, MemoryStore, SQLiteStore, ZipStore
+
+KINDS = ["memory", "local", "zip", "sqlite", *(["lmdb"] if find_spec("lmdb") else [])]
+SHARED_KINDS = [kind for kind in KINDS if kind not in ("memory", "zip")]
+"""Stores that several processes can write."""
+
+
+def rounds(few: int, full: int) -> int:
+    """How often a race is run: a few times in the suite, as often as promised with ``ZARR_TRUST_FULL=1``."""
+    return full if os.environ.get("ZARR_TRUST_FULL") == "1" else few
+
+
+def make_store(kind: str, folder: Any) -> Any:
+    """A new store of one kind below a folder."""
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    if kind == "memory":
+        return MemoryStore()
+    if kind == "local":
+        return LocalStore(place / "data")
+    if kind == "zip":
+        return ZipStore(place / "data.zip", mode="w")
+    return SQLiteStore(place / "data.sqlite") if kind == "sqlite" else LMDBStore(place / "data.lmdb", sync=False)
+
+
+def run_together(actions: list[Callable[[], Any]], seconds: float = 60) -> None:
+    """Start every action at once in a thread of its own; raise the first error, or if they do not end."""
+    barrier, errors = threading.Barrier(len(actions)), []
+
+    def run(action: Callable[[], Any]) -> None:
+        barrier.wait()
+        try:
+            action()
+        except BaseException as error:  # handed to the caller below
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(action,), daemon=True) for action in actions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(seconds)
+    assert not any(thread.is_alive() for thread in threads), f"not done within {seconds} seconds"
+    if errors:
+        raise errors[0]
+
+
+def open_descriptors() -> int:
+    """How many files this process has open; -1 where that cannot be counted."""
+    for folder in ("/proc/self/fd", "/dev/fd"):
+        if os.path.isdir(folder):
+            return len(os.listdir(folder)) - 1
+    return -1
+
+
+def threads_named(start: str = "zarr") -> Iterator[threading.Thread]:
+    """The threads of the library that are alive."""
+    return (thread for thread in threading.enumerate() if thread.name.startswith(start))

@@ -1,0 +1,233 @@
+"""The table of locks on store keys, shared by threads and event-loop tasks of one process.
+
+A lock belongs to an *operation*, not to a thread: an operation may begin in one thread and end in another, and an
+event-loop task must be able to wait without blocking its loop. So each held key has a queue of waiters, and the one
+who lets go hands the key to the first of them, whether that is a thread or a task. Keys that nobody holds cost
+nothing: there is no table of idle locks.
+
+A bulk write of whole values *claims* its keys all together, which costs the same for two keys and for a million: the
+claim is noted, and a key of it is locked only when somebody asks for it. Claims do not keep each other out, for of two
+whole values that are stored at once either may stay. Where a key of a claim is held when it is made, there is no claim:
+the bulk write locks its keys one by one, in order, like everybody else. So whoever has a claim waits for nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final
+
+from zarr._lazy import LazyModule
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = LazyModule("asyncio")
+
+MAX_NAMED_KEYS: Final = 1 << 16
+"""A claim of more keys than these takes every key of its array for its own, rather than naming them all."""
+
+WATCH_SECONDS: Final = 0.02
+"""How often a thread that waits for a key looks whether its operation was called off meanwhile."""
+
+
+class CalledOff(BaseException):
+    """Thrown into steps that run in a thread when the task that waits for them was cancelled."""
+
+
+class _Waiter:
+    """One who waits for a key; ``wake`` is called by the thread that lets the key go."""
+
+    __slots__ = ("granted", "wake")
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self.wake = wake
+        self.granted = False
+
+
+class Claim:
+    """The keys of one bulk write of whole values.
+
+    Parameters
+    ----------
+    stem : str
+        What the names of all these keys begin with.
+    count : int
+        How many there are.
+    name_all : callable
+        Returns all the names; asked only where somebody else wants a key of the same stem.
+    """
+
+    __slots__ = ("_count", "_name_all", "_names", "_stem", "taken")
+
+    def __init__(self, stem: str, count: int, name_all: Callable[[], Iterable[str]]) -> None:
+        self._stem = stem
+        self._count = count
+        self._name_all = name_all
+        self._names: frozenset[str] | None = None
+        self.taken: list[str] = []
+
+    def covers(self, name: str) -> bool:
+        """Whether a key belongs to the claim."""
+        if not name.startswith(self._stem):
+            return False
+        if self._count > MAX_NAMED_KEYS:
+            return True
+        if self._names is None:
+            self._names = frozenset(self._name_all())
+        return name in self._names
+
+
+class LockTable:
+    """Which keys are held, and who waits for each."""
+
+    def __init__(self) -> None:
+        # Reentrant: a finalizer may run, and use the library, at any allocation.
+        self._guard = threading.RLock()
+        self._queues: dict[str, deque[_Waiter]] = {}
+        self._claims: list[Claim] = []
+
+    def __len__(self) -> int:
+        return len(self._queues) + len(self._claims)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether this thread is just at work in the table: what asks is a finalizer, and must not wait here."""
+        return bool(self._guard._is_owned())  # type: ignore[attr-defined]
+
+    def try_acquire(self, name: str) -> bool:
+        """Take the key if nobody holds it."""
+        mine: deque[_Waiter] = deque()
+        if self._queues.setdefault(name, mine) is not mine:
+            return False
+        # First the key, then a look at the claims; who claims does it the other way round, so one sees the other.
+        return not (self._claims and self._is_claimed(name))
+
+    def _is_claimed(self, name: str) -> bool:
+        """Give a key that was just taken to the claim that it belongs to, if there is one."""
+        with self._guard:
+            return self._hand_on(name)
+
+    def _hand_on(self, name: str) -> bool:
+        for claim in tuple(self._claims):
+            if claim.covers(name):
+                claim.taken.append(name)
+                return True
+        return False
+
+    def _join(self, name: str, waiter: _Waiter) -> bool:
+        """Take the key or stand in its queue; True when taken."""
+        with self._guard:
+            if self.try_acquire(name):
+                return True
+            self._queues[name].append(waiter)
+            return False
+
+    def claim(self, claim: Claim, own: Callable[[str], bool]) -> bool:
+        """Note a claim, unless one of its keys is held by others than those of whom ``own`` tells."""
+        self._claims.append(claim)
+        if not self._queues:
+            return True
+        with self._guard:
+            held = [name for name in tuple(self._queues) if claim.covers(name) and name not in claim.taken]
+        if all(own(name) for name in held):
+            return True
+        self.end_claim(claim)
+        return False
+
+    def end_claim(self, claim: Claim) -> None:
+        """Forget a claim; keys of it for which others wait are theirs now, unless another claim has them."""
+        with self._guard:
+            self._claims.remove(claim)
+            taken = [name for name in claim.taken if not self._hand_on(name)]
+        for name in taken:
+            self.release(name)
+
+    def release(self, name: str) -> None:
+        """Let the key go, or hand it to the first who waits and can still be reached."""
+        while True:
+            with self._guard:
+                queue = self._queues.get(name)
+                if queue is None:
+                    return
+                if not queue:
+                    del self._queues[name]
+                    return
+                waiter = queue.popleft()
+                waiter.granted = True
+            try:
+                waiter.wake()
+            except RuntimeError:
+                # The waiter's event loop was closed: nobody is there to take the key, so the next one gets it.
+                continue
+            return
+
+    def _give_up(self, name: str, waiter: _Waiter) -> None:
+        """The waiter stops waiting; a key that was handed over in the meantime goes on to the next."""
+        with self._guard:
+            if not waiter.granted:
+                queue = self._queues.get(name)
+                if queue is not None and waiter in queue:
+                    queue.remove(waiter)
+                return
+        self.release(name)
+
+    def acquire(self, name: str, called_off: threading.Event | None = None) -> None:
+        """Take the key, blocking the thread until it is free.
+
+        Raises
+        ------
+        CalledOff
+            If that event is set first.
+        """
+        if self.try_acquire(name):
+            return
+        event = threading.Event()
+        waiter = _Waiter(event.set)
+        if self._join(name, waiter):
+            return
+        try:
+            if called_off is None:
+                event.wait()
+            while not event.wait(WATCH_SECONDS):
+                if called_off is not None and called_off.is_set():
+                    raise CalledOff
+        except BaseException:
+            self._give_up(name, waiter)
+            raise
+
+    async def acquire_async(self, name: str) -> None:
+        """Take the key, letting the event loop run until it is free."""
+        if self.try_acquire(name):
+            return
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+
+        def settle() -> None:
+            if not future.done():
+                future.set_result(None)
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(settle)
+
+        waiter = _Waiter(wake)
+        if self._join(name, waiter):
+            return
+        try:
+            await future
+        except BaseException:
+            self._give_up(name, waiter)
+            raise
+
+    def reset(self) -> None:
+        """Forget everything; for a forked child, where the holders of the parent do not exist."""
+        self._guard = threading.RLock()
+        self._queues = {}
+        self._claims = []
+
+
+LOCKS = LockTable()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=LOCKS.reset)
