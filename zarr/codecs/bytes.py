@@ -22,6 +22,7 @@ from zarr.codecs.bound import (
 from zarr.codecs.configuration import configuration_of
 from zarr.codecs.deprecated_enums import DeprecatedStrEnumMeta, one_of
 from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.dtype.small import drop_unused_bits, is_small, used_bits
 from zarr.errors import ChunkEncodeError, warn_once
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def has_byte_order(dtype: np.dtype[Any]) -> bool:
         return has_byte_order(dtype.subdtype[0])
     if dtype.fields is not None:
         return any(has_byte_order(entry[0]) for entry in dtype.fields.values())
-    return not is_variable(dtype) and dtype.byteorder != "|"
+    return not is_variable(dtype) and dtype.byteorder != "|" and dtype.itemsize > 1
 
 
 def swap_width(dtype: np.dtype[Any], stored: np.dtype[Any]) -> int | None:
@@ -69,6 +70,8 @@ def swap_width(dtype: np.dtype[Any], stored: np.dtype[Any]) -> int | None:
     """
     if dtype == stored:
         return 0
+    if is_small(dtype):
+        return 2 if dtype.itemsize == 2 else None  # of a pair, numpy would reverse all bytes
     width = {"c": dtype.itemsize // 2, "U": 4}.get(dtype.kind, dtype.itemsize if dtype.kind in "iufmM" else 0)
     return width if width in (2, 4, 8) else None
 
@@ -88,12 +91,18 @@ class BoundBytes(BoundBase):
         self._stored = self._dtype if endian is None else self._dtype.newbyteorder(order)  # type: ignore[arg-type]
         self._nbytes = element_count(spec.shape) * self._dtype.itemsize
         self._swaps = self._stored != self._dtype
+        self._has_unused_bits = used_bits(self._dtype) < 8
 
     def decode(self, data: Bytes) -> AnyArray:
         """Return the bytes as an array."""
         check_size("bytes", data, self._nbytes)
         if self._nbytes == 0:
             return np.zeros(self._shape, dtype=self._dtype)
+        if self._has_unused_bits:
+            data = drop_unused_bits(data, self._dtype)
+        if self._swaps and is_small(self._dtype):
+            data = data.reshape(-1, 2)[:, ::-1].reshape(-1)  # numpy would reverse all bytes of a pair
+            return data.view(self._dtype).reshape(self._shape)
         array: AnyArray = data.view(self._stored).reshape(self._shape)
         return array.astype(self._dtype) if self._swaps else array
 
@@ -105,6 +114,8 @@ class BoundBytes(BoundBase):
                 "variable-length elements need a codec such as 'vlen-utf8' or 'vlen-bytes'",
                 codec="bytes",
             )
+        if self._swaps and is_small(self._dtype):
+            return as_bytes(np.asarray(data, dtype=self._dtype)).reshape(-1, 2)[:, ::-1].reshape(-1)
         return as_bytes(np.asarray(data, dtype=self._stored))
 
     def encoded_size(self, nbytes: int) -> int:
@@ -114,7 +125,13 @@ class BoundBytes(BoundBase):
     def extend(self, form: NativeForm) -> NativeForm | None:
         """Return the native form with this byte order."""
         width = swap_width(self._dtype, self._stored)
-        if width is None or is_variable(self._dtype) or self._dtype.itemsize == 0 or (width and form.stages):
+        if (
+            width is None
+            or self._has_unused_bits
+            or is_variable(self._dtype)
+            or self._dtype.itemsize == 0
+            or (width and form.stages)
+        ):
             return None
         return replace(form, itemsize=self._dtype.itemsize, swap_width=width)
 

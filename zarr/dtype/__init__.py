@@ -23,6 +23,7 @@ from zarr.dtype.parse import (
     parse_dtype,
 )
 from zarr.dtype.registry import DataTypeRegistry, data_type_registry
+from zarr.dtype.small import SmallComplex, SmallFloat, SmallInt
 from zarr.dtype.spec import (
     DateTime64JSON_V2,
     DateTime64JSON_V3,
@@ -86,6 +87,9 @@ __all__ = [
     "RawBytes",
     "RawBytesJSON_V2",
     "RawBytesJSON_V3",
+    "SmallComplex",
+    "SmallFloat",
+    "SmallInt",
     "Struct",
     "StructJSON_V3",
     "Structured",
@@ -144,4 +148,4 @@ for _cls in (
 ):
     data_type_registry.register(_cls._zarr_v3_name, _cls)
 # No names of their own: whole families of JSON forms. They are not among the named types that others walk through.
-data_type_registry.families.extend((RawBits, PythonObject))
+data_type_registry.families.extend((RawBits, PythonObject, SmallInt, SmallFloat, SmallComplex))

@@ -282,7 +282,9 @@ def canonical(dtype: np.dtype[Any]) -> np.dtype[Any]:
     >>> type(canonical(np.dtype("q"))).__name__
     'Int64DType'
     """
-    return cast("np.dtype[Any]", native_dtype(dtype.str)) if dtype.kind in "iufc" else dtype
+    if dtype.kind not in "iufc" or dtype.type.__module__ != "numpy":
+        return dtype
+    return cast("np.dtype[Any]", native_dtype(dtype.str))
 
 
 def v3_unstable_dtype_warning(dtype: ZDType[Any, Any]) -> None:

@@ -121,6 +121,7 @@ class Complex64(BaseComplex["np.dtype[np.complex64]", np.complex64]):
 
     dtype_cls: ClassVar[Any] = np.dtypes.Complex64DType
     _zarr_v3_name: ClassVar[str] = "complex64"
+    _zarr_v3_aliases: ClassVar[tuple[str, ...]] = ("complex_float32",)
     _code: ClassVar[str] = "c8"
     _part_code: ClassVar[str] = "f4"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">c8", "<c8")
@@ -132,6 +133,7 @@ class Complex128(BaseComplex["np.dtype[np.complex128]", np.complex128]):
 
     dtype_cls: ClassVar[Any] = np.dtypes.Complex128DType
     _zarr_v3_name: ClassVar[str] = "complex128"
+    _zarr_v3_aliases: ClassVar[tuple[str, ...]] = ("complex_float64",)
     _code: ClassVar[str] = "c16"
     _part_code: ClassVar[str] = "f8"
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">c16", "<c16")

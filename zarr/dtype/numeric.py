@@ -46,10 +46,13 @@ class Numeric(ZDType[TDType_co, TScalar_co], HasItemSize):
         The letter and the width.
     _zarr_v2_names
         The names in format 2: one for a single byte, else one per byte order, big-endian first.
+    _zarr_v3_aliases
+        Other names that are read in format 3.
     """
 
     _code: ClassVar[str]
     _zarr_v2_names: ClassVar[tuple[str, ...]]
+    _zarr_v3_aliases: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def _make(cls, endianness: EndiannessStr) -> Self:
@@ -83,7 +86,8 @@ class Numeric(ZDType[TDType_co, TScalar_co], HasItemSize):
 
     @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        if split_dtype_spec_v3(data) == (cls._zarr_v3_name, {}):
+        spec = split_dtype_spec_v3(data)
+        if spec is not None and spec[0] in (cls._zarr_v3_name, *cls._zarr_v3_aliases) and not spec[1]:
             return cls._make("little")
         raise wrong_json(cls, data, f"the string {cls._zarr_v3_name!r}")
 
