@@ -413,7 +413,7 @@ def _open_steps(
     if array_wanted:
         creation = {name: value for name, value in given.items() if name != "use_consolidated"}
         return (yield from _open_array_steps(place, mode, zarr_format, config, creation))
-    unknown = [name for name in given if name not in (*GROUP_ONLY, *GROUP_IGNORED, "shape", "dtype", "data", "chunks")]
+    unknown = [name for name in given if name not in (*GROUP_ONLY, *GROUP_IGNORED)]
     if unknown:
         raise TypeError(f"open_group() got an unexpected keyword argument {unknown[0]!r}")
     if config is not None:

@@ -171,9 +171,10 @@ class BloscCodec(BytesBytesMethods, BytesBytesCodec):
         put = object.__setattr__
         put(self, "_tunable_attrs", tunable)
         put(self, "typesize", 1 if typesize is None else parse_typesize(typesize))
-        put(self, "cname", one_of(cname, BLOSC_CNAME, "cname"))
+        put(self, "cname", one_of(cname, BLOSC_CNAME, "cname", "BloscCodec"))
         put(self, "clevel", parse_clevel(clevel))
-        put(self, "shuffle", "bitshuffle" if shuffle is None else one_of(shuffle, BLOSC_SHUFFLE, "shuffle"))
+        named = "bitshuffle" if shuffle is None else one_of(shuffle, BLOSC_SHUFFLE, "shuffle", "BloscCodec")
+        put(self, "shuffle", named)
         put(self, "blocksize", parse_blocksize(blocksize))
 
     @classmethod

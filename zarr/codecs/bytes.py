@@ -156,7 +156,8 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
     endian: EndianLiteral | None
 
     def __init__(self, *, endian: Endian | EndianLiteral | None = "little") -> None:
-        object.__setattr__(self, "endian", None if endian is None else one_of(endian, ENDIAN, "endian"))
+        named = None if endian is None else one_of(endian, ENDIAN, "endian", "BytesCodec")
+        object.__setattr__(self, "endian", named)
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:
@@ -187,7 +188,7 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
         if dtype.fields is None:
             raise ValueError("The `endian` configuration needs to be specified for multi-byte data types.")
         warn_once(
-            "The 'bytes' codec of this structured array says no 'endian'. Little-endian is assumed, as in old files.",
+            "Missing 'endian' for structured dtype in the 'bytes' codec. Little-endian is assumed, as in old files.",
             UserWarning,
         )
         return replace(self, endian="little")

@@ -200,6 +200,11 @@ class CastValue(ArrayArrayMethods, ArrayArrayCodec):
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
         """Return the size in the other data type."""
+        if chunk_spec.dtype.to_native_dtype().char not in _CODES:
+            raise ValueError(
+                "The cast_value codec knows the sizes of fixed-size integer and floating-point data types only. "
+                f"Got {chunk_spec.dtype}."
+            )
         source = native_dtype(chunk_spec).itemsize
         return input_byte_length // source * self.dtype.to_native_dtype().itemsize
 

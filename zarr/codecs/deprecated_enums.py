@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import warnings
 from typing import Any, ClassVar
 
@@ -23,7 +24,7 @@ class DeprecatedStrEnumMeta(type):
         return members[name]
 
 
-def one_of(value: Any, allowed: tuple[str, ...], field: str) -> str:
+def one_of(value: Any, allowed: tuple[str, ...], field: str, owner: str) -> str:
     """Return a string that must be one of a few; an enumeration member stands for its value.
 
     Raises
@@ -33,9 +34,15 @@ def one_of(value: Any, allowed: tuple[str, ...], field: str) -> str:
 
     Examples
     --------
-    >>> one_of("little", ("little", "big"), "endian")
+    >>> one_of("little", ("little", "big"), "endian", "BytesCodec")
     'little'
     """
+    if isinstance(value, enum.Enum):
+        warnings.warn(
+            f"Passing an enum to {owner} for {field!r} is deprecated; pass the string {value.value!r} instead.",
+            DeprecationWarning,
+            stacklevel=4,
+        )
     value = getattr(value, "value", value)
     if isinstance(value, str) and value in allowed:
         return value

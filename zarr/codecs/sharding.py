@@ -164,7 +164,7 @@ class ShardingCodec(
         put(self, "chunk_shape", _parse_inner_shape(chunk_shape))
         put(self, "codecs", parse_codecs(codecs))
         put(self, "index_codecs", _parse_index_codecs(index_codecs))
-        put(self, "index_location", one_of(index_location, INDEX_LOCATION, "index_location"))
+        put(self, "index_location", one_of(index_location, INDEX_LOCATION, "index_location", "ShardingCodec"))
         put(self, "subchunk_write_order", subchunk_write_order)
 
     @classmethod

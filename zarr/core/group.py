@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from zarr.core.group_nodes import create_hierarchy, create_nodes, create_rooted_hierarchy, get_node
+from zarr.core.group_nodes import (
+    _parse_hierarchy_dict,
+    create_hierarchy,
+    create_nodes,
+    create_rooted_hierarchy,
+    get_node,
+)
 from zarr.groups.asynchronous import AsyncGroup
 from zarr.groups.hierarchy import ImplicitGroupMarker
 from zarr.groups.synchronous import Group
@@ -19,6 +25,7 @@ __all__ = [
     "ImplicitGroupMarker",
     "StoreLike",
     "StorePath",
+    "_parse_hierarchy_dict",
     "create_hierarchy",
     "create_nodes",
     "create_rooted_hierarchy",

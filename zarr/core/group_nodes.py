@@ -9,8 +9,14 @@ from zarr.api.asynchronous import create_hierarchy
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.errors import NodeNotFoundError
 from zarr.groups.asynchronous import AsyncGroup, wrap_async
-from zarr.groups.handle import NodeRecord, Nodes
-from zarr.groups.hierarchy import create_hierarchy_steps, create_nodes_steps, normalize_nodes, root_of
+from zarr.groups.handle import NodeMetadata, NodeRecord, Nodes
+from zarr.groups.hierarchy import (
+    create_hierarchy_steps,
+    create_nodes_steps,
+    implicit_groups,
+    normalize_nodes,
+    root_of,
+)
 from zarr.runners.choose import async_runner_for
 from zarr.steps.nodes import read_node_steps
 from zarr.steps.requests import Steps
@@ -134,3 +140,9 @@ async def create_rooted_hierarchy(
 
 
 __all__ = ["create_hierarchy", "create_nodes", "create_rooted_hierarchy", "get_node"]
+
+
+def _parse_hierarchy_dict(*, data: Nodes) -> dict[str, NodeMetadata]:
+    """All nodes of a hierarchy by normal paths, with the groups that they need above them."""
+    normal = normalize_nodes(data)
+    return {**normal, **implicit_groups(normal)}

@@ -153,8 +153,10 @@ class CacheStore(WrapperStore[Store]):
         cache_set_data: bool = True,
     ) -> None:
         super().__init__(store)
-        if not (cache_store.supports_writes and cache_store.supports_deletes) or cache_store.read_only:
-            raise ValueError("the cache store must let itself be written to and deleted from")
+        if not cache_store.supports_deletes:
+            raise ValueError(f"The cache store {cache_store} does not support deletes: old values could not leave it.")
+        if not cache_store.supports_writes or cache_store.read_only:
+            raise ValueError(f"The cache store {cache_store} must let itself be written to.")
         if isinstance(max_age_seconds, str) and max_age_seconds != "infinity":
             raise ValueError("max_age_seconds string value must be 'infinity'")
         if not isinstance(max_age_seconds, str) and max_age_seconds < 0:

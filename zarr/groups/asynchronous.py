@@ -37,7 +37,7 @@ from zarr.groups.operations import (
 )
 from zarr.groups.parameters import creation_parameters, with_one_compressor
 from zarr.groups.summary import info_complete_steps, tree_steps
-from zarr.groups.walk import Lookup, Lookups, members_steps
+from zarr.groups.walk import Lookup, Lookups, look_up, members_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for
 from zarr.storage.resolve import resolve_store_path
@@ -170,6 +170,13 @@ class AsyncGroup(GroupFace):
 
     async def getitem(self, key: str) -> AsyncArray[Any] | AsyncGroup:
         return self._wrap(await self._run(node_steps(self._handle, key)))
+
+    def _getitem_consolidated(self, store_path: StorePath, key: str, prefix: str) -> AsyncArray[Any] | AsyncGroup:
+        """The node at a key, from the copy of the documents alone."""
+        metadata = look_up(self._handle.consolidated, key.strip("/"))
+        if metadata is None:
+            raise KeyError(f"'{key}' not found in consolidated metadata.")
+        return wrap_async(NodeRecord(key, store_path / key, metadata, self._handle.origin, self._handle.config))
 
     async def get(self, key: str, default: DefaultT | None = None) -> AsyncArray[Any] | AsyncGroup | DefaultT | None:
         record = await self._run(find_steps(self._handle, key))

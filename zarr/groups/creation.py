@@ -11,7 +11,13 @@ import numpy as np
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.array_spec import parse_array_config
 from zarr.arrays.codec_choice import is_auto
-from zarr.arrays.create import DEFAULT_FILL_VALUE, create_array_steps, default_zarr_format
+from zarr.arrays.create import (
+    DEFAULT_FILL_VALUE,
+    create_array_steps,
+    default_zarr_format,
+    init_array_steps,
+    new_array_metadata,
+)
 from zarr.codecs.sharding import ShardingCodec
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
 from zarr.metadata.v2 import ArrayV2Metadata
@@ -105,14 +111,16 @@ def legacy_array_steps(
         _refuse(2, codecs=codecs, chunk_key_encoding=chunk_key_encoding, dimension_names=dimension_names)
         parameters.update(words_of_format_2(filters, compressor, dimension_separator))
     else:
-        _refuse(3, filters=filters, dimension_separator=dimension_separator)
-        parameters.update(words_of_format_3(codecs, compressor, chunk_key_encoding))
+        named = None if is_auto(compressor) else repr(compressor)
+        _refuse(3, filters=filters, dimension_separator=dimension_separator, compressor=named)
+        parameters.update(words_of_format_3(codecs, chunk_key_encoding))
         parameters["dimension_names"] = dimension_names
     if data is not None:
-        wanted = parameters.pop("dtype")
-        native = wanted.to_native_dtype() if hasattr(wanted, "to_native_dtype") else wanted
-        parameters["data"] = np.asarray(data, dtype=native)
-        parameters["shape"] = None
+        # The data type is the one that was asked for: data of another one are cast when they are written.
+        elements = np.asanyarray(data)
+        how = {"overwrite": parameters.pop("overwrite"), "config": parameters.pop("config")}
+        metadata = new_array_metadata(**{**parameters, "shape": elements.shape})
+        return (yield from init_array_steps(store_path, metadata, data=elements, **how))
     return (yield from create_array_steps(store_path, **parameters))
 
 
@@ -129,11 +137,9 @@ def words_of_format_2(filters: Any, compressor: Any, separator: str | None) -> d
     }
 
 
-def words_of_format_3(codecs: Iterable[Any] | None, compressor: Any, encoding: Any) -> dict[str, Any]:
+def words_of_format_3(codecs: Iterable[Any] | None, encoding: Any) -> dict[str, Any]:
     """What format 3 calls codecs and keys, in the words of ``create_array``."""
     words: dict[str, Any] = {}
-    if not is_auto(compressor):
-        words["compressors"] = compressor
     if codecs is not None:
         words.update(split_codecs(codecs))
     if encoding is not None:
@@ -181,6 +187,7 @@ _INSTEAD = {
     "dimension_names": "",
     "filters": " Use array-to-array codecs instead.",
     "dimension_separator": " Use chunk_key_encoding instead.",
+    "compressor": " Use bytes-to-bytes codecs instead.",
 }
 
 

@@ -64,7 +64,7 @@ def normalize_nodes(nodes: Nodes, *, one_format: bool = True) -> dict[str, NodeM
         raise ValueError(
             "Got data with both Zarr v2 and Zarr v3 nodes, which is invalid. "
             f"The following keys map to Zarr v2 nodes: {by_format[2]}. "
-            f"The following keys map to Zarr v3 nodes: {by_format[3]}. "
+            f"The following keys map to Zarr v3 nodes: {by_format[3]}."
             "Ensure that all nodes have the same Zarr format."
         )
     for path in normal:
@@ -243,12 +243,17 @@ def member_hierarchy_steps(handle: GroupHandle, nodes: Nodes, overwrite: bool = 
     Raises
     ------
     ValueError
-        If one of the nodes is the group itself.
+        If one of the nodes is the group itself, or of another format than the group.
     """
     if any(normalize_path(path) == "" for path in nodes):
         raise ValueError(
             "The input defines a root node, but a root node already exists, namely this Group instance. "
             "It is an error to use this method to create a root node. Remove the root node from the input dict, or use "
             "a function like create_rooted_hierarchy to create a rooted hierarchy."
+        )
+    if any(metadata.zarr_format != handle.metadata.zarr_format for metadata in nodes.values()):
+        raise ValueError(
+            "The zarr_format of the nodes must be the same as the parent group. "
+            f"The group at {handle.store_path} is of format {handle.metadata.zarr_format}."
         )
     return (yield from create_hierarchy_steps(handle.store_path, nodes, overwrite))

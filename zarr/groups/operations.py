@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr._lazy import LazyModule
 from zarr.array_spec import ArrayConfig, parse_array_config
+from zarr.arrays.codec_choice import is_auto
 from zarr.arrays.copying import from_array_steps
 from zarr.arrays.create import create_array_steps
 from zarr.arrays.face import ArrayFace
 from zarr.buffer.core import default_buffer_prototype
+from zarr.dtype import parse_dtype
 from zarr.errors import (
     ArrayNotFoundError,
     ContainsArrayError,
@@ -29,8 +32,12 @@ from zarr.steps.nodes import delete_node_steps, read_node_steps, write_node_step
 from zarr.steps.requests import Gather, Get, Hold, LockScope, Put, Steps
 
 if TYPE_CHECKING:
+    import numcodecs
+
     from zarr.storage.path import StorePath
     from zarr.types import JSON, ZarrFormat
+else:
+    numcodecs = LazyModule("numcodecs")
 
 
 def new_group_steps(
@@ -183,8 +190,13 @@ def _configured(handle: GroupHandle, parameters: dict[str, Any]) -> dict[str, An
 
 def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Steps[NodeRecord]:
     """Make an array below a group; the parameters are those of :func:`create_array_steps`."""
+    zarr_format = handle.metadata.zarr_format
+    parameters.pop("storage_options", None)  # the store is the group's
+    if zarr_format == 2 and is_auto(parameters.get("compressors", "auto")):
+        # What arrays made by way of a group of format 2 have always got; other ways of making one choose by dtype.
+        parameters["compressors"] = numcodecs.Blosc()
     made = yield from create_array_steps(
-        handle.store_path / name, zarr_format=handle.metadata.zarr_format, **_configured(handle, parameters)
+        handle.store_path / name, zarr_format=zarr_format, **_configured(handle, parameters)
     )
     return NodeRecord(name, made.store_path, made.metadata, config=made.config)
 
@@ -192,8 +204,21 @@ def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Ste
 def like_steps(
     handle: GroupHandle, name: str, *, like: Any = None, full: bool = False, **parameters: Any
 ) -> Steps[NodeRecord]:
-    """Make an array by the parameters of ``zarr.create``, after the model of another one if there is one."""
-    given = {"zarr_format": handle.metadata.zarr_format, **_configured(handle, parameters)}
+    """Make an array by the parameters of ``zarr.create``, after the model of another one if there is one.
+
+    Raises
+    ------
+    ValueError
+        If it shall be of another format than the group, which could not list it then.
+    """
+    zarr_format = handle.metadata.zarr_format
+    asked = parameters.pop("zarr_format", None)
+    if asked is not None and asked != zarr_format:
+        raise ValueError(
+            f"Cannot create a zarr_format={asked} array in a zarr_format={zarr_format} group: {handle.store_path}"
+        )
+    parameters.pop("storage_options", None)  # the store is the group's
+    given = {"zarr_format": zarr_format, **_configured(handle, parameters)}
     if like is not None:
         given = (full_like_parameters if full else like_parameters)(like, given)
     made = yield from legacy_array_steps(handle.store_path / name, **given)
@@ -210,7 +235,9 @@ def set_steps(handle: GroupHandle, key: str, value: Any) -> Steps[NodeRecord]:
         return NodeRecord(key, made.store_path, made.metadata, config=made.config)
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         value = np.asarray(value)
-    return (yield from member_array_steps(handle, key, data=value, overwrite=True))
+    given = {"data": value, "zarr_format": handle.metadata.zarr_format, "overwrite": True}
+    made = yield from create_array_steps(handle.store_path / key, **_configured(handle, given))
+    return NodeRecord(key, made.store_path, made.metadata, config=made.config)
 
 
 def require_array_steps(
@@ -224,19 +251,21 @@ def require_array_steps(
         If there is a group, or an array of another shape or dtype.
     """
     record = yield from find_steps(handle, name)
+    wanted_type = np.dtype(float) if dtype is None else dtype
     if record is None:
-        return (yield from member_array_steps(handle, name, shape=shape, dtype=dtype, **parameters))
+        return (yield from member_array_steps(handle, name, shape=shape, dtype=wanted_type, **parameters))
     metadata = record.metadata
     if isinstance(metadata, GroupMetadata):
         raise TypeError(f"Incompatible object (group) already exists at {record.store_path}")
     wanted = (int(shape),) if isinstance(shape, int | np.integer) else tuple(shape)
     if metadata.shape != wanted:
         raise TypeError(f"Incompatible shape ({metadata.shape} vs {wanted})")
-    if dtype is not None:
+    if dtype is not None or exact:
         stored = metadata.dtype.to_native_dtype()
-        asked = np.dtype(dtype)
+        asked = parse_dtype(wanted_type, zarr_format=metadata.zarr_format).to_native_dtype()
         if stored != asked if exact else not np.can_cast(stored, asked):
             raise TypeError(f"Incompatible dtype ({stored} vs {asked})")
+    record.config = parse_array_config(_configured(handle, parameters).get("config"))
     return record
 
 
@@ -247,6 +276,7 @@ def delete_steps(handle: GroupHandle, key: str) -> Steps[None]:
         raise ValueError(f"a group cannot delete itself: {key!r} names the group at {handle.store_path}")
     yield from delete_node_steps(store_path.path)
     yield from record_changes_steps(handle.store, {store_path.path: {}})
+    yield from fresh_steps(handle)
 
 
 def update_attributes_steps(

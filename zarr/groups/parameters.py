@@ -43,7 +43,10 @@ def with_one_compressor(parameters: dict[str, Any]) -> dict[str, Any]:
     compressors = parameters.get("compressors", "auto")
     if not (isinstance(compressors, str) and compressors == "auto"):
         raise ValueError("Cannot specify both `compressor` and `compressors`.")
-    warnings.warn("The `compressor` argument is deprecated. Use `compressors` instead.", ZarrUserWarning, stacklevel=4)
+    if compressor is not None:
+        warnings.warn(
+            "The `compressor` argument is deprecated. Use `compressors` instead.", ZarrUserWarning, stacklevel=4
+        )
     parameters["compressors"] = compressor
     return parameters
 

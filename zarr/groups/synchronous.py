@@ -330,7 +330,9 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         return self
 
     async def update_attributes_async(self, new_attributes: dict[str, Any]) -> Group:
-        """The same as :meth:`update_attributes`, to be awaited.
+        """Put attributes in the place of those of the group, to be awaited.
+
+        To merge them instead, await ``update_attributes`` of the asynchronous group.
 
         Parameters
         ----------
@@ -348,7 +350,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         >>> asyncio.run(zarr.group().update_attributes_async({"b": 2})).attrs.asdict()
         {'b': 2}
         """
-        await self._async_group.update_attributes(new_attributes)
+        await self._async_group._run(update_attributes_steps(self._handle, new_attributes, replace=True))
         return self
 
     def _change_attributes(self, changes: dict[str, Any], removed: tuple[str, ...] = (), replace: bool = False) -> None:

@@ -125,7 +125,6 @@ def settle_codecs(
     ValueError
         If there is not exactly one array-to-bytes codec, or a codec does not fit the array.
     """
-    validate_array_bytes_codec(codecs)
     spec = ArraySpec(shape=shape, dtype=dtype, fill_value=fill_value, config=_PLAIN_CONFIG, prototype=buffer_prototype)
     settled: list[Codec] = []
     for codec in codecs:
@@ -137,4 +136,6 @@ def settle_codecs(
             # A codec that moves axes moves those of the grid too: a shard after it is cut along the moved axes.
             encode_grid = getattr(evolved, "encode_grid", None)
             chunk_grid = chunk_grid if encode_grid is None else encode_grid(chunk_grid)
+    # A codec that does not fit the array is named first: it says more than that another one is missing.
+    validate_array_bytes_codec(codecs)
     return tuple(settled)

@@ -170,7 +170,9 @@ def parse_data_type(data: Mapping[str, Any]) -> ZDType[Any, Any]:
     filters = data.get("filters")
     candidates = [*(filters if isinstance(filters, list | tuple) else ()), data.get("compressor")]
     name = require(data, "dtype")  # type: ignore[arg-type]
-    spec: Any = {"name": name, "object_codec_id": get_object_codec_id(candidates)}
+    # A filter that makes bytes of objects may stand behind another data type, too, and says nothing about that.
+    objects = isinstance(name, str) and name.endswith("O")
+    spec: Any = {"name": name, "object_codec_id": get_object_codec_id(candidates) if objects else None}
     return get_data_type_from_json(spec, zarr_format=2)
 
 

@@ -231,6 +231,8 @@ class FsspecStore(Store):
     ) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key."""
         start, end = _span(byte_range)
+        if not self._is_open:
+            await self._ensure_open()
         if byte_range is not None and start == end == 0:
             return prototype.buffer.from_bytes(b"") if await self.exists(key) else None
         try:

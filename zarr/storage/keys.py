@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -60,6 +61,12 @@ def partial_owner(name: str) -> int | None:
     return int(match[1], 16) if match is not None and match[1] else None
 
 
+def is_upath(value: object) -> bool:
+    """Whether a value is a path of universal_pathlib; there is none before that package is loaded."""
+    module = sys.modules.get("upath")
+    return module is not None and isinstance(value, module.UPath)
+
+
 def normalize_path(path: str | bytes | Path | None) -> str:
     """Bring the path of a node into the form that keys are made from: no slash at either end, single slashes between.
 
@@ -88,7 +95,7 @@ def normalize_path(path: str | bytes | Path | None) -> str:
         return ""
     if isinstance(path, bytes):
         text = path.decode("ascii")
-    elif isinstance(path, Path):
+    elif isinstance(path, Path) or is_upath(path):
         text = str(path)
     elif isinstance(path, str):
         text = path

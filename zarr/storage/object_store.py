@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import pickle
 from collections.abc import AsyncGenerator, Iterable
@@ -53,7 +54,9 @@ class ObjectStore(Store, Generic[T_Store]):
     store: T_Store
 
     def __init__(self, store: T_Store, *, read_only: bool = False) -> None:
-        if not type(store).__module__.startswith(("obstore", "builtins", "_obstore", "virtualizarr", "obspec")):
+        module, name = type(store).__module__, type(store).__name__
+        ours = module.startswith(("obstore", "builtins", "_obstore", "virtualizarr", "obspec"))
+        if not ours or (module == "builtins" and hasattr(builtins, name)):
             raise TypeError(f"expected a store of obstore, got {store!r}")
         super().__init__(read_only=read_only)
         self.store = store
@@ -110,6 +113,8 @@ class ObjectStore(Store, Generic[T_Store]):
     ) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key."""
         check_key(key)
+        if not self._is_open:
+            await self._ensure_open()
         try:
             data = await self._get(key, byte_range)
         except Exception as error:
@@ -201,7 +206,9 @@ class ObjectStore(Store, Generic[T_Store]):
         start = dir_prefix(prefix)
         found = await obstore.list_with_delimiter_async(self.store, prefix=start or None)
         names = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
-        for name in sorted(name.rstrip("/").removeprefix(start) for name in names):
+        # A service may list the marker of the folder itself, too: it is no name below the folder.
+        paths = {name.rstrip("/") for name in names} - {prefix.rstrip("/")}
+        for name in sorted(path.removeprefix(start) for path in paths):
             yield name
 
     # Writing

@@ -12,7 +12,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import Store
 from zarr.registry import get_store_factory
 from zarr.storage.fsspec_store import FsspecStore, is_fsmap
-from zarr.storage.keys import join, normalize_path
+from zarr.storage.keys import is_upath, join, normalize_path
 from zarr.storage.local import LocalStore
 from zarr.storage.mapping import MappingStore
 from zarr.storage.memory import ManagedMemoryStore, MemoryStore, is_managed
@@ -78,6 +78,13 @@ def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[st
     return FsspecStore.from_url(url, storage_options=storage_options, read_only=mode == "r")
 
 
+def _from_upath(upath: Any, mode: AccessModeLiteral | None) -> Store:
+    """A path of universal_pathlib on the disk is a path; any other is one for fsspec."""
+    if upath.protocol in {"", "file", "local"}:
+        return _from_local_path(upath.path, mode)
+    return FsspecStore.from_upath(upath, read_only=mode == "r")
+
+
 def resolve_store(
     store_like: StoreLike | None,
     *,
@@ -122,6 +129,8 @@ def resolve_store(
         return store_like.store
     if isinstance(store_like, Store):
         return store_like
+    if not isinstance(store_like, Path) and is_upath(store_like):
+        return _from_upath(store_like, mode)
     if isinstance(store_like, str | Path):
         return _from_local_path(os.fspath(store_like), mode)
     if isinstance(store_like, dict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from typing import TYPE_CHECKING
 
 from zarr.storage.wrapper import WrapperStore
@@ -67,6 +68,18 @@ class LatencyStore(WrapperStore["Store"]):
         """Wait, then write."""
         await asyncio.sleep(self.set_latency)
         await super().set(key, value)
+
+    def get_sync(
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Wait in the calling thread, then read."""
+        time.sleep(self.get_latency)
+        return super().get_sync(key, prototype=prototype, byte_range=byte_range)
+
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Wait in the calling thread, then write."""
+        time.sleep(self.set_latency)
+        super().set_sync(key, value)
 
 
 def _drawn(latency: float | tuple[float, float]) -> float:

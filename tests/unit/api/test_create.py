@@ -92,9 +92,21 @@ def test_words_of_the_other_format_are_refused(zarr_format: Any, words: dict[str
         zarr.create(4, zarr_format=zarr_format, **words)
 
 
-def test_compressor_serves_both_formats() -> None:
-    assert zarr.create(4, compressor=None).compressors == ()
-    assert zarr.create(4, compressor=GzipCodec()).compressors == (GzipCodec(),)
+def test_compressor_is_a_word_of_format_2() -> None:
+    assert zarr.create(4, compressor=None, zarr_format=2).compressors == ()
+    for compressor in (None, GzipCodec(), "blosc"):
+        with pytest.raises(ValueError, match="compressor cannot be used for arrays with zarr_format 3"):
+            zarr.create(4, compressor=compressor)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("dtype", [str, "string", "datetime64[s]", "f4", "S3"])
+def test_data_get_the_type_that_was_asked_for(dtype: Any, zarr_format: Any) -> None:
+    made = zarr.array(np.arange(3), dtype=dtype, zarr_format=zarr_format)
+    plain = zarr.create(3, dtype=dtype, zarr_format=zarr_format)
+    assert made.metadata.dtype == plain.metadata.dtype
+    plain[:] = np.arange(3)
+    assert made[:].tolist() == plain[:].tolist()
 
 
 @pytest.mark.parametrize(

@@ -192,3 +192,11 @@ def test_open_like() -> None:
     assert (made.shape, made.chunks, made.dtype, made.fill_value) == ((10, 4), (5, 2), np.dtype("int16"), 3)
     made[:] = 1
     assert zarr.open_like(model, "x", store=store)[0, 0] == 1
+
+
+def test_a_group_where_an_array_was_asked_for() -> None:
+    store = MemoryStore()
+    zarr.create_group(store)
+    for words in ({"shape": (1,)}, {"dtype": "i4"}, {"chunks": (1,)}):
+        with pytest.raises(TypeError, match="unexpected keyword argument"):
+            zarr.open(store, **words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import pickle
 from typing import Any
 
@@ -240,3 +241,14 @@ def test_all_numcodecs_are_there() -> None:
         cls = getattr(wrapped, name)
         assert cls.codec_name.startswith("numcodecs.")
         assert type(parse_codec({"name": cls.codec_name, "configuration": {}})) is cls
+
+
+def test_members_of_enumerations_are_taken_with_a_notice() -> None:
+    class Old(enum.Enum):
+        big = "big"
+        zstd = "zstd"
+
+    with pytest.warns(DeprecationWarning, match="Passing an enum to BytesCodec"):
+        assert BytesCodec(endian=Old.big).endian == "big"  # type: ignore[arg-type]
+    with pytest.warns(DeprecationWarning, match="Passing an enum to BloscCodec"):
+        assert BloscCodec(cname=Old.zstd, typesize=4).cname == "zstd"  # type: ignore[arg-type]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import threading
 from typing import Any
 
+import numcodecs
 import numpy as np
 import pytest
 
 import zarr
+from zarr.codecs import ZstdCodec
+from zarr.dtype import Int16
 from zarr.errors import ContainsArrayError, ContainsGroupError
+from zarr.metadata.group import GroupMetadata
 from zarr.storage import MemoryStore
 
 
@@ -46,8 +51,12 @@ def test_create_array_takes_the_groups_format(root: zarr.Group, zarr_format: int
 
 
 def test_compressor_is_another_name(root: zarr.Group) -> None:
+    compressor = numcodecs.Zstd(level=3) if root.metadata.zarr_format == 2 else ZstdCodec(level=3)
     with pytest.warns(zarr.errors.ZarrUserWarning, match="compressors"):
-        array = root.create_array("x", shape=(4,), dtype="int8", compressor=None)
+        array = root.create_array("w", shape=(4,), dtype="int8", compressor=compressor)
+    assert array.compressors == (compressor,)
+    # nothing is no old word that would need a notice
+    array = root.create_array("x", shape=(4,), dtype="int8", compressor=None)
     assert array.compressors == ()
     with pytest.raises(ValueError, match="both"):
         root.create_array("y", shape=(4,), dtype="int8", compressor=None, compressors=None)
@@ -196,3 +205,58 @@ def test_what_a_group_says_of_itself(root: zarr.Group, zarr_format: int) -> None
     assert "No. arrays  : 1" in repr(group.info_complete())
     assert group.synchronizer is None
     assert group.store_path.path == "a/b"
+
+
+def test_default_compressor_of_members(root: zarr.Group) -> None:
+    if root.metadata.zarr_format == 2:
+        expected: Any = numcodecs.Blosc()
+        assert root.create_array("x", shape=(4,), dtype="int8").metadata.compressor == expected
+        assert root.require_array("y", shape=(4,), dtype="int8").metadata.compressor == expected
+        assert root.create_array("z", shape=(4,), dtype="int8", compressors=None).metadata.compressor is None
+        asked = root.require_array("b", shape=(4,), compressors=numcodecs.Zstd(level=0))
+        for other in (root.zeros(name="a", shape=(4,)), asked):
+            assert other.metadata.compressor == numcodecs.Zstd(level=0)
+        root["c"] = np.arange(4)
+        assert root["c"].metadata.compressor == numcodecs.Zstd(level=0)
+    else:
+        assert root.create_array("x", shape=(4,), dtype="int8").compressors == (ZstdCodec(),)
+
+
+def test_an_array_of_another_format_is_refused(root: zarr.Group) -> None:
+    mine = root.metadata.zarr_format
+    other = 5 - mine
+    for make in (root.zeros, root.ones, root.empty):
+        assert make(name="same", shape=(4,), zarr_format=mine, overwrite=True).metadata.zarr_format == mine
+        with pytest.raises(ValueError, match=f"zarr_format={other} array in a zarr_format={mine} group"):
+            make(name="x", shape=(4,), zarr_format=other)
+    nodes = {"a": GroupMetadata(zarr_format=other)}
+    with pytest.raises(ValueError, match="same as the parent group"):
+        list(root.create_hierarchy(nodes))
+    assert "a" not in root
+    assert "x" not in root
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_require_array_opens_as_asked(root: zarr.Group, there: bool) -> None:
+    if there:
+        root.create_array("x", shape=(4,), dtype="int16")
+    array = root.require_array("x", shape=(4,), dtype=Int16(), exact=True, config={"write_empty_chunks": True})
+    assert array.config.write_empty_chunks
+    with pytest.raises(TypeError, match="Unknown array config keys"):
+        root.require_array("x", shape=(4,), dtype="int16", config={"nope": 1})
+    with pytest.raises(TypeError, match="Incompatible dtype"):
+        root.require_array("x", shape=(4,), exact=True)
+
+
+def test_attributes_are_merged_or_replaced(root: zarr.Group) -> None:
+    root.attrs["a"] = 1
+    assert root.update_attributes({"b": 2}).attrs.asdict() == {"a": 1, "b": 2}
+    assert asyncio.run(root.update_attributes_async({"c": 3})).attrs.asdict() == {"c": 3}
+
+
+def test_deleting_shows_in_the_copy_at_once(root: zarr.Group) -> None:
+    root.create_group("a")
+    root.create_group("b")
+    group = zarr.consolidate_metadata(root.store)
+    del group["a"]
+    assert list(group.metadata.consolidated_metadata.metadata) == ["b"]

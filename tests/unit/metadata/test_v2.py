@@ -218,3 +218,11 @@ def test_parsers() -> None:
     assert parse_filters([zstd, {"id": "zstd"}]) == (zstd, zstd)
     assert get_object_codec_id([{"id": "x"}, {"id": "vlen-bytes"}]) == "vlen-bytes"
     assert get_object_codec_id([None]) is None
+
+
+def test_object_filters_behind_another_data_type_say_nothing_of_it() -> None:
+    document = {
+        "zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<u2", "fill_value": 0, "order": "C",
+        "filters": [{"id": "categorize", "labels": ["a"], "dtype": "|O", "astype": "|u1"}], "compressor": None,
+    }  # fmt: skip
+    assert ArrayV2Metadata.from_dict(document).dtype.to_native_dtype() == np.dtype("<u2")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import zarr
 import zarr.storage
 from zarr.buffer.cpu import Buffer
 from zarr.errors import ZarrDeprecationWarning
@@ -318,3 +319,20 @@ def test_logging_store_counts(caplog: pytest.LogCaptureFixture) -> None:
     assert "Calling MemoryStore.set(a)" in caplog.text
     again = pickle.loads(pickle.dumps(store))
     assert again.counter["set"] == 1
+
+
+@pytest.mark.parametrize("url", ["memory://bucket/a.zarr", "file://{tmp}/a.zarr", "{tmp}/a.zarr"])
+def test_a_path_of_universal_pathlib(url: str, tmp_path: Path) -> None:
+    upath = pytest.importorskip("upath")
+    pytest.importorskip("fsspec")
+    place = upath.UPath(url.format(tmp=tmp_path))
+    zarr.create_array(place, shape=(3,), dtype="i4")[:] = 7
+    assert zarr.open_array(place, mode="r")[:].tolist() == [7, 7, 7]
+    store = resolve_store(place)
+    if "memory" in url:
+        assert isinstance(store, FsspecStore)
+        with pytest.raises(TypeError, match="storage_options"):
+            resolve_store(place, storage_options={"a": 1})
+    else:
+        assert isinstance(store, LocalStore)
+        assert store.root == tmp_path / "a.zarr"
