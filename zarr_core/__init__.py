@@ -34,6 +34,7 @@ if TYPE_CHECKING or IMPLEMENTATION == "compiled":
         from zarr_core.shard_index import IndexFormat, build_index, coalesce_ranges, parse_index
         from zarr_core.shard_reading import ShardReadJob
         from zarr_core.shard_writing import ShardWriteJob
+        from zarr_core.shared_reading import SharedReadJob
         from zarr_core.shuffle import bitshuffle, bitunshuffle, byteswap, delta_decode, delta_encode, shuffle, unshuffle
         from zarr_core.vlen import pack_bytes, pack_utf8, unpack_bytes, unpack_utf8
     except ImportError as error:
@@ -50,6 +51,7 @@ else:
     from zarr_core.reference.program import Program
     from zarr_core.reference.shard_index import IndexFormat, build_index, coalesce_ranges, parse_index
     from zarr_core.reference.shards import ShardReadJob, ShardWriteJob
+    from zarr_core.reference.shared import SharedReadJob
     from zarr_core.reference.shuffle import (
         bitshuffle,
         bitunshuffle,
@@ -75,6 +77,7 @@ __all__ = [
     "ShardGroups",
     "ShardReadJob",
     "ShardWriteJob",
+    "SharedReadJob",
     "Slot",
     "VaryingAxis",
     "WriteJob",

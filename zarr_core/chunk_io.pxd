@@ -52,6 +52,11 @@ cdef int64_t chunk_nbytes(Plan plan, Program program, Py_ssize_t slot) noexcept 
 # DONE or FAILED.
 cdef int read_chunk(ChunkReader r, Context* c, Py_ssize_t slot, const char* src, int64_t n) noexcept nogil
 cdef int read_chunk_file(ChunkReader r, Context* c, Py_ssize_t slot, int fd, int64_t at, int64_t n) noexcept nogil
+# A chunk of which several readers want a part: decoded, then put in place for one after the other.
+cdef int decode_chunk(
+    ChunkReader r, Context* c, Py_ssize_t slot, const char* src, int64_t n, const char** result,
+) noexcept nogil
+cdef void place_chunk(ChunkReader r, Py_ssize_t slot, const char* chunk) noexcept nogil
 # MISSING, after filling the slot's place.
 cdef int read_nothing(ChunkReader r, Py_ssize_t slot) noexcept nogil
 # DONE, MISSING (all fill, skipped) or FAILED. *result lies in the value, in dst, or in scratch memory of c; dst may be

@@ -381,6 +381,23 @@ cdef inline void place(
         memcpy(target, chunk, nbytes)
 
 
+cdef int decode_chunk(
+    ChunkReader r, Context* c, Py_ssize_t slot, const char* src, int64_t n, const char** result,
+) noexcept nogil:
+    cdef int64_t nbytes = chunk_nbytes(r.plan, r.program, slot)
+    if nbytes < 0 or program_decode(r.program, c, src, n, nbytes, NULL, result) < 0:
+        return -1
+    return 0
+
+
+cdef void place_chunk(ChunkReader r, Py_ssize_t slot, const char* chunk) noexcept nogil:
+    cdef SlotView v
+    cdef Py_ssize_t strides[MAX_RANK]
+    plan_slot_view(r.plan, slot, &v)
+    program_layout(r.program, v.chunk_shape, r.plan.ndim, strides)
+    scatter_slot(r.plan, slot, chunk, strides, r.data, r.strides, r.program.itemsize, r.program.swap_width)
+
+
 cdef int read_plain_file(ChunkReader r, Context* c, Py_ssize_t slot, int fd, int64_t at, int64_t n) noexcept nogil:
     """A chunk without codecs: straight to its place, or only the part that is wanted."""
     cdef SlotView v

@@ -1,6 +1,9 @@
 from collections.abc import Iterable
 from typing import SupportsIndex
 
+import numpy as np
+from numpy.typing import NDArray
+
 from zarr_core.plan import Plan, ShardGroups
 
 class KeyFormat:
@@ -12,4 +15,4 @@ class KeyFormat:
     @property
     def style(self) -> str: ...
     def key(self, coords: Iterable[SupportsIndex]) -> str: ...
-    def keys(self, source: Plan | ShardGroups) -> list[str]: ...
+    def keys(self, source: Plan | ShardGroups | NDArray[np.int64]) -> list[str]: ...

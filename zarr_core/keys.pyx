@@ -6,6 +6,8 @@ from libc.string cimport memcpy
 
 from operator import index
 
+import numpy as np
+
 from zarr_core.grid cimport MAX_RANK
 from zarr_core.plan cimport Plan, ShardGroups, group_coords, slot_coordinates
 
@@ -91,7 +93,7 @@ cdef class KeyFormat:
         Parameters
         ----------
         source
-            A Plan or ShardGroups.
+            A Plan, ShardGroups, or an array of chunk coordinates, one row a chunk.
 
         Returns
         -------
@@ -107,7 +109,9 @@ cdef class KeyFormat:
             return plan_keys(self, source)
         if isinstance(source, ShardGroups):
             return group_keys(self, source)
-        raise TypeError(f"keys are made for a Plan or ShardGroups, got {type(source).__name__}")
+        if isinstance(source, np.ndarray):
+            return [self.key(row) for row in source.tolist()]
+        raise TypeError(f"keys are made for a Plan, ShardGroups or array of coordinates, got {type(source).__name__}")
 
     def __repr__(self):
         return f"KeyFormat({self.prefix!r}, {self.separator!r}, {self.style!r})"

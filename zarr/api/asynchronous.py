@@ -33,6 +33,7 @@ from zarr.api.calls import (
     saved_arrays,
 )
 from zarr.api.documents import get_array_metadata
+from zarr.api.many import read_many_async as read_many
 from zarr.array_spec import parse_array_config
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.create import DEFAULT_FILL_VALUE, CompressorLike
@@ -118,6 +119,7 @@ __all__ = [
     "open_consolidated",
     "open_group",
     "open_like",
+    "read_many",
     "save",
     "save_array",
     "save_group",

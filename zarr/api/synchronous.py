@@ -18,6 +18,7 @@ from zarr.api.making import (
     zeros,
     zeros_like,
 )
+from zarr.api.many import read_many
 from zarr.api.opening import (
     consolidate_metadata,
     create_group,
@@ -74,6 +75,7 @@ __all__ = [
     "open_consolidated",
     "open_group",
     "open_like",
+    "read_many",
     "save",
     "save_array",
     "save_group",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr.array_spec import ArrayConfigLike, parse_array_config
@@ -12,6 +12,7 @@ from zarr.arrays.face import ArrayFace
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.indexers import AsyncOIndex, AsyncVIndex
 from zarr.arrays.info import ArrayInfo
+from zarr.arrays.many import outs_for, read_many_steps
 from zarr.arrays.opening import open_array_steps, parse_metadata
 from zarr.arrays.operations import (
     append_steps,
@@ -149,6 +150,10 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         prototype: BufferPrototype | None = None,
     ) -> Any:
         return await self._get("coordinate", selection, out=out, fields=fields, prototype=prototype)
+
+    async def read_many(self, selections: Sequence[Any], *, out: Any = None) -> list[Any]:
+        requests = [(self._handle, selection) for selection in selections]
+        return await self._run(read_many_steps(requests, outs_for(out, len(requests))))
 
     async def setitem(self, selection: Any, value: Any, prototype: BufferPrototype | None = None) -> None:
         await self._run(set_selection_steps(self._handle, "basic", selection, value, prototype=prototype))

@@ -148,7 +148,7 @@ def fetch_steps(layout: ArrayLayout, key: str, rows: list[tuple[int, int] | None
 # ----------------------------------------------------------------------------------------------- reading
 
 
-def _stored_steps(
+def stored_steps(
     layout: ArrayLayout, shard: ShardLevel, key: str, nchunks: int, inner: list[int]
 ) -> Steps[list[Buffer | None] | None]:
     """The stored bytes of some inner chunks; None where there is no such shard.
@@ -174,7 +174,7 @@ def _stored_steps(
 def stored_inner_steps(layout: ArrayLayout, key: str, nchunks: int, place: int) -> Steps[Buffer | None]:
     """The stored bytes of one inner chunk; None where it is not stored."""
     assert layout.shard is not None
-    found = yield from _stored_steps(layout, layout.shard, key, nchunks, [place])
+    found = yield from stored_steps(layout, layout.shard, key, nchunks, [place])
     return None if found is None else found[0]
 
 
@@ -194,7 +194,7 @@ def read_part_steps(
     assert shard is not None
     chain = layout.chain
     try:
-        found = yield from _stored_steps(layout, shard, key, part.nchunks, inner)
+        found = yield from stored_steps(layout, shard, key, part.nchunks, inner)
         if found is None:
             for slot in slots:
                 zarr_core.fill(out, plan.slot(slot), layout.fill)

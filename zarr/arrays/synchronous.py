@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.indexers import BlockIndex, OIndex, VIndex
 from zarr.arrays.info import ArrayInfo
 from zarr.arrays.iteration import iterate_rows
+from zarr.arrays.many import outs_for, read_many_steps
 from zarr.arrays.opening import open_array_steps
 from zarr.arrays.operations import (
     append_steps,
@@ -169,6 +170,43 @@ class Array(SelectionMethods, Generic[T_ArrayMetadata]):
         array([0, 5, 0], dtype=int8)
         """
         self._run(setitem_steps(self._handle, selection, value))
+
+    def read_many(self, selections: Sequence[Any], *, out: Any = None) -> list[Any]:
+        """Read many selections as one operation: a chunk that several of them touch is fetched and decoded once.
+
+        Parameters
+        ----------
+        selections : sequence
+            Each of integers and slices, as between brackets, or with lists and arrays of integers or booleans that
+            index each dimension by itself, as ``oindex`` has them.
+        out : sequence of numpy.ndarray, or numpy.ndarray, optional
+            Memory of the caller's, for each selection an array of its shape, in any memory layout; or one array whose
+            first dimension goes over the selections. None in a sequence stands for a new array.
+
+        Returns
+        -------
+        list of numpy.ndarray
+            In the order of the selections; those of ``out`` where it is given. One element makes a 0-d array.
+
+        Raises
+        ------
+        IndexError
+            A selection does not fit the array.
+        ValueError
+            ``out`` has the wrong length, shape, or is read-only.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> array = zarr.array(np.arange(100), chunks=(10,))
+        >>> windows = np.empty((3, 4), dtype=array.dtype)
+        >>> _ = array.read_many([slice(i, i + 4) for i in (8, 50, 9)], out=windows)
+        >>> windows[:, 0]
+        array([ 8, 50,  9])
+        """
+        requests = [(self._handle, selection) for selection in selections]
+        result: list[Any] = self._handle.run(read_many_steps(requests, outs_for(out, len(requests))))
+        return result
 
     @property
     def oindex(self) -> OIndex:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from zarr_core.reference.plan import Plan, ShardGroups
 
@@ -32,9 +36,10 @@ class KeyFormat:
             name = self.separator.join(numbers) or "0"
         return f"{self.prefix}/{name}" if self.prefix else name
 
-    def keys(self, source: Plan | ShardGroups) -> list[str]:
-        """The keys of all slots of a plan, or of all shards of its groups."""
-        return [self.key(coords) for coords in source.all_coords().tolist()]
+    def keys(self, source: Plan | ShardGroups | NDArray[Any]) -> list[str]:
+        """The keys of all slots of a plan, of all shards of its groups, or of some coordinates, a row each."""
+        rows = source if isinstance(source, np.ndarray) else source.all_coords()
+        return [self.key(coords) for coords in rows.tolist()]
 
 
 def _coordinate(value: int) -> int:
