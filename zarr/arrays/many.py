@@ -136,12 +136,7 @@ def read_many_steps(
         one = select(layout, handle.layout.order, selection, out, index)
         members.append(one)
         selected.append(one)
-    work = [
-        read_overlaid_steps(layout, members, handle.bulk)
-        for known in groups.values()
-        for handle, layout, members in known
-    ]
-    yield from _all_steps(work)
+    yield from _all_steps([read_group_steps(*group) for known in groups.values() for group in known])
     for one in selected:
         if one.result is not one.data:
             one.result[...] = one.data
@@ -154,7 +149,9 @@ def _group_of(
     """The layout on which the selections of an array are planned; one, however often the array was opened."""
     layout = handle.state.layout
     known = groups.setdefault(layout.path, [])
-    for _, other, members in known:
+    for owner, other, members in known:
+        if owner.batch is not handle.batch:
+            continue  # what is written into a batch is seen by those who read through it, and by nobody else
         if other is layout or (other.metadata == layout.metadata and other.config == layout.config):
             return other, members
     members = []
@@ -167,6 +164,15 @@ def _all_steps(work: list[Steps[None]]) -> Steps[None]:
         yield from work[0]
     elif work:
         yield Gather(work)
+
+
+def read_group_steps(handle: ArrayHandle, layout: ArrayLayout, selected: list[Selected]) -> Steps[None]:
+    """Read all selections of one array, those of an open batch as the batch has them."""
+    if handle.batch is None:
+        yield from read_overlaid_steps(layout, selected, handle.bulk)
+        return
+    for one in selected:
+        yield from handle.batch.read_steps(layout, one.plan, one.data)
 
 
 def read_overlaid_steps(layout: ArrayLayout, selected: list[Selected], bulk: str | None) -> Steps[None]:

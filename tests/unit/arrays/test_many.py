@@ -149,3 +149,12 @@ def test_out_everywhere(kind: str, shards: Any, pattern: str, tmp_path: Path) ->
         out = np.asarray(out)
         getattr(array, method)(selection, out=out)
         np.testing.assert_array_equal(out, expected)
+
+
+def test_an_open_batch_is_seen() -> None:
+    array, values = filled(MemoryStore())
+    with array.batch():
+        array[0, 0] = -5
+        first, last = array.read_many([(0, 0), slice(39, 40)])
+    assert first == -5
+    np.testing.assert_array_equal(last, values[39:])
