@@ -287,7 +287,7 @@ def _store_shard_steps(
             pendings[k].merge((yield from decode_steps(layout.chain, old)))
         return pendings[k].chunk
 
-    yield from put_part_steps(layout, part, whole, chunk_steps, layout.skip_filled)
+    yield from put_part_steps(layout, part, whole, chunk_steps, layout.skip_filled, batch.bulk)
     for coords in places.values():
         batch.forget(coords)
 

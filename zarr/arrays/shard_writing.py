@@ -29,7 +29,7 @@ from zarr.arrays.transfer import (
 )
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ChunkDecodeError
-from zarr.steps.requests import Delete, Gather, GetRanges, Hold, Put, Steps, Transfer
+from zarr.steps.requests import Delete, Gather, GetRanges, Hold, Put, Splice, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
@@ -51,9 +51,13 @@ class Piece:
         Its inner chunks.
     offsets, lengths : array of int
         Where each lies in these bytes, and how long it is.
+    data : array of uint8, or None
+        The bytes; None for kept ones that the store copies itself.
+    span : (int, int)
+        Where kept bytes lie in the old shard.
     """
 
-    __slots__ = ("data", "lengths", "offsets", "places", "rank")
+    __slots__ = ("data", "lengths", "offsets", "places", "rank", "span")
 
     def __init__(self, rank: int, places: Any, offsets: Any, lengths: Any, data: Bytes | None = None) -> None:
         self.rank = rank
@@ -61,6 +65,12 @@ class Piece:
         self.offsets = offsets
         self.lengths = lengths
         self.data = data
+        self.span = (0, 0)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes there are."""
+        return self.span[1] - self.span[0] if self.data is None else len(self.data)
 
 
 @lru_cache(maxsize=64)
@@ -102,7 +112,9 @@ def kept_runs(
     for first, stop in pairwise(starts):
         begin, end = int(offsets[first]), int(offsets[stop - 1] + lengths[stop - 1])
         here = slice(first, stop)
-        pieces.append(Piece(int(ranks[places[first]]), places[here], offsets[here] - begin, lengths[here]))
+        piece = Piece(int(ranks[places[first]]), places[here], offsets[here] - begin, lengths[here])
+        piece.span = (begin, end)
+        pieces.append(piece)
         ranges.append(RangeByteRequest(begin, end))
     return pieces, ranges
 
@@ -130,22 +142,35 @@ def fetch_pieces_steps(layout: ArrayLayout, key: str, ranges: list[RangeByteRequ
     return buffers
 
 
-def assemble(shard: ShardLevel, counts: tuple[int, ...], pieces: list[Piece]) -> Buffer:
-    """A shard out of its pieces."""
+def assemble(shard: ShardLevel, counts: tuple[int, ...], pieces: list[Piece]) -> list[Bytes | tuple[int, int]]:
+    """A shard out of its pieces, its index among them: bytes, and spans of the old shard."""
     nchunks = math.prod(counts)
     table = np.full((nchunks, 2), EMPTY, dtype=np.uint64)
     at_start = shard.index_location == "start"
     offset = shard.index_nbytes(nchunks) if at_start else 0
-    parts: list[Bytes] = []
+    parts: list[Bytes | tuple[int, int]] = []
     for piece in sorted(pieces, key=lambda piece: piece.rank):
-        assert piece.data is not None
         table[piece.places, 0] = piece.offsets + offset
         table[piece.places, 1] = piece.lengths
-        offset += len(piece.data)
-        parts.append(piece.data)
+        offset += piece.nbytes
+        parts.append(piece.span if piece.data is None else piece.data)
     index = np.frombuffer(shard.build_index(table), dtype=np.uint8)
     parts.insert(0 if at_start else len(parts), index)
-    return default_buffer_prototype().buffer.from_array_like(np.concatenate(parts))
+    return parts
+
+
+def store_steps(key: str, parts: list[Bytes | tuple[int, int]]) -> Steps[None]:
+    """Store a shard that is given in parts."""
+    make = default_buffer_prototype().buffer.from_array_like
+    if not any(isinstance(part, tuple) for part in parts):
+        yield Put(key, make(np.concatenate(parts)))
+        return
+    try:
+        yield Splice(key, [part if isinstance(part, tuple) else make(part) for part in parts])
+    except EOFError as error:
+        raise ChunkDecodeError(
+            f"the shard is shorter than its index says: {error}", codec="sharding_indexed"
+        ) from error
 
 
 # ----------------------------------------------------------------------------------------------- a part of a shard
@@ -158,6 +183,7 @@ def write_part_steps(
     value: Ndarray,
     fields: list[str] | None,
     skip_filled: bool,
+    bulk: str | None = None,
 ) -> Steps[None]:
     """Write the slots of one shard."""
     whole = [fields is None and plan.whole(slot) for slot in part.slots]
@@ -165,7 +191,7 @@ def write_part_steps(
     def chunk_steps(k: int, old: Buffer | None) -> Steps[Ndarray]:
         return _changed_steps(layout, plan.slot(part.slots[k]), old, value, fields)
 
-    yield from put_part_steps(layout, part, whole, chunk_steps, skip_filled)
+    yield from put_part_steps(layout, part, whole, chunk_steps, skip_filled, bulk)
 
 
 def put_part_steps(
@@ -174,8 +200,9 @@ def put_part_steps(
     whole: list[bool],
     chunk_steps: Callable[[int, Buffer | None], Steps[Ndarray]],
     skip_filled: bool,
+    bulk: str | None,
 ) -> Steps[None]:
-    """Store some inner chunks of one shard; what is kept of it is read, unless nothing is.
+    """Store some inner chunks of one shard; what is kept is not decoded, and read only where files cannot be spliced.
 
     Parameters
     ----------
@@ -187,6 +214,8 @@ def put_part_steps(
     chunk_steps : callable
         Makes the k-th of them, given its stored bytes (None: not stored, or not asked for).
     skip_filled : bool
+    bulk : str, optional
+        "files": the store copies what is kept itself.
     """
     shard, key = layout.shard, layout.key(part.coords)
     assert shard is not None
@@ -195,14 +224,14 @@ def put_part_steps(
         table = None
         if not all(whole) or len(whole) < chunks_inside(layout, part.coords, part.counts):
             table = yield from read_index_steps(shard, key, part.nchunks)
-        pieces, old = yield from _kept_steps(layout, key, part, table, whole)
+        pieces, old = yield from _kept_steps(layout, key, part, table, whole, bulk == "files")
         for k, place in enumerate(part.inner):
             chunk = yield from chunk_steps(k, old.get(place))
             if not (skip_filled and is_filled(layout, chunk)):
                 raw = yield from encode_steps(layout.chain, chunk)
                 pieces.append(_piece_of(shard, part, place, raw))
         if pieces:
-            yield Put(key, assemble(shard, part.counts, pieces))
+            yield from store_steps(key, assemble(shard, part.counts, pieces))
         else:
             yield Delete(key)
     except Exception as error:
@@ -217,7 +246,7 @@ def _piece_of(shard: ShardLevel, part: ShardPart, place: int, raw: Buffer) -> Pi
 
 
 def _kept_steps(
-    layout: ArrayLayout, key: str, part: ShardPart, table: Ndarray | None, whole: list[bool]
+    layout: ArrayLayout, key: str, part: ShardPart, table: Ndarray | None, whole: list[bool], splice: bool
 ) -> Steps[tuple[list[Piece], dict[int, Buffer]]]:
     """What stays of a shard, and the stored bytes of the inner chunks of which only a part is written."""
     shard = layout.shard
@@ -229,10 +258,11 @@ def _kept_steps(
     changed = [place for place, all_of_it in zip(part.inner, whole, strict=True) if not all_of_it]
     changed = [place for place in changed if (table[place] != EMPTY).any()]
     wanted = [RangeByteRequest(int(table[p, 0]), int(table[p, 0] + table[p, 1])) for p in changed]
-    found = yield from fetch_pieces_steps(layout, key, ranges + wanted)
-    for piece, raw in zip(pieces, found, strict=False):
+    fetched = [] if splice else pieces
+    found = yield from fetch_pieces_steps(layout, key, (ranges if fetched else []) + wanted)
+    for piece, raw in zip(fetched, found, strict=False):
         piece.data = raw.as_numpy_array()
-    return pieces, dict(zip(changed, found[len(ranges) :], strict=True))
+    return pieces, dict(zip(changed, found[len(fetched) :], strict=True))
 
 
 def _changed_steps(
@@ -266,7 +296,7 @@ def write_shards_steps(
             indexes += yield from write_shards_bulk_steps(layout, plan, groups, value, skip_filled, whole)
         if not indexes:
             return
-    write = partial(write_part_steps, layout, plan, value=value, fields=fields, skip_filled=skip_filled)
+    write = partial(write_part_steps, layout, plan, value=value, fields=fields, skip_filled=skip_filled, bulk=bulk)
     if len(indexes) == 1:
         yield from write(ShardPart(groups, indexes[0]))
     else:

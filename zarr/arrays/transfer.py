@@ -138,13 +138,23 @@ def gather_into(chunk: Ndarray, value: Ndarray, slot: zarr_core.Slot, fields: li
 def is_filled(layout: ArrayLayout, chunk: Ndarray) -> bool:
     """Whether a chunk holds the fill value and nothing else."""
     if chunk.dtype.kind == "T":  # numpy compares these strings in C, the core would ask one by one
-        return bool((chunk == layout.fill).all())
+        first = chunk[(0,) * chunk.ndim] if chunk.size else layout.fill
+        return bool(first == layout.fill and (chunk == layout.fill).all())
     return bool(zarr_core.is_filled(chunk, layout.fill))
 
 
 def whole_chunk(layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray) -> Ndarray:
-    """The chunk that a slot that covers it all will store, padded with the fill value where it overhangs."""
+    """The chunk that a slot that covers it all will store, padded with the fill value where it overhangs.
+
+    Where the value has the chunk in one piece already, that is the chunk: it is only read.
+    """
     shape = slot.chunk_shape
+    if layout.dtype.kind in "TOSUV":  # text: copying them costs as much as packing them
+        selection = slot.out_selection
+        if all(type(part) is slice for part in selection):
+            part: Ndarray = value[selection]
+            if part.shape == shape and part.flags.c_contiguous:
+                return part
     if shape == slot.plan.valid_shape(slot.index):
         chunk = empty_array(shape, layout.dtype)
     else:

@@ -187,6 +187,8 @@ def as_elements(value: Any, dtype: np.dtype[Any]) -> Ndarray:
         return array
     if dtype.names is not None and isinstance(value, (list, tuple)) and not hasattr(value, "dtype"):
         return np.array(value, dtype=dtype)
+    if type(value) is np.ndarray and value.dtype == dtype:
+        return value  # numpy would copy strings whose data type is equal but not the same object
     return np.asarray(value, dtype=dtype)
 
 

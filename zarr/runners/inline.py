@@ -26,6 +26,7 @@ from zarr.steps.requests import (
     Put,
     PutIfAbsent,
     Size,
+    Splice,
     Staged,
     Steps,
     Transfer,
@@ -101,6 +102,7 @@ class InlineRunner:
             List: self._list,
             ListDir: self._list_dir,
             Size: self._size,
+            Splice: self._splice,
             Transfer: self.transfer,
             Await: self._await,
         }
@@ -221,6 +223,9 @@ class InlineRunner:
             return False
         self.store.set_if_not_exists_sync(request.key, request.value)
         return True
+
+    def _splice(self, request: Splice) -> None:
+        self.store.splice_sync(request.key, request.parts)  # type: ignore[attr-defined]
 
     def _delete(self, request: Delete) -> None:
         self.store.delete_sync(request.key)

@@ -93,6 +93,20 @@ class Put(Request):
         self.value = value
 
 
+class Splice(Request):
+    """Replace the value of a key by buffers and ranges (start, end) of the present value, one after the other.
+
+    Only asked of stores of files, where what is kept need not be read. The answer is None; EOFError is thrown in where
+    the present value ends before a range does.
+    """
+
+    __slots__ = ("key", "parts")
+
+    def __init__(self, key: str, parts: Sequence[Buffer | tuple[int, int]]) -> None:
+        self.key = key
+        self.parts = parts
+
+
 class PutIfAbsent(Request):
     """Store a value where the key has none; the answer tells whether this request stored it."""
 

@@ -205,11 +205,29 @@ def write_file(path: str, data: memoryview, *, fsync: bool = False, exclusive: b
     return _write_once(path, data, fsync, exclusive)
 
 
+def replace_file(path: str, fill: Callable[[int], None], *, fsync: bool = False) -> None:
+    """Put what ``fill`` writes to a descriptor in the place of a file, in one step; see :func:`write_file`."""
+
+    def fill_once(fd: int) -> None:
+        try:
+            fill(fd)
+            if fsync:
+                os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    _place_once(path, fill_once, fsync, False)
+
+
 def _write_once(path: str, data: memoryview, fsync: bool, exclusive: bool) -> bool:
+    return _place_once(path, lambda fd: _fill(fd, data, fsync), fsync, exclusive)
+
+
+def _place_once(path: str, fill: Callable[[int], None], fsync: bool, exclusive: bool) -> bool:
     directory, name = os.path.split(path)
     partial = os.path.join(directory, partial_name(name))
     try:
-        _fill(_create(partial), data, fsync)
+        fill(_create(partial))
         if exclusive:
             stored = claim(partial, path)
         else:

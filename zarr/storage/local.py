@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
+from zarr.storage.file_splice import splice_file
 from zarr.storage.files import read_file, remove_tree, scan, walk, write_file
 from zarr.storage.keys import LOCKS_FOLDER, check_key, is_partial
 from zarr.storage.local_stage import LocalStage
@@ -74,9 +75,7 @@ class LocalStore(SyncStore):
         return type(self)(self.root, read_only=read_only, fsync=self.fsync)
 
     @classmethod
-    async def open(
-        cls, root: Path | str, *, read_only: bool = False, mode: AccessModeLiteral | None = None
-    ) -> Self:
+    async def open(cls, root: Path | str, *, read_only: bool = False, mode: AccessModeLiteral | None = None) -> Self:
         """Make a store and see that its folder can be used.
 
         Parameters
@@ -201,6 +200,17 @@ class LocalStore(SyncStore):
         """Store ``value`` under the key, in one step."""
         path = self._target(key)
         write_file(path, self._data(value), fsync=self.fsync)
+
+    def splice_sync(self, key: str, parts: Sequence[Buffer | tuple[int, int]]) -> None:
+        """Replace the value of a key, in one step, by buffers and ranges (start, end) of itself, one after the other.
+
+        Raises
+        ------
+        EOFError
+            The value ends before a range does.
+        """
+        path = self._target(key)
+        splice_file(path, [part if isinstance(part, tuple) else self._data(part) for part in parts], fsync=self.fsync)
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Store ``value`` where the key has none; of several who try at once, in any process, one succeeds."""

@@ -1,0 +1,78 @@
+"""Files made of bytes and ranges of the file before."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import zarr
+from zarr.storage import LocalStore
+from zarr.storage.file_splice import splice_file
+
+
+def test_parts_follow_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "value"
+    path.write_bytes(bytes(range(100)))
+    splice_file(str(path), [(90, 100), memoryview(b"abc"), (0, 10), (5, 5)], fsync=True)
+    assert path.read_bytes() == bytes(range(90, 100)) + b"abc" + bytes(range(10))
+    assert os.listdir(tmp_path) == ["value"]
+
+
+def test_a_large_range_is_copied_whole(tmp_path: Path) -> None:
+    path = tmp_path / "value"
+    data = np.random.default_rng(0).integers(0, 256, 3_000_001, dtype="u1").tobytes()
+    path.write_bytes(data)
+    splice_file(str(path), [(1, len(data))])
+    assert path.read_bytes() == data[1:]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_range_beyond_the_end_changes_nothing(tmp_path: Path, there: bool) -> None:
+    path = tmp_path / "value"
+    if there:
+        path.write_bytes(b"12345")
+    with pytest.raises(EOFError):
+        splice_file(str(path), [(0, 6)])
+    assert (path.read_bytes() == b"12345") if there else not path.exists()
+
+
+def test_without_scattered_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "readv", raising=False)
+    path = tmp_path / "value"
+    path.write_bytes(b"0123456789")
+    splice_file(str(path), [(2, 9)])
+    assert path.read_bytes() == b"2345678"
+
+
+@pytest.mark.parametrize("index_location", ["start", "end"])
+def test_a_part_of_a_shard_in_a_file_is_what_it_is_in_memory(tmp_path: Path, index_location: str) -> None:
+    serializer = zarr.codecs.ShardingCodec(
+        chunk_shape=(4, 4), codecs=[zarr.codecs.BytesCodec(), zarr.codecs.ZstdCodec()], index_location=index_location
+    )
+    stores = LocalStore(tmp_path), zarr.storage.MemoryStore()
+    rng = np.random.default_rng(1)
+    for store in stores:
+        zarr.create_array(
+            store, name="a", shape=(20, 20), chunks=(16, 16), dtype="i4", serializer=serializer, compressors=None
+        )[...] = 1
+    for _ in range(40):
+        y, x = (int(i) for i in rng.integers(0, 20, 2))
+        height, width = (int(i) for i in rng.integers(1, 9, 2))
+        value = int(rng.integers(0, 3))
+        for store in stores:
+            zarr.open_array(store, path="a")[y : y + height, x : x + width] = value
+    for key in ("c/0/0", "c/0/1", "c/1/0", "c/1/1"):
+        kept = stores[1].get_sync(f"a/{key}")
+        assert (tmp_path / "a" / key).read_bytes() == kept.to_bytes()
+
+
+def test_a_shard_that_is_too_short_is_named(tmp_path: Path) -> None:
+    array = zarr.create_array(tmp_path, shape=(64,), chunks=(16,), shards=(64,), dtype="i4", compressors=None)
+    array[...] = np.arange(64)
+    path = tmp_path / "c/0"
+    path.write_bytes(path.read_bytes()[256:])
+    with pytest.raises(zarr.errors.ChunkDecodeError, match="shorter than its index says"):
+        array[0:16] = 7
