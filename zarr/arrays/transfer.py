@@ -151,7 +151,7 @@ def whole_chunk(layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray) -> Nd
     shape = slot.chunk_shape
     if layout.dtype.kind in "TOSUV":  # text: copying them costs as much as packing them
         selection = slot.out_selection
-        if all(type(part) is slice for part in selection):
+        if selection and all(type(part) is slice for part in selection):
             part: Ndarray = value[selection]
             if part.shape == shape and part.flags.c_contiguous:
                 return part
