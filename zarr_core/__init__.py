@@ -25,6 +25,7 @@ if TYPE_CHECKING or IMPLEMENTATION == "compiled":
         from zarr_core.bulk import ReadJob, WriteJob
         from zarr_core.chunks import fill, gather, is_filled, scatter
         from zarr_core.decoders import available, decode, decode_blosc_range, encode
+        from zarr_core.documents import read_file, read_files
         from zarr_core.files import exchange_files
         from zarr_core.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
         from zarr_core.keys import KeyFormat
@@ -43,6 +44,7 @@ else:
     from zarr_core.reference.bulk import ReadJob, WriteJob
     from zarr_core.reference.chunks import fill, gather, is_filled, scatter
     from zarr_core.reference.decoders import available, decode, decode_blosc_range, encode
+    from zarr_core.reference.documents import read_file, read_files
     from zarr_core.reference.files import exchange_files
     from zarr_core.reference.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
     from zarr_core.reference.keys import KeyFormat
@@ -105,6 +107,8 @@ __all__ = [
     "plan_mask",
     "plan_orthogonal",
     "plan_points",
+    "read_file",
+    "read_files",
     "scatter",
     "shuffle",
     "unpack_bytes",

@@ -45,7 +45,7 @@ static int zc_open_folder(int base, const char *path) {
 /* Does not wait for a writer where someone has put a fifo in a chunk's place. */
 static int zc_open_read(int base, const char *path) {
     int fd;
-    do fd = openat(base, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    do fd = openat(base < 0 ? AT_FDCWD : base, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     return fd < 0 ? -errno : fd;
 }

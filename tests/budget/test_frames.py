@@ -111,3 +111,19 @@ def test_a_read_of_metadata_costs_one_request_at_open() -> None:
     assert store.requests == [("get", "zarr.json")]
     _ = array.attrs.asdict(), array.shape, array.info
     assert store.requests == [("get", "zarr.json")]
+
+
+@pytest.mark.parametrize(("kind", "limit"), [("memory", 90), ("local", 95)])
+def test_opening_an_array_of_a_known_kind(kind: str, limit: int, tmp_path: Any) -> None:
+    store = MemoryStore() if kind == "memory" else LocalStore(tmp_path)
+    make(store)
+    zarr.open_array(store, mode="r+")
+    assert count_frames(lambda: zarr.open_array(store, mode="r+")) <= limit
+
+
+def test_one_member_costs_few_frames(tmp_path: Any) -> None:
+    group = zarr.open_group(LocalStore(tmp_path), mode="w")
+    for number in range(20):
+        group.create_array(f"a{number}", shape=(4,), chunks=(2,), dtype="int32")
+    list(group.arrays())
+    assert count_frames(lambda: list(group.arrays())) <= 20 * 65 + 60

@@ -7,7 +7,7 @@ from typing import Any
 
 from zarr.buffer import default_buffer_prototype
 from zarr.steps.consolidated import ancestors, record_changes_steps, version
-from zarr.steps.requests import Gather, Get, Hold, Put
+from zarr.steps.requests import Gather, Get, GetMany, Hold, Put
 
 
 class Named:
@@ -32,6 +32,10 @@ def run(steps: Any, values: dict[str, Any], seen: list[Any]) -> Any:
         reply = None
         if isinstance(request, Gather):
             reply = [run(child, values, seen) for child in request.steps]
+            continue
+        if isinstance(request, GetMany):
+            reply = [values.get(key) for key in request.keys]
+            seen.extend(("Get", key) for key in request.keys)
             continue
         seen.append((type(request).__name__, getattr(request, "key", None) or getattr(request, "keys", None)))
         if isinstance(request, Get):

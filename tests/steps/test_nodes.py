@@ -34,6 +34,7 @@ from zarr.steps.requests import (
     DeletePrefix,
     Gather,
     Get,
+    GetMany,
     Hold,
     List,
     ListDir,
@@ -97,6 +98,9 @@ def drive(steps: Steps[Any], data: dict[str, Any], transcript: Transcript | None
         while True:
             if isinstance(request, Gather):
                 reply: Any = [drive(child, data, log) for child in request.steps]
+            elif isinstance(request, GetMany):
+                log.extend(f"Get {key}" for key in request.keys)
+                reply = [answers[Get](Get(key)) for key in request.keys]
             else:
                 subject = getattr(request, "key", getattr(request, "prefix", ""))
                 log.append(f"{type(request).__name__} {subject}".strip())

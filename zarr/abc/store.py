@@ -20,7 +20,7 @@ from zarr.abc.store_protocols import (
     _store_supports_sync_io,
     set_or_delete,
 )
-from zarr.abc.sync_store import SyncStore, bulk_access_of, is_synchronous
+from zarr.abc.sync_store import SyncStore, bulk_access_of, get_many_of, is_synchronous
 
 __all__ = [
     "BulkAccess",
@@ -40,6 +40,7 @@ __all__ = [
     "SyncStore",
     "_store_supports_sync_io",
     "bulk_access_of",
+    "get_many_of",
     "is_synchronous",
     "set_or_delete",
 ]

@@ -6,7 +6,7 @@ import builtins
 import os
 import threading
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -219,6 +219,7 @@ _TWINS = (
     "delete_dir",
     "set_if_not_exists",
 )
+_OWN_NAMES = frozenset([*_TWINS, *[f"{name}_sync" for name in _TWINS]])
 
 
 def _depth(cls: type, name: str) -> int:
@@ -251,7 +252,34 @@ def is_synchronous(store: object) -> bool:
     if not _class_is_synchronous(cast("Any", type(store))) or not getattr(store, "synchronous", True):
         return False
     own = getattr(store, "__dict__", {})
+    if _OWN_NAMES.isdisjoint(own):
+        return True
     return not any(name in own and f"{name}_sync" not in own for name in _TWINS)
+
+
+@cache
+def _class_gets_many(cls: type) -> bool:
+    return _depth(cls, "get_many_sync") <= min(1 << 29, _depth(cls, "get"), _depth(cls, "get_sync"))
+
+
+def get_many_of(store: Any) -> Callable[..., Sequence[Buffer | None]] | None:
+    """Return the method ``get_many_sync`` of a store; None where there is none, or single reads are somebody's.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> get_many_of(MemoryStore()) is None
+    True
+    """
+    if not _class_gets_many(cast("Any", type(store))):
+        return None
+    own = getattr(store, "__dict__", {})
+    return None if "get" in own or "get_sync" in own else store.get_many_sync
 
 
 @cache
@@ -283,7 +311,7 @@ def bulk_access_of(store: Any) -> BulkAccess | None:
     if not _class_moves_in_bulk(cast("Any", type(store))):
         return None
     own = getattr(store, "__dict__", {})
-    if any(name in own or f"{name}_sync" in own for name in _TWINS):
+    if not _OWN_NAMES.isdisjoint(own):
         return None
     access: BulkAccess | None = store.bulk_access()
     return access

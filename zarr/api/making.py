@@ -16,7 +16,7 @@ from zarr.api.calls import (
     given,
     like_call,
 )
-from zarr.api.running import as_array, run
+from zarr.api.running import run_array
 from zarr.arrays.create import DEFAULT_FILL_VALUE, CompressorLike
 from zarr.arrays.synchronous import Array
 
@@ -143,7 +143,7 @@ def create(
     >>> zarr.create((10, 10), chunks=(5, 5), dtype="int32").nchunks
     4
     """
-    return as_array(run(create_call(**given(locals()))))
+    return run_array(create_call(**given(locals())))
 
 
 def create_array(
@@ -217,7 +217,7 @@ def create_array(
     >>> array.shards
     (4, 4)
     """
-    return as_array(run(create_array_call(**given(locals()))))
+    return run_array(create_array_call(**given(locals())))
 
 
 def from_array(
@@ -277,7 +277,7 @@ def from_array(
     >>> zarr.from_array({}, data=np.arange(4), chunks=(2,))[:]
     array([0, 1, 2, 3])
     """
-    return as_array(run(from_array_call(**given(locals()))))
+    return run_array(from_array_call(**given(locals())))
 
 
 def array(data: npt.ArrayLike | Array[Any], **kwargs: Any) -> Array[Any]:
@@ -299,7 +299,7 @@ def array(data: npt.ArrayLike | Array[Any], **kwargs: Any) -> Array[Any]:
     >>> zarr.array([1, 2, 3])[:]
     array([1, 2, 3])
     """
-    return as_array(run(array_call(data, **kwargs)))
+    return run_array(array_call(data, **kwargs))
 
 
 def empty(shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
@@ -321,7 +321,7 @@ def empty(shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
     >>> zarr.empty((2,)).shape
     (2,)
     """
-    return as_array(run(create_call(shape, **kwargs)))
+    return run_array(create_call(shape, **kwargs))
 
 
 def zeros(shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
@@ -343,7 +343,7 @@ def zeros(shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
     >>> zarr.zeros((2,))[:]
     array([0., 0.])
     """
-    return as_array(run(create_call(shape, fill_value=0, **kwargs)))
+    return run_array(create_call(shape, fill_value=0, **kwargs))
 
 
 def ones(shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
@@ -365,7 +365,7 @@ def ones(shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
     >>> zarr.ones((2,))[:]
     array([1., 1.])
     """
-    return as_array(run(create_call(shape, fill_value=1, **kwargs)))
+    return run_array(create_call(shape, fill_value=1, **kwargs))
 
 
 def full(shape: tuple[int, ...], fill_value: Any, **kwargs: Any) -> Array[Any]:
@@ -388,7 +388,7 @@ def full(shape: tuple[int, ...], fill_value: Any, **kwargs: Any) -> Array[Any]:
     >>> zarr.full((2,), 7)[:]
     array([7., 7.])
     """
-    return as_array(run(create_call(shape, fill_value=fill_value, **kwargs)))
+    return run_array(create_call(shape, fill_value=fill_value, **kwargs))
 
 
 def empty_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
@@ -413,7 +413,7 @@ def empty_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs:
     >>> zarr.empty_like(zarr.ones((2,))).shape
     (2,)
     """
-    return as_array(run(like_call(a, zarr_format, **kwargs)))
+    return run_array(like_call(a, zarr_format, **kwargs))
 
 
 def zeros_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
@@ -438,7 +438,7 @@ def zeros_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs:
     >>> zarr.zeros_like(zarr.ones((2,)))[:]
     array([0., 0.])
     """
-    return as_array(run(like_call(a, zarr_format, **{"fill_value": 0, **kwargs})))
+    return run_array(like_call(a, zarr_format, **{"fill_value": 0, **kwargs}))
 
 
 def ones_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
@@ -463,7 +463,7 @@ def ones_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: 
     >>> zarr.ones_like(zarr.zeros((2,)))[:]
     array([1., 1.])
     """
-    return as_array(run(like_call(a, zarr_format, **{"fill_value": 1, **kwargs})))
+    return run_array(like_call(a, zarr_format, **{"fill_value": 1, **kwargs}))
 
 
 def full_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
@@ -488,4 +488,4 @@ def full_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: 
     >>> zarr.full_like(zarr.zeros((2,)), fill_value=3)[:]
     array([3., 3.])
     """
-    return as_array(run(like_call(a, zarr_format, full=True, **kwargs)))
+    return run_array(like_call(a, zarr_format, full=True, **kwargs))

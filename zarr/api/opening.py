@@ -16,7 +16,7 @@ from zarr.api.calls import (
     open_group_call,
     open_like_call,
 )
-from zarr.api.running import as_array, as_group, as_members, as_node, run
+from zarr.api.running import as_members, run, run_array, run_group, run_node
 from zarr.arrays.synchronous import Array
 from zarr.groups.synchronous import Group
 
@@ -87,7 +87,7 @@ def open(
     >>> zarr.open({}).path
     ''
     """
-    return as_node(run(open_call(store, mode, zarr_format, path, storage_options, config, **kwargs)))
+    return run_node(open_call(store, mode, zarr_format, path, storage_options, config, **kwargs))
 
 
 def open_array(
@@ -137,7 +137,7 @@ def open_array(
     >>> zarr.open_array(store, mode="r").shape
     (3,)
     """
-    return as_array(run(open_array_call(store, zarr_format, path, storage_options, config, **kwargs)))
+    return run_array(open_array_call(store, zarr_format, path, storage_options, config, **kwargs))
 
 
 def open_group(
@@ -202,7 +202,7 @@ def open_group(
     >>> zarr.open_group({}, mode="w", attributes={"a": 1}).attrs["a"]
     1
     """
-    return as_group(run(open_group_call(**given(locals()))))
+    return run_group(open_group_call(**given(locals())))
 
 
 def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, **kwargs: Any) -> Group:
@@ -260,7 +260,7 @@ def open_like(a: ArrayLike, path: str, *, zarr_format: ZarrFormat | None = None,
     >>> zarr.open_like(zarr.ones((2,)), "x").shape
     (2,)
     """
-    return as_array(run(open_like_call(a, path, zarr_format, **kwargs)))
+    return run_array(open_like_call(a, path, zarr_format, **kwargs))
 
 
 def group(
@@ -312,7 +312,7 @@ def group(
     >>> zarr.group().path
     ''
     """
-    return as_group(run(group_call(**given(locals()))))
+    return run_group(group_call(**given(locals())))
 
 
 def create_group(
@@ -355,7 +355,7 @@ def create_group(
     >>> zarr.create_group({}, path="a", attributes={"b": 1}).attrs.asdict()
     {'b': 1}
     """
-    return as_group(run(create_group_call(**given(locals()))))
+    return run_group(create_group_call(**given(locals())))
 
 
 def consolidate_metadata(store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None) -> Group:
@@ -393,7 +393,7 @@ def consolidate_metadata(store: StoreLike, path: str | None = None, zarr_format:
     >>> list(zarr.consolidate_metadata(store, zarr_format=3))
     ['x']
     """
-    return as_group(run(consolidate_call(store, path, zarr_format)))
+    return run_group(consolidate_call(store, path, zarr_format))
 
 
 def create_hierarchy(

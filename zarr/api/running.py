@@ -22,6 +22,23 @@ def run(call: Call[T]) -> T:
     return runner_for(call.store).run(call.steps)
 
 
+def run_array(call: Call[Opened]) -> Array[Any]:
+    """Run a call that opens an array; the runner lives on in the array, so that no second one is made."""
+    runner = runner_for(call.store)
+    return as_array(runner.run(call.steps))
+
+
+def run_group(call: Call[Opened]) -> Group:
+    """Run a call that opens a group."""
+    return as_group(run(call))
+
+
+def run_node(call: Call[Opened]) -> Array[Any] | Group:
+    """Run a call that opens a node."""
+    runner = runner_for(call.store)
+    return as_node(runner.run(call.steps))
+
+
 def as_array(opened: Opened) -> Array[Any]:
     """The synchronous face of an array that was opened."""
     return Array(AsyncArray(opened.record.metadata, opened.record.store_path, opened.config))

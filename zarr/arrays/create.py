@@ -25,7 +25,6 @@ from zarr.arrays.codec_choice import (
 )
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.writing import setitem_steps
-from zarr.buffer.core import default_buffer_prototype
 from zarr.chunk_keys import ChunkKeyEncodingLike, V2ChunkKeyEncoding, parse_chunk_key_encoding
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.crc32c_ import Crc32cCodec
@@ -333,9 +332,8 @@ def init_array_steps(
         warn_whole_shards(metadata.codecs)
     handle = ArrayHandle(store_path, metadata, parse_array_config(config))
     contents = None if data is None else partial(setitem_steps, handle, Ellipsis, data)
-    yield from write_node_steps(store_path, metadata, overwrite=overwrite, contents=contents)
+    documents = yield from write_node_steps(store_path, metadata, overwrite=overwrite, contents=contents)
     if store_path.path:
-        documents = metadata.to_buffer_dict(default_buffer_prototype())
         yield from record_changes_steps(store_path.store, {store_path.path: documents}, replaced=overwrite)
     return handle
 

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from zarr.registry import get_buffer_class, get_ndbuffer_class
+from zarr.registry.changes import Changes
+from zarr.settings import config
 from zarr.types import BytesLike, ScalarType
 
 if TYPE_CHECKING:
@@ -414,4 +416,15 @@ def default_buffer_prototype() -> BufferPrototype:
     >>> default_buffer_prototype().buffer.__name__
     'Buffer'
     """
-    return BufferPrototype(buffer=get_buffer_class(), nd_buffer=get_ndbuffer_class())
+    values = config.config
+    state = (values.get("buffer"), values.get("ndbuffer"), Changes.count)
+    known = _Named.last
+    if known[0] != state:  # asked for with every value that is read, while the answer hardly ever changes
+        known = _Named.last = (state, BufferPrototype(buffer=get_buffer_class(), nd_buffer=get_ndbuffer_class()))
+    return cast("BufferPrototype", known[1])
+
+
+class _Named:
+    """What the configuration named when it was last looked at, and the classes of those names."""
+
+    last: tuple[Any, BufferPrototype | None] = (None, None)

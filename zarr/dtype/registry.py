@@ -11,6 +11,7 @@ import numpy as np
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, canonical
 from zarr.dtype.spec import DTypeJSON, ZarrFormat, split_dtype_spec_v3
 from zarr.errors import DataTypeValidationError
+from zarr.registry.changes import Changes
 from zarr.registry.table import entry_points_by_group, entry_points_for, load_entry_point
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class DataTypeRegistry:
         >>> DataTypeRegistry().register("int8", Int8)
         """
         self.contents[key] = cls
+        Changes.note()
 
     def unregister(self, key: str) -> None:
         """Remove a name.
@@ -81,6 +83,7 @@ class DataTypeRegistry:
         if key not in self.contents:
             raise KeyError(f"Data type '{key}' not found in registry.")
         del self.contents[key]
+        Changes.note()
 
     def get(self, key: str) -> type[ZDType[TBaseDType, TBaseScalar]]:
         """Return the class of a name.

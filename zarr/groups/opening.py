@@ -12,7 +12,7 @@ from zarr.metadata.consolidated import ConsolidatedMetadata
 from zarr.metadata.documents import load_document
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import version
-from zarr.steps.requests import Gather, Get, Steps
+from zarr.steps.requests import GetMany, Steps
 
 if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
@@ -53,7 +53,7 @@ def open_group_steps(
     copy_name = use_consolidated if isinstance(use_consolidated, str) else V2_COPY
     names = _names(zarr_format, copy_name, use_consolidated)
     keys = [f"{path}/{name}" if path else name for name in names]
-    found = dict(zip(names, (yield Gather(_get_steps(key) for key in keys)), strict=True))
+    found = dict(zip(names, (yield GetMany(keys)), strict=True))
     read_at = version(store_path.store, path)
     inline, group = found.get("zarr.json"), found.get(".zgroup")
     if inline is not None and group is not None:
@@ -84,11 +84,6 @@ def _names(zarr_format: ZarrFormat | None, copy_name: str, use_consolidated: boo
     if zarr_format == 3:
         return ["zarr.json"]
     return ["zarr.json", *parts]
-
-
-def _get_steps(key: str) -> Steps[Buffer | None]:
-    value: Buffer | None = yield Get(key)
-    return value
 
 
 def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | str | None) -> GroupMetadata:

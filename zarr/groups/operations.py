@@ -66,8 +66,7 @@ def new_group_steps(
         If there is a node already and ``overwrite`` is false.
     """
     metadata = GroupMetadata(attributes=dict(attributes or {}), zarr_format=zarr_format)
-    yield from write_node_steps(store_path, metadata, overwrite=overwrite)
-    documents = metadata.to_buffer_dict(default_buffer_prototype())
+    documents = yield from write_node_steps(store_path, metadata, overwrite=overwrite)
     yield from record_changes_steps(store_path.store, {store_path.path: documents}, replaced=overwrite)
     return GroupHandle(metadata, store_path)
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from zarr.array_spec import ArrayConfig
     from zarr.groups.info import GroupInfo
     from zarr.groups.render import TreeRepr
+    from zarr.runners.inline import InlineRunner
+    from zarr.runners.loop import LoopRunner
     from zarr.steps.requests import Steps
     from zarr.storage.resolve import StoreLike
     from zarr.types import ZarrFormat
@@ -77,6 +79,10 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
     def __init__(self, _async_group: AsyncGroup) -> None:
         self._async_group = _async_group
         self._handle = _async_group._handle
+        self._runner: InlineRunner | LoopRunner | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self._async_group,))
 
     @classmethod
     def from_handle(cls, handle: GroupHandle) -> Group:
@@ -87,7 +93,10 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         return adopted(self._handle, wrap(record, config))
 
     def _run(self, steps: Steps[T]) -> T:
-        return runner_for(self.store).run(steps)
+        runner = self._runner
+        if runner is None:
+            runner = self._runner = runner_for(self.store)
+        return runner.run(steps)
 
     def batch(self, max_bytes: int = DEFAULT_LIMIT) -> GroupBatchScope:
         """Collect the writes to all arrays that are taken from this group object inside a ``with``.

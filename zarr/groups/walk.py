@@ -12,13 +12,12 @@ from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import ancestors
-from zarr.steps.nodes import read_node_steps
+from zarr.steps.nodes import read_nodes_steps
 from zarr.steps.requests import Await, Gather, ListDir, Steps
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
     from zarr.metadata.consolidated import ConsolidatedMetadata
-    from zarr.types import ZarrFormat
 
 Lookup: TypeAlias = Callable[[str], Awaitable[Any]]
 
@@ -28,6 +27,9 @@ class Lookups:
 
     replaced: Callable[[GroupHandle], Lookup | None] = staticmethod(lambda handle: None)
 
+
+READ_AT_ONCE = 4096
+"""Of so many members the documents are asked for in one go."""
 
 DOCUMENT_NAMES = frozenset({"zarr.json", ".zgroup", ".zarray", ".zattrs", ".zmetadata"})
 
@@ -133,7 +135,7 @@ def _copied(handle: GroupHandle, prefix: str, max_depth: int | None) -> Iterator
     if handle.consolidated is None or (max_depth is not None and max_depth < 0):
         return
     for name, metadata in handle.consolidated.metadata.items():
-        record = NodeRecord(f"{prefix}{name}", handle.store_path / name, metadata, handle.origin, handle.config)
+        record = NodeRecord(f"{prefix}{name}", handle.store_path.child(name), metadata, handle.origin, handle.config)
         yield record
         if isinstance(metadata, GroupMetadata):
             deeper = None if max_depth is None else max_depth - 1
@@ -145,14 +147,13 @@ def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
     names = yield ListDir(group.store_path.path)
     names = [name for name in dict.fromkeys(names) if name not in DOCUMENT_NAMES]
     prefix = f"{group.name}/" if group.name else ""
-    store_path, zarr_format = group.store_path, group.metadata.zarr_format
     lookup = Lookups.replaced(group.handle())
-    records = yield Gather(
-        _member_steps(f"{prefix}{name}", store_path / name, zarr_format)
-        if lookup is None
-        else _asked_steps(f"{prefix}{name}", store_path / name, lookup)
-        for name in names
-    )
+    if lookup is not None:
+        records = yield Gather(_asked_steps(prefix + name, group.store_path / name, lookup) for name in names)
+    else:
+        records = []
+        for first in range(0, len(names), READ_AT_ONCE):
+            records += yield from _members_steps(group, prefix, names[first : first + READ_AT_ONCE])
     found = [record for record in records if record is not None]
     for record in found:
         record.config = group.config
@@ -168,21 +169,23 @@ def warn_unreadable(store_path: StorePath, error: Exception) -> None:
     )
 
 
-def _member_steps(name: str, store_path: StorePath, zarr_format: ZarrFormat) -> Steps[NodeRecord | None]:
-    """One member, or None with one notice where there is none that can be read."""
-    try:
-        metadata = yield from read_node_steps(store_path, zarr_format)
-    except NodeNotFoundError:
-        warnings.warn(
-            f"Object at {store_path.path} is not recognized as a component of a Zarr hierarchy.",
-            ZarrUserWarning,
-            stacklevel=2,
-        )
-        return None
-    except (ValueError, TypeError, KeyError, OverflowError) as error:
-        warn_unreadable(store_path, error)
-        return None
-    return NodeRecord(name, store_path, metadata)
+def _members_steps(group: NodeRecord, prefix: str, names: list[str]) -> Steps[list[NodeRecord]]:
+    """The members of these names, with one notice for each that is none, or cannot be read."""
+    places = [group.store_path.child(name) for name in names]
+    nodes = yield from read_nodes_steps(places, group.metadata.zarr_format)
+    records = []
+    for name, place, node in zip(names, places, nodes, strict=True):
+        if isinstance(node, NodeNotFoundError):
+            warnings.warn(
+                f"Object at {place.path} is not recognized as a component of a Zarr hierarchy.",
+                ZarrUserWarning,
+                stacklevel=2,
+            )
+        elif isinstance(node, Exception):
+            warn_unreadable(place, node)
+        else:
+            records.append(NodeRecord(prefix + name, place, node))
+    return records
 
 
 def _asked_steps(name: str, store_path: StorePath, lookup: Lookup) -> Steps[NodeRecord | None]:

@@ -7,6 +7,7 @@ a writer that is several times faster for indented documents.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ MAX_DOCUMENT_BYTES = 2**30
 # A document nested deeper than this cannot be written back; parsers of other libraries give up much earlier.
 MAX_DOCUMENT_DEPTH = 512
 
+_BOM = b"\xef\xbb\xbf"  # to be passed over, as the codec "utf-8-sig" does, which is written in Python
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _encode_string: Callable[[str], str] = json.encoder.encode_basestring_ascii
 
@@ -52,10 +54,10 @@ def load_document(raw: bytes, name: str) -> dict[str, Any]:
             f"The document {name!r} has {len(raw)} bytes, more than the limit of {MAX_DOCUMENT_BYTES} for metadata."
         )
     try:
-        document = json.loads(str(raw, "utf-8-sig"))
+        document = json.loads(str(raw[3:] if raw.startswith(_BOM) else raw, "utf-8"))
     except UnicodeDecodeError as error:
         raise MetadataValidationError(
-            f"The document {name!r} is not UTF-8: byte {raw[error.start]:#04x} at offset {error.start}."
+            f"The document {name!r} is not UTF-8: byte {error.object[error.start]:#04x} at offset {error.start}."
         ) from error
     except RecursionError:
         raise MetadataValidationError(f"The document {name!r} is nested too deeply.") from None
@@ -146,11 +148,9 @@ def dump_document(document: Mapping[str, Any], *, indent: int | str | None = "co
 
 def _text(value: Any, margin: str, step: str) -> str:
     """Return one value as ``json.dumps(value, indent=...)`` writes it; ``margin`` is a newline and the indent."""
-    kind = type(value)
-    if kind is str:
-        return _encode_string(value)
-    if kind is int:
-        return str(value)
+    write = _SCALARS.get(type(value))
+    if write is not None:
+        return write(value)
     inner = margin + step
     if isinstance(value, dict):
         if not value:
@@ -166,6 +166,19 @@ def _text(value: Any, margin: str, step: str) -> str:
         items = [_text(item, inner, step) for item in value]
         return f"[{inner}{f',{inner}'.join(items)}{margin}]"
     return json.dumps(value)
+
+
+def _float(value: float) -> str:
+    return float.__repr__(value) if math.isfinite(value) else json.dumps(value)
+
+
+_SCALARS: dict[type, Callable[[Any], str]] = {
+    str: _encode_string,
+    int: int.__repr__,
+    float: _float,
+    bool: lambda value: "true" if value else "false",
+    type(None): lambda value: "null",
+}
 
 
 def _key(key: object) -> str:

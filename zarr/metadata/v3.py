@@ -34,6 +34,7 @@ from zarr.metadata.members import (
     parse_extra_fields,
     parse_storage_transformers,
 )
+from zarr.metadata.parsed import find_members, known_documents, remember, structure_key
 from zarr.metadata.places import document_place, locate, require
 from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, NamedConfig, parse_shapelike
 
@@ -267,7 +268,12 @@ class ArrayV3Metadata(Metadata):
             If no implementation of a codec is known.
         """
         member: str | None = None
+        known, key = known_documents(), structure_key(data)
+        found = find_members(known, key)
         try:
+            if found is not None:
+                member = "attributes"
+                return cls.of_members({**found, "attributes": parse_attributes(data.get("attributes"))})
             parse_zarr_format(require(data, "zarr_format"))  # type: ignore[arg-type]
             parse_node_type_array(require(data, "node_type"))  # type: ignore[arg-type]
             # Each member is read on its own, so that a fault can be given its place.
@@ -288,12 +294,20 @@ class ArrayV3Metadata(Metadata):
             # The members are parsed already, so the constructor would only do it again.
             metadata._settle(**members)
             warn_whole_shards(metadata.codecs)
+            remember(known, key, metadata.__dict__)
             return metadata
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             located = locate(error, document_place(ZARR_JSON, path, member))
             if located is error:
                 raise
             raise located from error
+
+    @classmethod
+    def of_members(cls, members: Mapping[str, Any]) -> Self:
+        """Put together what was parsed and checked before."""
+        metadata = object.__new__(cls)
+        metadata.__dict__.update(members)
+        return metadata
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the members of the document, in the order in which they are written."""

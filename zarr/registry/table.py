@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from zarr._lazy import LazyModule
 from zarr.errors import ZarrUserWarning
+from zarr.registry.changes import Changes
 
 if TYPE_CHECKING:
     from importlib import metadata
@@ -113,6 +114,7 @@ class Registry(dict[str, type[T]], Generic[T]):
     def register(self, cls: type[T], qualname: str | None = None) -> None:
         """Add a class under its qualified name, or under another one."""
         self[fully_qualified_name(cls) if qualname is None else qualname] = cls
+        Changes.note()
 
     def lazy_load(self, use_entrypoint_name: bool = False) -> None:
         """Load the entry points that wait, under the names of their classes or under their own."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
+from zarr.registry.changes import Changes
 from zarr.registry.table import Registry, entry_points_by_group, entry_points_for
 from zarr.settings import CODEC_CLASSES, BadConfigError, config
 
@@ -101,6 +102,7 @@ def recollect_entry_points() -> list[Registry[Any]]:
     """
     entry_points_by_group.cache_clear()
     collect_entry_points.cache_clear()
+    Changes.note()
     registries = [*_codec_registries.values(), *_BY_KIND.values()]
     for registry in registries:
         registry.lazy_load_list.clear()

@@ -30,6 +30,7 @@ from zarr.steps.requests import (
     DeletePrefix,
     Gather,
     Get,
+    GetMany,
     GetRanges,
     Hold,
     List,
@@ -235,6 +236,8 @@ class _Coroutines:
         if kind is Hold:
             await _hold(self._store, holder, request)
             return None
+        if kind is GetMany:
+            return await windowed((partial(self._gated, Get(key)) for key in request.keys), concurrency())
         if kind is Await:
             return await request.factory()
         if kind is Transfer:
@@ -242,6 +245,10 @@ class _Coroutines:
                 await self._transfer(request)
             return None
         raise TypeError(f"steps yielded {request!r}, which is no request")
+
+    async def _gated(self, request: Get) -> Buffer | None:
+        async with request_gate():
+            return await self._get(request)
 
     async def _get(self, request: Get) -> Buffer | None:
         prototype = request.prototype or default_buffer_prototype()

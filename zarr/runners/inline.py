@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr.abc.store import bulk_access_of, is_synchronous
+from zarr.abc.store import bulk_access_of, get_many_of, is_synchronous
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.bulk import transfer
 from zarr.runners.crossing import first_error, sync
@@ -19,6 +19,7 @@ from zarr.steps.requests import (
     DeletePrefix,
     Gather,
     Get,
+    GetMany,
     GetRanges,
     Hold,
     List,
@@ -84,28 +85,16 @@ class InlineRunner:
     []
     """
 
-    __slots__ = ("__weakref__", "_get", "_handlers", "_otherwise", "_own", "_prefix", "_put", "_size_of_own", "store")
+    __slots__ = ("__weakref__", "_get", "_otherwise", "_own", "_prefix", "_put", "_size_of_own", "store")
 
     def __init__(self, store: SyncStore, otherwise: Callable[[Any], Any] | None = None) -> None:
         self.store = store
         self._otherwise = otherwise
         self._own = getattr(store, "__dict__", {})
         self._size_of_own = len(self._own)
-        self._prefix = lock_prefix(store)
+        self._prefix: str | None = None  # a store may have to ask the file system for it, and reads need none
         self._get = store.get_sync
         self._put = store.set_sync
-        self._handlers: dict[type, Callable[[Any], Any]] = {
-            GetRanges: self._get_ranges,
-            PutIfAbsent: self._put_if_absent,
-            Delete: self._delete,
-            DeletePrefix: self._delete_prefix,
-            List: self._list,
-            ListDir: self._list_dir,
-            Size: self._size,
-            Splice: self._splice,
-            Transfer: self.transfer,
-            Await: self._await,
-        }
 
     def run(
         self, steps: Steps[T], above: Holder | None = None, holder: Holder | None = None, request: Any = None
@@ -132,7 +121,7 @@ class InlineRunner:
         if len(self._own) != self._size_of_own and above is None and self._replaced():
             taken: T = self._otherwise(self.store).run(steps)  # type: ignore[misc]
             return taken
-        get, put, handlers = self._get, self._put, self._handlers
+        get, put, handlers = self._get, self._put, _HANDLERS
         try:
             if request is None:
                 request = next(steps)
@@ -144,10 +133,10 @@ class InlineRunner:
                     elif kind is Put:
                         reply = put(request.key, request.value)
                     elif kind in handlers and not (kind is Transfer and request.locks):
-                        reply = handlers[kind](request)
+                        reply = handlers[kind](self, request)
                     else:
                         if holder is None:
-                            holder = Holder(self._prefix, above)
+                            holder = Holder(self._lock_prefix(), above)
                         reply = self._scoped(request, holder)
                 except Exception as error:
                     request = steps.throw(first_error(error) if isinstance(error, ExceptionGroup) else error)
@@ -180,10 +169,16 @@ class InlineRunner:
             return self._get(request.key, prototype=request.prototype, byte_range=request.byte_range)
         if kind is Put:
             return self._put(request.key, request.value)
-        handler = self._handlers.get(kind)
+        handler = _HANDLERS.get(kind)
         if handler is None:
             raise TypeError(f"steps yielded {request!r}, which is no request")
-        return handler(request)
+        return handler(self, request)
+
+    def _lock_prefix(self) -> str:
+        prefix = self._prefix
+        if prefix is None:
+            prefix = self._prefix = lock_prefix(self.store)
+        return prefix
 
     def _scoped(self, request: Any, holder: Holder) -> Any:
         """Answer the requests that concern the steps themselves."""
@@ -200,6 +195,12 @@ class InlineRunner:
         if type(request) is Transfer:
             return self._transfer_locked(request, holder)
         raise TypeError(f"steps yielded {request!r}, which is no request")
+
+    def _get_some(self, request: GetMany) -> Sequence[Buffer | None]:
+        get_many = get_many_of(self.store)
+        if get_many is not None:
+            return get_many(request.keys, None)
+        return [self._get(key, prototype=None, byte_range=None) for key in request.keys]
 
     def _get_ranges(self, request: GetRanges) -> list[Buffer | None] | None:
         limits = range_limits(request)
@@ -247,7 +248,7 @@ class InlineRunner:
             return None
 
     def _transfer_locked(self, request: Transfer, above: Holder) -> None:
-        holder = Holder(self._prefix, above)
+        holder = Holder(self._lock_prefix(), above)
         try:
             if not holder.claims(request):
                 holder.acquire(request.names(), "chunk")
@@ -281,3 +282,18 @@ class InlineRunner:
             return await request.factory()
 
         return sync(call())
+
+
+_HANDLERS: dict[type, Callable[[InlineRunner, Any], Any]] = {
+    GetMany: InlineRunner._get_some,
+    GetRanges: InlineRunner._get_ranges,
+    PutIfAbsent: InlineRunner._put_if_absent,
+    Delete: InlineRunner._delete,
+    DeletePrefix: InlineRunner._delete_prefix,
+    List: InlineRunner._list,
+    ListDir: InlineRunner._list_dir,
+    Size: InlineRunner._size,
+    Splice: InlineRunner._splice,
+    Transfer: InlineRunner.transfer,
+    Await: InlineRunner._await,
+}

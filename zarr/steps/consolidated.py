@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.metadata.documents import dump_document, load_document
-from zarr.steps.requests import Gather, Get, Hold, Put, Steps
+from zarr.steps.requests import Gather, Get, GetMany, Hold, Put, Steps
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
@@ -83,8 +83,10 @@ def record_changes_steps(
         Whether all that was below these nodes before is gone, too.
     """
     keys = sorted(_carriers(changes))
-    carrying = yield Gather(_carries_steps(path, name) for path, name in keys)
-    stale = [key for key, yes in zip(keys, carrying, strict=True) if yes]
+    found = (yield GetMany([_key(path, name) for path, name in keys])) if keys else []
+    stale = [key for key, raw in zip(keys, found, strict=True) if raw is not None and _carries(key[1], raw)]
+    if not stale:
+        return
     if replaced:
         gone: dict[str, Documents] = {path: {} for path in changes}
         yield Gather(_rewrite_steps(path, name, gone) for path, name in stale)
@@ -110,9 +112,8 @@ def _key(path: str, name: str) -> str:
     return f"{path}/{name}" if path else name
 
 
-def _carries_steps(path: str, name: str) -> Steps[bool]:
-    raw = yield Get(_key(path, name))
-    return raw is not None and (name == ASIDE or b'"consolidated_metadata"' in raw.to_bytes())
+def _carries(name: str, raw: Buffer) -> bool:
+    return name == ASIDE or b'"consolidated_metadata"' in raw.to_bytes()
 
 
 def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents]) -> Steps[None]:

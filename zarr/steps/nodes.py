@@ -6,9 +6,8 @@ one document that makes it a node is written, and of several who create a node a
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from zarr.abc.staging import TakenError, stages
 from zarr.buffer.core import default_buffer_prototype
@@ -18,13 +17,37 @@ from zarr.errors import (
     ContainsGroupError,
     GroupNotFoundError,
     NodeNotFoundError,
-    ZarrUserWarning,
 )
 from zarr.metadata.documents import load_document
 from zarr.metadata.group import GroupMetadata
-from zarr.metadata.v2 import ArrayV2Metadata
-from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.steps.requests import Delete, DeletePrefix, Gather, Get, Hold, ListDir, Put, PutIfAbsent, Staged, Steps
+from zarr.steps.documents import (
+    V2_NAMES,
+    V3_NAMES,
+    ArrayMetadata,
+    NodeMetadata,
+    document_name,
+    node_key,
+    node_of,
+    not_found,
+    parse_v2,
+    parse_v3,
+    path_of,
+    wanted_names,
+    warn_of_both,
+)
+from zarr.steps.requests import (
+    Delete,
+    DeletePrefix,
+    Gather,
+    Get,
+    GetMany,
+    Hold,
+    ListDir,
+    Put,
+    PutIfAbsent,
+    Staged,
+    Steps,
+)
 from zarr.storage.path import StorePath, exists_message
 from zarr.storage.wrapper import WrapperStore
 
@@ -33,22 +56,6 @@ if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
     from zarr.types import AccessModeLiteral, ZarrFormat
 
-ArrayMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata
-NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
-
-V3_NAMES: Final = ("zarr.json",)
-V2_NAMES: Final = (".zarray", ".zgroup", ".zattrs")
-
-
-def node_key(path: str, name: str) -> str:
-    """The key of a document of the node at a path.
-
-    Examples
-    --------
-    >>> node_key("a/b", "zarr.json"), node_key("", "zarr.json")
-    ('a/b/zarr.json', 'zarr.json')
-    """
-    return f"{path}/{name}" if path else name
 
 
 def ancestor_paths(path: str) -> list[str]:
@@ -63,74 +70,22 @@ def ancestor_paths(path: str) -> list[str]:
     return ["/".join(parts[:depth]) for depth in range(len(parts))]
 
 
-def _get_steps(key: str) -> Steps[Buffer | None]:
-    value: Buffer | None = yield Get(key)
-    return value
-
-
 def _get_many_steps(keys: Sequence[str]) -> Steps[list[Buffer | None]]:
     """Read several keys at once."""
     if len(keys) == 1:
         return [(yield Get(keys[0]))]
-    values: list[Buffer | None] = yield Gather([_get_steps(key) for key in keys])
+    values: list[Buffer | None] = yield GetMany(keys)
     return values
 
 
 # Reading
 
 
-def _path_of(place: StorePath | str) -> str:
-    return place if isinstance(place, str) else place.path
-
-
-def _not_found(place: StorePath | str, kind: type[NodeNotFoundError]) -> NodeNotFoundError:
-    if isinstance(place, str):
-        return kind(f"there is no node at path {place!r}")
-    return kind(place.store, place.path)
-
-
-def _document_name(place: StorePath | str, name: str) -> str:
-    return node_key(str(place), name)
-
-
-def _read_documents_steps(
-    place: StorePath | str, names: Sequence[str]
-) -> Steps[dict[str, dict[str, Any]]]:
-    """The documents of a node that are there, parsed, by name."""
-    path = _path_of(place)
+def _read_documents_steps(place: StorePath | str, names: Sequence[str]) -> Steps[dict[str, bytes]]:
+    """The documents of a node that are there, by name."""
+    path = path_of(place)
     values = yield from _get_many_steps([node_key(path, name) for name in names])
-    return {
-        name: load_document(value.to_bytes(), _document_name(place, name))
-        for name, value in zip(names, values, strict=True)
-        if value is not None
-    }
-
-
-def _warn_of_both(place: StorePath | str, other: str) -> None:
-    chosen = "Zarr v3" if other == ".zarray" else "Zarr format 3"
-    warnings.warn(
-        f"Both zarr.json (Zarr format 3) and {other} (Zarr format 2) metadata objects exist at {place}. "
-        f"{chosen} will be used.",
-        category=ZarrUserWarning,
-        stacklevel=2,
-    )
-
-
-def _wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Sequence[str]:
-    if zarr_format == 2:
-        return v2_names
-    if zarr_format == 3:
-        return V3_NAMES
-    if zarr_format is None:
-        return (*V3_NAMES, *v2_names)
-    raise ValueError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got {zarr_format!r}.")
-
-
-def _parse_v2(found: dict[str, dict[str, Any]], name: str, path: str) -> NodeMetadata:
-    document = {**found[name], "attributes": found.get(".zattrs", {})}
-    if name == ".zarray":
-        return ArrayV2Metadata.from_dict(document, path=path)
-    return GroupMetadata.from_dict(document, path=path)
+    return {name: value.to_bytes() for name, value in zip(names, values, strict=True) if value is not None}
 
 
 def read_array_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[ArrayMetadata]:
@@ -156,17 +111,17 @@ def read_array_steps(place: StorePath | str, zarr_format: ZarrFormat | None = No
     MetadataValidationError
         If the document is malformed.
     """
-    path = _path_of(place)
-    found = yield from _read_documents_steps(place, _wanted_names(zarr_format, (".zarray", ".zattrs")))
+    found = yield from _read_documents_steps(place, wanted_names(zarr_format, (".zarray", ".zattrs")))
     if "zarr.json" in found:
         if ".zarray" in found:
-            _warn_of_both(place, ".zarray")
-        return ArrayV3Metadata.from_dict(found["zarr.json"], path=path)
-    if ".zarray" in found:
-        metadata = _parse_v2(found, ".zarray", path)
-        assert isinstance(metadata, ArrayV2Metadata)
-        return metadata
-    raise _not_found(place, ArrayNotFoundError)
+            warn_of_both(place, ".zarray")
+        metadata: NodeMetadata = parse_v3(found["zarr.json"], place, "array")
+    elif ".zarray" in found:
+        metadata = parse_v2(found, ".zarray", place)
+    else:
+        raise not_found(place, ArrayNotFoundError)
+    assert not isinstance(metadata, GroupMetadata)
+    return metadata
 
 
 def read_group_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[GroupMetadata]:
@@ -188,17 +143,17 @@ def read_group_steps(place: StorePath | str, zarr_format: ZarrFormat | None = No
     NodeTypeValidationError
         If the document is that of an array.
     """
-    path = _path_of(place)
-    found = yield from _read_documents_steps(place, _wanted_names(zarr_format, (".zgroup", ".zattrs")))
+    found = yield from _read_documents_steps(place, wanted_names(zarr_format, (".zgroup", ".zattrs")))
     if "zarr.json" in found:
         if ".zgroup" in found:
-            _warn_of_both(place, ".zgroup")
-        return GroupMetadata.from_dict(found["zarr.json"], path=path)
-    if ".zgroup" in found:
-        metadata = _parse_v2(found, ".zgroup", path)
-        assert isinstance(metadata, GroupMetadata)
-        return metadata
-    raise _not_found(place, GroupNotFoundError)
+            warn_of_both(place, ".zgroup")
+        metadata: NodeMetadata = parse_v3(found["zarr.json"], place, "group")
+    elif ".zgroup" in found:
+        metadata = parse_v2(found, ".zgroup", place)
+    else:
+        raise not_found(place, GroupNotFoundError)
+    assert isinstance(metadata, GroupMetadata)
+    return metadata
 
 
 def read_node_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[NodeMetadata]:
@@ -218,20 +173,36 @@ def read_node_steps(place: StorePath | str, zarr_format: ZarrFormat | None = Non
     NodeNotFoundError
         If there is neither an array nor a group.
     """
-    path = _path_of(place)
-    found = yield from _read_documents_steps(place, _wanted_names(zarr_format, V2_NAMES))
-    if "zarr.json" in found:
-        other = next((name for name in (".zarray", ".zgroup") if name in found), None)
-        if other is not None:
-            _warn_of_both(place, other)
-        document = found["zarr.json"]
-        if document.get("node_type") == "group":
-            return GroupMetadata.from_dict(document, path=path)
-        return ArrayV3Metadata.from_dict(document, path=path)
-    for name in (".zarray", ".zgroup"):
-        if name in found:
-            return _parse_v2(found, name, path)
-    raise _not_found(place, NodeNotFoundError)
+    found = yield from _read_documents_steps(place, wanted_names(zarr_format, V2_NAMES))
+    return node_of(found, place)
+
+
+def read_nodes_steps(
+    places: Sequence[StorePath], zarr_format: ZarrFormat | None = None
+) -> Steps[list[NodeMetadata | Exception]]:
+    """Read the metadata of the nodes at many places, all documents in one go.
+
+    Parameters
+    ----------
+    places : sequence of StorePath
+    zarr_format : 2, 3 or None
+
+    Returns
+    -------
+    list
+        For each place what :func:`read_node_steps` returns or raises.
+    """
+    names = wanted_names(zarr_format, V2_NAMES)
+    width = len(names)
+    values = yield GetMany([node_key(place.path, name) for place in places for name in names])
+    nodes: list[NodeMetadata | Exception] = []
+    for index, place in enumerate(places):
+        found = zip(names, values[index * width : (index + 1) * width], strict=True)
+        try:
+            nodes.append(node_of({name: raw.to_bytes() for name, raw in found if raw is not None}, place))
+        except (NodeNotFoundError, ValueError, TypeError, KeyError, OverflowError) as error:
+            nodes.append(error)
+    return nodes
 
 
 def is_empty_steps(path: str) -> Steps[bool]:
@@ -271,7 +242,7 @@ def check_mode_steps(place: StorePath, mode: AccessModeLiteral | None, named_by:
 
 def _contains_error(place: StorePath, name: str, raw: Buffer) -> Exception:
     if name == "zarr.json":
-        document = load_document(raw.to_bytes(), _document_name(place, name))
+        document = load_document(raw.to_bytes(), document_name(place, name))
         name = ".zarray" if document.get("node_type") == "array" else ".zgroup"
     return (ContainsArrayError if name == ".zarray" else ContainsGroupError)(place.store, place.path)
 
@@ -321,7 +292,7 @@ def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> 
     ValueError
         If one of them is an array.
     """
-    paths = ancestor_paths(_path_of(place))
+    paths = ancestor_paths(path_of(place))
     names = _node_names(zarr_format)
     if not paths:
         return []
@@ -373,7 +344,7 @@ def write_node_steps(
     *,
     overwrite: bool = False,
     contents: Callable[[], Steps[Any]] | None = None,
-) -> Steps[None]:
+) -> Steps[dict[str, Buffer]]:
     """Create a node: its ancestors first, then what it holds, and at the end the document that makes it a node.
 
     Only stores that say so (``contents_first``) get the contents before the document; the others get it before them.
@@ -387,6 +358,11 @@ def write_node_steps(
     contents : callable, optional
         Makes the steps that write the chunks of the node; before anybody can see it, where the store allows that.
 
+    Returns
+    -------
+    dict
+        The documents that were written, by name.
+
     Raises
     ------
     ContainsArrayError, ContainsGroupError
@@ -395,12 +371,14 @@ def write_node_steps(
         If something above is an array.
     """
     # Steps of their own, so that the lock goes when the node is there, not when all that follows is done.
-    yield Gather([_write_locked_steps(place, metadata, overwrite, contents)])
+    written = yield Gather([_write_locked_steps(place, metadata, overwrite, contents)])
+    documents: dict[str, Buffer] = written[0]
+    return documents
 
 
 def _write_locked_steps(
     place: StorePath, metadata: NodeMetadata, overwrite: bool, contents: Callable[[], Steps[Any]] | None
-) -> Steps[None]:
+) -> Steps[dict[str, Buffer]]:
     path, zarr_format = place.path, metadata.zarr_format
     documents = metadata.to_buffer_dict(default_buffer_prototype())
     yield Hold([node_key(path, name) for name in (*V3_NAMES, *V2_NAMES)], "node")
@@ -411,7 +389,7 @@ def _write_locked_steps(
     whole = not replaces and contents is None and len(documents) == 1 and not missing
     if stages(place.store) and not whole:
         yield from _stage_node_steps(place, documents, missing, overwrite, replaces, contents, zarr_format)
-        return
+        return documents
     yield from _put_groups_steps(missing, zarr_format)
     if replaces:
         # The documents first: should the rest not be reached, there is nothing that shows what is half removed.
@@ -427,6 +405,7 @@ def _write_locked_steps(
         yield from check_absent_steps(place, zarr_format)
     if contents is not None and not early:
         yield from contents()
+    return documents
 
 
 def _delete_key_steps(key: str) -> Steps[None]:
@@ -470,4 +449,4 @@ def delete_node_steps(place: StorePath | str) -> Steps[None]:
     ----------
     place : StorePath or str
     """
-    yield DeletePrefix(_path_of(place))
+    yield DeletePrefix(path_of(place))

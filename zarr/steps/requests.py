@@ -59,6 +59,15 @@ class Get(Request):
         self.prototype = prototype
 
 
+class GetMany(Request):
+    """Ask for the values of some keys, in one go where the store can; the answer is a list of Buffers and Nones."""
+
+    __slots__ = ("keys",)
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self.keys = keys
+
+
 class GetRanges(Request):
     """Ask for several ranges of one key.
 
@@ -328,6 +337,7 @@ __all__ = [
     "DeletePrefix",
     "Gather",
     "Get",
+    "GetMany",
     "GetRanges",
     "Hold",
     "List",

@@ -169,6 +169,13 @@ class StorePath:
 
     # Paths
 
+    def child(self, name: str) -> StorePath:
+        """The place of a name directly below this one, as a listing gives it."""
+        below = object.__new__(type(self))
+        below.store = self.store
+        below.path = f"{self.path}/{name}" if self.path else name
+        return below
+
     def __truediv__(self, other: str) -> StorePath:
         """The place ``other`` below this one."""
         return type(self)(self.store, join(self.path, normalize_path(other)))

@@ -182,7 +182,7 @@ def resolve_store_path(
     if below and is_fsmap(store_like):
         raise ValueError("'path' was provided but is not used for FSMap store_like objects; put it into the mapper")
     store = resolve_store(store_like, mode=mode, storage_options=storage_options)
-    if mode == "r" and isinstance(store, LocalStore) and not store.root.exists():
+    if mode == "r" and isinstance(store, LocalStore) and not os.path.exists(store._base):
         raise FileNotFoundError(f"{store.root} does not exist")
     if isinstance(store, ManagedMemoryStore) and isinstance(store_like, str):
         # The path of the URL is the path of the node: the store itself begins at its root.

@@ -1,0 +1,56 @@
+"""Whole files by path: the compiled reader, the plain one and the operating system agree."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+import zarr_core
+from zarr_core.reference import documents as reference
+
+
+@pytest.mark.parametrize("size", [0, 1, 700, 16383, 16384, 16385, 300_000])
+def test_the_bytes_of_a_file(tmp_path: Path, size: int) -> None:
+    data = os.urandom(size)
+    path = tmp_path / "naïve name"
+    path.write_bytes(data)
+    assert zarr_core.read_file(str(path)) == reference.read_file(str(path)) == data
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    os.mkfifo(tmp_path / "pipe")
+    for name, answer in (("none", None), ("", -errno.EISDIR), ("pipe", -errno.EINVAL), ("file/below", -errno.ENOTDIR)):
+        path = f"{tmp_path}/{name}"
+        assert zarr_core.read_file(path) == answer
+        assert reference.read_file(path) == answer
+
+
+def test_many_files_in_the_order_of_their_names(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / str(number)).write_bytes(b"x" * number * 10_000)
+    names = ["3", "none", "0", "4", "1"]
+    found = zarr_core.read_files(f"{tmp_path}/", names)
+    assert found == reference.read_files(f"{tmp_path}/", names)
+    assert [None if data is None else len(data) for data in found] == [30_000, None, 0, 40_000, 10_000]  # type: ignore[arg-type]
+
+
+def test_paths_that_are_none() -> None:
+    for module in (zarr_core, reference):
+        with pytest.raises(ValueError, match="NUL"):
+            module.read_file("a\0b")
+        with pytest.raises(ValueError, match="NUL"):
+            module.read_files("/", ["a\0b"])
+    with pytest.raises(TypeError):
+        zarr_core.read_file(b"bytes")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        zarr_core.read_files("/", [1])  # type: ignore[list-item]
+
+
+def test_a_relative_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("here").write_bytes(b"y")
+    assert zarr_core.read_file("here") == b"y"

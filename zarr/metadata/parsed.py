@@ -1,0 +1,125 @@
+"""Documents that were read before, and what came of them.
+
+A thousand arrays of one kind have documents that differ in nothing, or in their attributes only; and who opens an
+array again finds the bytes of before. What is parsed is frozen, so it is shared; what a user may change (attributes)
+is made anew each time. Nothing is remembered that an extension has a hand in, or that gives a warning when it is read;
+and everything is forgotten when a registry or the configuration of codecs changes.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, Final, TypeAlias
+
+from zarr.codecs.sharding import ShardingCodec
+from zarr.grids import RegularChunkGridMetadata
+from zarr.registry.changes import Changes
+from zarr.settings import config
+
+MAX_DOCUMENT_BYTES: Final = 4096
+"""Larger documents are not remembered."""
+
+MAX_DOCUMENTS: Final = 4096
+"""When so many are remembered, all are forgotten."""
+
+_QUIET_KINDS: Final = "biufcmMUT"  # data types that are read without a warning
+_OWN: Final = ("zarr.codecs.", "zarr.dtype.", "zarr.chunk_keys")
+_PLAIN: Final = 0  # the form of marshal in which equal values have equal bytes
+
+
+Documents: TypeAlias = dict[bytes, tuple[dict[str, Any], bytes]]
+
+
+class _Known:
+    """What is remembered, and the state of registries and configuration in which it holds."""
+
+    documents: Documents = {}
+    changes: int = -1
+    codecs: Any = None
+
+
+def known_documents() -> Documents:
+    """What is remembered and still holds; to be asked for before a document is parsed, for :func:`remember` after it.
+
+    Examples
+    --------
+    >>> known_documents() is known_documents()
+    True
+    """
+    codecs = config.config.get("codecs")
+    if _Known.changes != Changes.count or codecs != _Known.codecs:
+        # A new table: who is still parsing by the old state of things adds to the old one, where nobody looks.
+        _Known.documents = {}
+        _Known.changes, _Known.codecs = Changes.count, deepcopy(codecs)
+    return _Known.documents
+
+
+def structure_key(document: Mapping[str, Any]) -> bytes | None:
+    """The members of a document, save for the attributes, as bytes; None for what does not come from JSON.
+
+    Examples
+    --------
+    >>> structure_key({"shape": [1], "attributes": {"a": 1}}) == structure_key({"shape": [1], "attributes": {}})
+    True
+    """
+    try:
+        key = marshal.dumps({name: value for name, value in document.items() if name != "attributes"}, _PLAIN)
+    except ValueError:
+        return None
+    return key if len(key) <= MAX_DOCUMENT_BYTES else None
+
+
+def find_members(known: Documents, key: bytes | None) -> dict[str, Any] | None:
+    """The members that a document was parsed to; the attributes among them are the caller's own."""
+    found = None if key is None else known.get(key)
+    if found is None:
+        return None
+    members, attributes = found
+    return {**members, "attributes": marshal.loads(attributes) if attributes else {}, "extra_fields": {}}
+
+
+def remember(
+    known: Documents, key: bytes | None, members: Mapping[str, Any], attributes: Mapping[str, Any] | None = None
+) -> None:
+    """Keep the members that a document was parsed to, where they can be shared.
+
+    Parameters
+    ----------
+    known : dict
+        As :func:`known_documents` gave it before the document was parsed.
+    key : bytes or None
+        The bytes of the document, or :func:`structure_key` of it.
+    members : mapping
+        The fields of the metadata object.
+    attributes : mapping, optional
+        Those that belong to the key.
+    """
+    if key is None or len(key) > MAX_DOCUMENT_BYTES or not _sharable(members):
+        return
+    try:
+        kept = marshal.dumps(dict(attributes), _PLAIN) if attributes else b""
+    except ValueError:
+        return
+    if len(known) >= MAX_DOCUMENTS:
+        known.clear()
+    known[key] = (dict(members), kept)
+
+
+def _sharable(members: Mapping[str, Any]) -> bool:
+    """Whether all parts are this library's own, cannot be changed, and were read without a warning."""
+    if members["extra_fields"] or members["storage_transformers"]:
+        return False
+    if type(members["chunk_grid"]) is not RegularChunkGridMetadata:
+        return False
+    dtype = members["data_type"]
+    parts = (dtype, members["chunk_key_encoding"], *members["codecs"])
+    if not all(type(part).__module__.startswith(_OWN) for part in parts):
+        return False
+    codecs = members["codecs"]
+    if any(type(codec).__module__.startswith("zarr.codecs.numcodecs") for codec in codecs):
+        return False
+    if len(codecs) > 1 and any(isinstance(codec, ShardingCodec) for codec in codecs):
+        return False
+    return dtype.to_native_dtype().kind in _QUIET_KINDS

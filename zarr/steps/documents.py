@@ -1,0 +1,113 @@
+"""From the bytes of a node's documents to its metadata: which documents a node has, and what they make."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from zarr.errors import NodeNotFoundError, ZarrUserWarning
+from zarr.metadata.documents import load_document
+from zarr.metadata.group import GroupMetadata
+from zarr.metadata.parsed import find_members, known_documents, remember
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.storage.path import StorePath
+
+if TYPE_CHECKING:
+    from zarr.types import ZarrFormat
+
+ArrayMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata
+NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
+
+V3_NAMES: Final = ("zarr.json",)
+V2_NAMES: Final = (".zarray", ".zgroup", ".zattrs")
+
+
+def node_key(path: str, name: str) -> str:
+    """The key of a document of the node at a path.
+
+    Examples
+    --------
+    >>> node_key("a/b", "zarr.json"), node_key("", "zarr.json")
+    ('a/b/zarr.json', 'zarr.json')
+    """
+    return f"{path}/{name}" if path else name
+
+
+def path_of(place: StorePath | str) -> str:
+    """The path within the store."""
+    return place if isinstance(place, str) else place.path
+
+
+def not_found(place: StorePath | str, kind: type[NodeNotFoundError]) -> NodeNotFoundError:
+    """The error to raise where there is no node of a kind."""
+    if isinstance(place, str):
+        return kind(f"there is no node at path {place!r}")
+    return kind(place.store, place.path)
+
+
+def document_name(place: StorePath | str, name: str) -> str:
+    """The name of a document in messages, with its store."""
+    return node_key(str(place), name)
+
+
+def warn_of_both(place: StorePath | str, other: str) -> None:
+    """Say that there are documents of both formats, and which are taken."""
+    chosen = "Zarr v3" if other == ".zarray" else "Zarr format 3"
+    warnings.warn(
+        f"Both zarr.json (Zarr format 3) and {other} (Zarr format 2) metadata objects exist at {place}. "
+        f"{chosen} will be used.",
+        category=ZarrUserWarning,
+        stacklevel=2,
+    )
+
+
+def wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Sequence[str]:
+    """Which documents tell of a node of a format."""
+    if zarr_format == 2:
+        return v2_names
+    if zarr_format == 3:
+        return V3_NAMES
+    if zarr_format is None:
+        return (*V3_NAMES, *v2_names)
+    raise ValueError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got {zarr_format!r}.")
+
+
+def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str) -> NodeMetadata:
+    """The metadata of a node of format 2, by its main document."""
+    path = path_of(place)
+    document = load_document(found[name], document_name(place, name))
+    attributes = found.get(".zattrs")
+    document["attributes"] = {} if attributes is None else load_document(attributes, document_name(place, ".zattrs"))
+    if name == ".zarray":
+        return ArrayV2Metadata.from_dict(document, path=path)
+    return GroupMetadata.from_dict(document, path=path)
+
+
+def parse_v3(raw: bytes, place: StorePath | str, wanted: str | None = None) -> ArrayV3Metadata | GroupMetadata:
+    """The metadata of a document ``zarr.json``; of a kind of node, where only one will do."""
+    known = known_documents()
+    members = find_members(known, raw) if wanted != "group" else None
+    if members is not None:
+        return ArrayV3Metadata.of_members(members)
+    path = path_of(place)
+    document = load_document(raw, document_name(place, "zarr.json"))
+    if wanted == "group" or (wanted is None and document.get("node_type") == "group"):
+        return GroupMetadata.from_dict(document, path=path)
+    metadata = ArrayV3Metadata.from_dict(document, path=path)
+    remember(known, raw, metadata.__dict__, metadata.attributes)
+    return metadata
+
+
+def node_of(found: dict[str, bytes], place: StorePath | str) -> NodeMetadata:
+    """The metadata of a node of which these documents are there."""
+    if "zarr.json" in found:
+        other = next((name for name in (".zarray", ".zgroup") if name in found), None)
+        if other is not None:
+            warn_of_both(place, other)
+        return parse_v3(found["zarr.json"], place)
+    for name in (".zarray", ".zgroup"):
+        if name in found:
+            return parse_v2(found, name, place)
+    raise not_found(place, NodeNotFoundError)

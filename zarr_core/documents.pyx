@@ -1,0 +1,109 @@
+"""Whole files by their paths, each in one open, one look at its size and one read; absent ones cost no exception."""
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.errno cimport ENOENT
+from libc.stdint cimport int64_t
+
+from zarr_core.files cimport zc_close, zc_open_read, zc_read_at, zc_regular_size
+
+cdef extern from "Python.h":
+    bytes PyUnicode_EncodeFSDefault(object text)
+
+cdef enum:
+    SMALL = 16384       # files up to this size are read into the stack: the interpreter is left once a file
+
+
+cdef object read_one(bytes path):
+    """The bytes of a file; None where there is none, and a negative error number where it cannot be read."""
+    cdef char room[SMALL]
+    cdef const char* name = path
+    cdef char* to = room
+    cdef int64_t size = 0, got = 0
+    cdef int fd
+    cdef object data
+    with nogil:
+        fd = zc_open_read(-1, name)
+        if fd >= 0:
+            size = zc_regular_size(fd)
+            if 0 <= size <= SMALL:
+                got = zc_read_at(fd, to, size, 0)
+            if size <= SMALL:
+                zc_close(fd)
+    if fd < 0:
+        return None if fd == -ENOENT else fd
+    if size < 0:
+        return size
+    if size <= SMALL:
+        return got if got < 0 else PyBytes_FromStringAndSize(room, got)
+    try:
+        data = PyBytes_FromStringAndSize(NULL, size)
+        to = PyBytes_AS_STRING(data)
+        with nogil:
+            got = zc_read_at(fd, to, size, 0)
+    finally:
+        zc_close(fd)
+    if got < 0:
+        return got
+    return data if got == size else data[:got]
+
+
+def read_file(str path not None):
+    """Read a whole file.
+
+    Parameters
+    ----------
+    path : str
+
+    Returns
+    -------
+    bytes, None or int
+        None where there is no such file; a negative ``errno`` where there is something that cannot be read (a folder,
+        a pipe, a file without permission), for the caller to ask again in a way that explains it.
+
+    Raises
+    ------
+    ValueError
+        If the path has a NUL.
+
+    Examples
+    --------
+    >>> read_file("/no/such/file") is None
+    True
+    """
+    return read_one(encoded(path))
+
+
+def read_files(str base not None, list names not None):
+    """Read whole files below one folder, in one call.
+
+    Parameters
+    ----------
+    base : str
+        What every path begins with, the slash included.
+    names : list of str
+
+    Returns
+    -------
+    list of bytes, None or int
+        As ``read_file`` gives them, in the order of the names.
+
+    Raises
+    ------
+    ValueError
+        If a path has a NUL.
+
+    Examples
+    --------
+    >>> read_files("/no/such/", ["a", "b"])
+    [None, None]
+    """
+    cdef list found = []
+    for name in names:
+        found.append(read_one(encoded(base + <str?>name)))
+    return found
+
+
+cdef bytes encoded(str path):
+    cdef bytes name = PyUnicode_EncodeFSDefault(path)
+    if b"\0" in name:
+        raise ValueError(f"a path must not have a NUL, got {path!r}")
+    return name
