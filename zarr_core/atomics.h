@@ -1,4 +1,4 @@
-/* The two atomic operations the jobs need: take the next piece of work, and swap a pointer. */
+/* The atomic operations the jobs need: take the next piece of work, swap a pointer, see a flag. */
 #ifndef ZARR_CORE_ATOMICS_H
 #define ZARR_CORE_ATOMICS_H
 
@@ -12,7 +12,9 @@ static void *zc_swap(void **place, void *value) { return _InterlockedExchangePoi
 static int zc_put(void **place, void *value) {
     return _InterlockedCompareExchangePointer((void *volatile *)place, value, NULL) == NULL;
 }
+static int zc_read(int *place) { return *(volatile int *)place; }
 #else
+static int zc_read(int *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
 static int64_t zc_take(int64_t *counter, int64_t n) { return __atomic_fetch_add(counter, n, __ATOMIC_RELAXED); }
 static void *zc_swap(void **place, void *value) { return __atomic_exchange_n(place, value, __ATOMIC_ACQ_REL); }
 static int zc_put(void **place, void *value) {

@@ -11,38 +11,15 @@ from libc.string cimport memcpy, memset
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from zarr_core.chunk_io cimport (
-    DONE,
-    FAILED,
-    MISSING,
-    RELEASE_GIL_BYTES,
-    TODO,
-    ChunkReader,
-    ChunkWriter,
-    check_span,
-    checked_indices,
-    chunk_nbytes,
-    fail_all,
-    pick,
-    read_chunk,
-    read_chunk_file,
-    read_nothing,
-    set_reader,
-    set_writer,
-    slot_at,
-    view_all,
-    write_chunk,
+    DONE, FAILED, MISSING, RELEASE_GIL_BYTES, TODO, ChunkReader, ChunkWriter, check_span, checked_indices,
+    chunk_nbytes, fail_all, pick, read_chunk, read_chunk_file, read_nothing, set_reader, set_writer, slot_at,
+    view_all, write_chunk,
 )
 from zarr_core.files cimport (
-    Folder,
-    folder_close,
-    folder_delete,
-    folder_enter,
-    folder_open,
-    folder_read,
-    folder_select,
-    folder_write,
+    Folder, folder_close, folder_delete, folder_enter, folder_open, folder_read, folder_select, folder_write,
     zc_close,
 )
+from zarr_core.jobs cimport check_interruption, goes_on, watches
 from zarr_core.keys cimport KeyFormat
 from zarr_core.plan cimport MAX_RANK, Plan, slot_coordinates
 from zarr_core.program cimport Program, program_give, program_take
@@ -147,8 +124,10 @@ cdef class ReadJob(ChunkReader):
         """
         cdef bytes path = os.fsencode(root)
         cdef const char* folder = path
+        cdef bint watch = watches(self)
         with nogil:
-            read_files(self, folder, keys)
+            read_files(self, folder, keys, watch)
+        check_interruption(self)
 
     def from_buffers(self, payloads, first: int = 0) -> None:
         """Read chunks from memory.
@@ -165,6 +144,7 @@ cdef class ReadJob(ChunkReader):
         cdef const char** data = few_data
         cdef int64_t* sizes = few_sizes
         cdef int64_t n = len(payloads), start = first, work, i
+        cdef bint watch = watches(self)
         check_span(start, n, self.count)
         if n == 0:
             return
@@ -180,20 +160,25 @@ cdef class ReadJob(ChunkReader):
                 work += sizes[i]
             if work >= RELEASE_GIL_BYTES:
                 with nogil:
-                    read_buffers(self, data, sizes, start, n)
+                    read_buffers(self, data, sizes, start, n, watch)
             else:
-                read_buffers(self, data, sizes, start, n)
+                read_buffers(self, data, sizes, start, n, False)
+            check_interruption(self)
         finally:
             if n > INLINE:
                 free(data)
                 free(sizes)
 
 
-cdef void read_buffers(ReadJob job, const char** data, const int64_t* sizes, int64_t first, int64_t n) noexcept nogil:
+cdef void read_buffers(
+    ReadJob job, const char** data, const int64_t* sizes, int64_t first, int64_t n, bint watch,
+) noexcept nogil:
     cdef Context* c = program_take(job.program)
     cdef Py_ssize_t slot
     cdef int64_t i
     for i in range(n):
+        if not goes_on(job, watch):
+            break
         slot = slot_at(job.slots, first + i)
         if sizes[i] < 0:
             job.status[first + i] = read_nothing(job, slot)
@@ -230,17 +215,17 @@ cdef int read_file(ReadJob job, Context* c, Folder* f, KeyFormat keys, Py_ssize_
     return code
 
 
-cdef void read_files(ReadJob job, const char* root, KeyFormat keys) noexcept nogil:
+cdef void read_files(ReadJob job, const char* root, KeyFormat keys, bint watch) noexcept nogil:
     cdef Folder f
     cdef Context* c = program_take(job.program)
     cdef int code = folder_open(&f, root, keys, job.plan.ndim, False)
     cdef int64_t batch = batch_size(job.plan, job.program, job.count, job.slots), first, i
     while True:
         first = zc_take(&job.next, batch)
-        if first >= job.count:
+        if first >= job.count or not goes_on(job, watch):
             break
         for i in range(first, min(first + batch, job.count)):
-            if job.status[i] != TODO:
+            if job.status[i] != TODO or not goes_on(job, watch):
                 continue
             if code == -ENOENT:
                 job.status[i] = read_nothing(job, slot_at(job.slots, i))
@@ -339,8 +324,11 @@ cdef class WriteJob(ChunkWriter):
         if n == 0:
             return []
         if self.program.nstages == 0:
-            return encode_plain(self, start, n)
-        return encode_packed(self, start, n)
+            results = encode_plain(self, start, n)
+        else:
+            results = encode_packed(self, start, n)
+        check_interruption(self)
+        return results
 
     def to_files(self, root: str, KeyFormat keys not None, fsync: bool = False) -> None:
         """Write the chunks to files under a folder. Several threads may share the work by calling this together.
@@ -360,12 +348,15 @@ cdef class WriteJob(ChunkWriter):
         cdef const char* folder = path
         cdef bint durable = fsync
         cdef int code
+        cdef bint watch = watches(self)
         with nogil:
-            code = write_files(self, folder, keys, durable)
+            code = write_files(self, folder, keys, durable, watch)
         if code == -ENOENT:
             os.makedirs(root, exist_ok=True)
             with nogil:
-                code = write_files(self, folder, keys, durable)
+                code = write_files(self, folder, keys, durable, watch)
+        if self.interruption is not None:
+            check_interruption(self)
         if code < 0:
             raise OSError(-code, os.strerror(-code), root)
 
@@ -374,6 +365,7 @@ cdef object encode_plain(WriteJob job, int64_t first, int64_t n):
     """Without codecs: gathered straight into the bytes objects."""
     cdef char** to = <char**>malloc(n * sizeof(char*))
     cdef int64_t i, nbytes, work = 0
+    cdef bint watch = watches(job)
     if to == NULL:
         raise MemoryError
     try:
@@ -385,9 +377,9 @@ cdef object encode_plain(WriteJob job, int64_t first, int64_t n):
             work += nbytes
         if work >= RELEASE_GIL_BYTES:
             with nogil:
-                gather_all(job, first, n, to)
+                gather_all(job, first, n, to, watch)
         else:
-            gather_all(job, first, n, to)
+            gather_all(job, first, n, to, False)
     finally:
         free(to)
     for i in range(n):
@@ -398,12 +390,12 @@ cdef object encode_plain(WriteJob job, int64_t first, int64_t n):
     return results
 
 
-cdef void gather_all(WriteJob job, int64_t first, int64_t n, char** to) noexcept nogil:
+cdef void gather_all(WriteJob job, int64_t first, int64_t n, char** to, bint watch) noexcept nogil:
     cdef Context* c = program_take(job.program)
     cdef const char* result
     cdef int64_t i, size
     for i in range(n):
-        job.status[first + i] = FAILED if c == NULL else write_chunk(
+        job.status[first + i] = FAILED if c == NULL or not goes_on(job, watch) else write_chunk(
             job, c, slot_at(job.slots, first + i), to[i], &result, &size,
         )
     program_give(job.program, c)
@@ -414,6 +406,7 @@ cdef object encode_packed(WriteJob job, int64_t first, int64_t n):
     cdef int64_t* ends = <int64_t*>malloc(n * sizeof(int64_t))
     cdef Context* c = program_take(job.program)
     cdef int64_t i, start = 0
+    cdef bint watch = watches(job)
     if ends == NULL or c == NULL:
         free(ends)
         program_give(job.program, c)
@@ -421,9 +414,9 @@ cdef object encode_packed(WriteJob job, int64_t first, int64_t n):
     try:
         if n * chunk_nbytes(job.plan, job.program, slot_at(job.slots, first)) >= RELEASE_GIL_BYTES:
             with nogil:
-                encode_all(job, c, first, n, ends)
+                encode_all(job, c, first, n, ends, watch)
         else:
-            encode_all(job, c, first, n, ends)
+            encode_all(job, c, first, n, ends, False)
         results = []
         for i in range(n):
             if job.status[first + i] == DONE:
@@ -439,12 +432,14 @@ cdef object encode_packed(WriteJob job, int64_t first, int64_t n):
         program_give(job.program, c)
 
 
-cdef void encode_all(WriteJob job, Context* c, int64_t first, int64_t n, int64_t* ends) noexcept nogil:
+cdef void encode_all(WriteJob job, Context* c, int64_t first, int64_t n, int64_t* ends, bint watch) noexcept nogil:
     cdef const char* result
     cdef int64_t i, size, used = 0
     cdef int code
     for i in range(n):
-        code = write_chunk(job, c, slot_at(job.slots, first + i), NULL, &result, &size)
+        code = FAILED
+        if goes_on(job, watch):
+            code = write_chunk(job, c, slot_at(job.slots, first + i), NULL, &result, &size)
         if code == DONE:
             if scratch_extend(&c.arena, used, used + size) == NULL:
                 code = FAILED
@@ -473,7 +468,7 @@ cdef int write_file(WriteJob job, Context* c, Folder* f, KeyFormat keys, int64_t
     return DONE
 
 
-cdef int write_files(WriteJob job, const char* root, KeyFormat keys, bint durable) noexcept nogil:
+cdef int write_files(WriteJob job, const char* root, KeyFormat keys, bint durable, bint watch) noexcept nogil:
     """0, or -errno where the folder itself cannot be used."""
     cdef Folder f
     cdef Context* c
@@ -488,10 +483,12 @@ cdef int write_files(WriteJob job, const char* root, KeyFormat keys, bint durabl
     batch = batch_size(job.plan, job.program, job.count, job.slots)
     while True:
         first = zc_take(&job.next, batch)
-        if first >= job.count:
+        if first >= job.count or not goes_on(job, watch):
             break
         for i in range(first, min(first + batch, job.count)):
-            if job.status[i] == TODO:
+            if job.status[i] == TODO and goes_on(job, watch):
                 job.status[i] = FAILED if c == NULL else write_file(job, c, &f, keys, i)
     program_give(job.program, c)
+    if job.stopped:
+        fail_all(job.status, job.count)
     return folder_close(&f)

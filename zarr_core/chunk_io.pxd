@@ -2,6 +2,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t
 
+from zarr_core.jobs cimport Job
 from zarr_core.plan cimport MAX_RANK, Plan
 from zarr_core.program cimport Program
 from zarr_core.streams cimport Context
@@ -19,7 +20,7 @@ cdef enum:
 
 
 # Chunks into an array.
-cdef class ChunkReader:
+cdef class ChunkReader(Job):
     cdef readonly Plan plan
     cdef readonly Program program
     cdef readonly cnp.ndarray out
@@ -30,7 +31,7 @@ cdef class ChunkReader:
 
 
 # Whole chunks out of an array.
-cdef class ChunkWriter:
+cdef class ChunkWriter(Job):
     cdef readonly Plan plan
     cdef readonly Program program
     cdef readonly cnp.ndarray value

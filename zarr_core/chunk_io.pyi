@@ -2,10 +2,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from zarr_core.jobs import Job
 from zarr_core.plan import Plan
 from zarr_core.program import Program
 
-class ChunkReader:
+class ChunkReader(Job):
     @property
     def plan(self) -> Plan: ...
     @property
@@ -15,7 +16,7 @@ class ChunkReader:
     @property
     def fill(self) -> NDArray[Any] | None: ...
 
-class ChunkWriter:
+class ChunkWriter(Job):
     @property
     def plan(self) -> Plan: ...
     @property

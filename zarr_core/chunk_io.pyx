@@ -9,6 +9,7 @@ from zarr_core.blosc cimport BloscFrame, blosc_blocks, blosc_open
 from zarr_core.chunks cimport bytes_filled, fill_bytes, fill_slot, gather_slot, scatter_slot, slot_target
 from zarr_core.files cimport zc_read_at
 from zarr_core.grid cimport axis_offset
+from zarr_core.jobs cimport Job
 from zarr_core.payloads cimport has_plain_items, view_bytes
 from zarr_core.plan cimport (
     MAX_RANK,
@@ -35,11 +36,11 @@ cdef enum:
     FEW_POINTS = 64             # more points than these are taken to lie all over the chunk
 
 
-cdef class ChunkReader:
+cdef class ChunkReader(Job):
     """The part of a reading job that knows one chunk."""
 
 
-cdef class ChunkWriter:
+cdef class ChunkWriter(Job):
     """The part of a writing job that knows one chunk."""
 
     def __dealloc__(self):

@@ -9,20 +9,11 @@ from libc.stdint cimport INT64_MAX, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
 
 from zarr_core.chunk_io cimport (
-    FAILED,
-    MISSING,
-    ChunkReader,
-    check_span,
-    checked_indices,
-    pick,
-    read_chunk,
-    read_chunk_file,
-    read_nothing,
-    set_reader,
-    slot_at,
-    view_all,
+    FAILED, MISSING, ChunkReader, check_span, checked_indices, pick, read_chunk, read_chunk_file, read_nothing,
+    set_reader, slot_at, view_all,
 )
 from zarr_core.files cimport Folder, folder_close, folder_open, folder_read, folder_select, zc_close, zc_read_at
+from zarr_core.jobs cimport check_interruption, goes_on, watches
 from zarr_core.keys cimport KeyFormat
 from zarr_core.plan cimport MAX_RANK, Plan, ShardGroups, group_chunks_per_shard, group_coords, group_size, group_slots
 from zarr_core.program cimport Program, program_give, program_take
@@ -154,8 +145,10 @@ cdef class ShardReadJob(ChunkReader):
         """
         cdef bytes path = os.fsencode(root)
         cdef const char* folder = path
+        cdef bint watch = watches(self)
         with nogil:
-            read_files(self, folder, keys)
+            read_files(self, folder, keys, watch)
+        check_interruption(self)
 
     def from_buffers(self, payloads, first: int = 0) -> None:
         """Read whole shards from memory.
@@ -170,6 +163,7 @@ cdef class ShardReadJob(ChunkReader):
         cdef int64_t n = len(payloads), start = first
         cdef const char** data
         cdef int64_t* sizes
+        cdef bint watch = watches(self)
         check_span(start, n, self.count)
         data = <const char**>malloc((n + 1) * sizeof(char*))
         sizes = <int64_t*>malloc((n + 1) * sizeof(int64_t))
@@ -178,7 +172,8 @@ cdef class ShardReadJob(ChunkReader):
                 raise MemoryError
             held = view_all(payloads, data, sizes, n)
             with nogil:
-                read_buffers(self, data, sizes, start, n)
+                read_buffers(self, data, sizes, start, n, watch)
+            check_interruption(self)
         finally:
             free(data)
             free(sizes)
@@ -250,12 +245,12 @@ cdef void fail_wanted(ShardReadJob job, const Source* s) noexcept nogil:
         job.status[s.slots[k]] = FAILED
 
 
-cdef void read_ranges(ShardReadJob job, Context* c, const Source* s, int64_t found) noexcept nogil:
+cdef void read_ranges(ShardReadJob job, Context* c, const Source* s, int64_t found, bint watch) noexcept nogil:
     """Chunks of a file, joined into few reads."""
     cdef int64_t first = 0, taken, stop = 0, low, k
     cdef Range* r
     cdef char* block
-    while first < found:
+    while first < found and goes_on(job, watch):
         taken = coalesce(s.ranges, first, found, job.max_gap, job.max_bytes, &stop)
         low = s.ranges[first].offset
         if taken == 1:
@@ -273,7 +268,7 @@ cdef void read_ranges(ShardReadJob job, Context* c, const Source* s, int64_t fou
         first += taken
 
 
-cdef void read_shard(ShardReadJob job, Context* c, Py_ssize_t g, Source* s) noexcept nogil:
+cdef void read_shard(ShardReadJob job, Context* c, Py_ssize_t g, Source* s, bint watch) noexcept nogil:
     cdef const char* index
     cdef int64_t found, k
     cdef Range* r
@@ -285,9 +280,11 @@ cdef void read_shard(ShardReadJob job, Context* c, Py_ssize_t g, Source* s) noex
         return
     found = look_up(job, s, index)
     if s.data == NULL:
-        read_ranges(job, c, s, found)
+        read_ranges(job, c, s, found, watch)
         return
     for k in range(found):
+        if not goes_on(job, watch):
+            return
         r = &s.ranges[k]
         job.status[r.tag] = read_chunk(job, c, r.tag, s.data + r.offset, r.length)
 
@@ -303,7 +300,7 @@ cdef void settle_all(ShardReadJob job, Context* c, Py_ssize_t g, int outcome) no
 
 
 cdef void read_buffers(
-    ShardReadJob job, const char** data, const int64_t* sizes, int64_t first, int64_t n,
+    ShardReadJob job, const char** data, const int64_t* sizes, int64_t first, int64_t n, bint watch,
 ) noexcept nogil:
     cdef Context* c = program_take(job.program)
     cdef Source s
@@ -318,11 +315,13 @@ cdef void read_buffers(
         s.data = data[i]
         s.nbytes = sizes[i]
         s.fd = -1
-        read_shard(job, c, slot_at(job.which, first + i), &s)
+        read_shard(job, c, slot_at(job.which, first + i), &s, watch)
     program_give(job.program, c)
 
 
-cdef void read_file(ShardReadJob job, Context* c, Folder* f, KeyFormat keys, Py_ssize_t g) noexcept nogil:
+cdef void read_file(
+    ShardReadJob job, Context* c, Folder* f, KeyFormat keys, Py_ssize_t g, bint watch,
+) noexcept nogil:
     cdef int64_t coords[MAX_RANK]
     cdef Source s
     cdef int code
@@ -333,11 +332,11 @@ cdef void read_file(ShardReadJob job, Context* c, Folder* f, KeyFormat keys, Py_
     if s.fd < 0:
         settle_all(job, c, g, MISSING if s.fd == -ENOENT else FAILED)
         return
-    read_shard(job, c, g, &s)
+    read_shard(job, c, g, &s, watch)
     zc_close(s.fd)
 
 
-cdef void read_files(ShardReadJob job, const char* root, KeyFormat keys) noexcept nogil:
+cdef void read_files(ShardReadJob job, const char* root, KeyFormat keys, bint watch) noexcept nogil:
     cdef Folder f
     cdef Context* c = program_take(job.program)
     cdef int code
@@ -347,7 +346,7 @@ cdef void read_files(ShardReadJob job, const char* root, KeyFormat keys) noexcep
     code = folder_open(&f, root, keys, job.groups.ndim, False)
     while True:
         i = zc_take(&job.next, 1)
-        if i >= job.count:
+        if i >= job.count or not goes_on(job, watch):
             break
         if job.started[i]:
             continue
@@ -355,7 +354,7 @@ cdef void read_files(ShardReadJob job, const char* root, KeyFormat keys) noexcep
         if code < 0:
             settle_all(job, c, slot_at(job.which, i), MISSING if code == -ENOENT else FAILED)
         else:
-            read_file(job, c, &f, keys, slot_at(job.which, i))
+            read_file(job, c, &f, keys, slot_at(job.which, i), watch)
     if code == 0:
         folder_close(&f)
     program_give(job.program, c)

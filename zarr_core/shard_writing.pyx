@@ -9,17 +9,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from zarr_core.chunk_io cimport (
-    DONE,
-    FAILED,
-    MISSING,
-    TODO,
-    ChunkWriter,
-    check_span,
-    checked_indices,
-    fail_all,
-    pick,
-    set_writer,
-    slot_at,
+    DONE, FAILED, MISSING, TODO, ChunkWriter, check_span, checked_indices, fail_all, pick, set_writer, slot_at,
     write_chunk,
 )
 from zarr_core.files cimport (
@@ -33,6 +23,7 @@ from zarr_core.files cimport (
     folder_select,
     zc_write_at,
 )
+from zarr_core.jobs cimport check_interruption, goes_on, watches
 from zarr_core.keys cimport KeyFormat
 from zarr_core.plan cimport (
     MAX_RANK,
@@ -174,6 +165,7 @@ cdef class ShardWriteJob(ChunkWriter):
                 results.append(encode_one(self, c, i))
         finally:
             program_give(self.program, c)
+        check_interruption(self)
         return results
 
     def to_files(self, root: str, KeyFormat keys not None, fsync: bool = False) -> None:
@@ -194,12 +186,15 @@ cdef class ShardWriteJob(ChunkWriter):
         cdef const char* folder = path
         cdef bint durable = fsync
         cdef int code
+        cdef bint watch = watches(self)
         with nogil:
-            code = write_files(self, folder, keys, durable)
+            code = write_files(self, folder, keys, durable, watch)
         if code == -ENOENT:
             os.makedirs(root, exist_ok=True)
             with nogil:
-                code = write_files(self, folder, keys, durable)
+                code = write_files(self, folder, keys, durable, watch)
+        if self.interruption is not None:
+            check_interruption(self)
         if code < 0:
             raise OSError(-code, os.strerror(-code), root)
 
@@ -320,7 +315,7 @@ cdef int append(Context* c, Sink* sink, const char* data, int64_t n) noexcept no
 
 
 cdef int encode_chunks(
-    ShardWriteJob job, Context* c, const Shard* shard, const int64_t* sequence, Sink* sink, int* error,
+    ShardWriteJob job, Context* c, const Shard* shard, const int64_t* sequence, Sink* sink, int* error, bint watch,
 ) noexcept nogil:
     """DONE, MISSING where no chunk is stored, or FAILED."""
     cdef int64_t k, place, size
@@ -330,6 +325,8 @@ cdef int encode_chunks(
         place = sequence[k]
         if shard.slot_of[place] < 0:
             continue
+        if not goes_on(job, watch):
+            return FAILED
         code = write_chunk(job, c, shard.slot_of[place], NULL, &result, &size)
         if code == FAILED:
             return FAILED
@@ -358,7 +355,7 @@ cdef int finish_index(ShardWriteJob job, Context* c, const Shard* shard, Sink* s
 
 
 cdef int encode_shard(
-    ShardWriteJob job, Context* c, int64_t position, Sink* sink, int* error,
+    ShardWriteJob job, Context* c, int64_t position, Sink* sink, int* error, bint watch,
 ) noexcept nogil:
     cdef Shard shard
     cdef int outcome
@@ -375,7 +372,7 @@ cdef int encode_shard(
                 return FAILED
         else:
             sink.written = shard.index_size
-    outcome = encode_chunks(job, c, &shard, job.sequences[position], sink, error)
+    outcome = encode_chunks(job, c, &shard, job.sequences[position], sink, error, watch)
     if outcome == DONE:
         error[0] = finish_index(job, c, &shard, sink)
     return FAILED if error[0] < 0 else outcome
@@ -384,14 +381,17 @@ cdef int encode_shard(
 cdef object encode_one(ShardWriteJob job, Context* c, int64_t position):
     cdef Sink sink
     cdef int outcome, error
+    cdef bint watch = watches(job)
     sink.folder = NULL
     with nogil:
-        outcome = encode_shard(job, c, position, &sink, &error)
+        outcome = encode_shard(job, c, position, &sink, &error, watch)
     job.status[position] = FAILED if outcome == FAILED else DONE
     return c.arena.data[:sink.used] if outcome == DONE else None
 
 
-cdef int write_file(ShardWriteJob job, Context* c, Folder* f, KeyFormat keys, int64_t position) noexcept nogil:
+cdef int write_file(
+    ShardWriteJob job, Context* c, Folder* f, KeyFormat keys, int64_t position, bint watch,
+) noexcept nogil:
     cdef int64_t coords[MAX_RANK]
     cdef Sink sink
     cdef int outcome, error
@@ -401,7 +401,7 @@ cdef int write_file(ShardWriteJob job, Context* c, Folder* f, KeyFormat keys, in
     error = folder_select(f, keys, coords, job.groups.ndim)
     outcome = FAILED
     if error >= 0:
-        outcome = encode_shard(job, c, position, &sink, &error)
+        outcome = encode_shard(job, c, position, &sink, &error, watch)
     if outcome == DONE:
         error = folder_commit(f, sink.fd)
     elif sink.fd >= 0:
@@ -414,7 +414,7 @@ cdef int write_file(ShardWriteJob job, Context* c, Folder* f, KeyFormat keys, in
     return FAILED if outcome == FAILED else DONE
 
 
-cdef int write_files(ShardWriteJob job, const char* root, KeyFormat keys, bint durable) noexcept nogil:
+cdef int write_files(ShardWriteJob job, const char* root, KeyFormat keys, bint durable, bint watch) noexcept nogil:
     """0, or -errno where the folder itself cannot be used."""
     cdef Folder f
     cdef Context* c
@@ -428,9 +428,11 @@ cdef int write_files(ShardWriteJob job, const char* root, KeyFormat keys, bint d
     c = program_take(job.program)
     while True:
         i = zc_take(&job.next, 1)
-        if i >= job.count:
+        if i >= job.count or not goes_on(job, watch):
             break
         if job.status[i] == TODO:
-            job.status[i] = FAILED if c == NULL else write_file(job, c, &f, keys, i)
+            job.status[i] = FAILED if c == NULL else write_file(job, c, &f, keys, i, watch)
     program_give(job.program, c)
+    if job.stopped:
+        fail_all(job.status, job.count)
     return folder_close(&f)

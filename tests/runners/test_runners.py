@@ -251,6 +251,9 @@ class Job:
         self.count = count
         self.lock = threading.Lock()
 
+    def stop(self) -> None:
+        """There is no work that goes on."""
+
     def from_files(self, root: str, keys: Any) -> None:
         with self.lock:
             for index, name in enumerate(keys.keys(None)):

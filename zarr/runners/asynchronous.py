@@ -22,8 +22,8 @@ from zarr.runners.lock_table import CalledOff
 from zarr.runners.locks import Holder, lock_prefix
 from zarr.runners.process_locks import lock_paths
 from zarr.runners.resources import get_executor
-from zarr.runners.streaming import DIRECT_BYTES, receive, send
-from zarr.runners.windows import concurrency, request_gate, settle, windowed
+from zarr.runners.streaming import DIRECT_BYTES, apart, receive, send
+from zarr.runners.windows import completed, concurrency, request_gate, settle, windowed
 from zarr.steps.requests import (
     Await,
     Delete,
@@ -54,11 +54,26 @@ else:
 T = TypeVar("T")
 
 
-def _checked(steps: Steps[T], called_off: threading.Event, loop: asyncio.AbstractEventLoop) -> Steps[T]:
+class _CallOff(threading.Event):
+    """Set when a task was cancelled whose steps run in a thread; a job of the core under way is stopped, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.job: Any = None
+
+    def set(self) -> None:
+        super().set()
+        job = self.job
+        if job is not None:
+            job.stop()
+
+
+def _checked(steps: Steps[T], called_off: _CallOff, loop: asyncio.AbstractEventLoop) -> Steps[T]:
     """The same steps for a runner in a thread: they stop when called off, and coroutines go to the caller's loop."""
     try:
         request = next(steps)
         while True:
+            called_off.job = request.job if type(request) is Transfer else None
             if called_off.is_set():
                 raise CalledOff
             try:
@@ -109,16 +124,18 @@ async def _call(factory: Callable[[], Awaitable[T]]) -> T:
 class _Threaded:
     """For synchronous stores that block: one operation, one trip to a thread."""
 
-    __slots__ = ("_inline",)
+    __slots__ = ("_inline", "_prefix")
 
     def __init__(self, store: Any) -> None:
         self._inline = InlineRunner(store)
+        self._prefix = lock_prefix(store)
 
     async def run(self, steps: Steps[T]) -> T:
         loop = asyncio.get_running_loop()
-        called_off = threading.Event()
+        called_off = _CallOff()
         work = _checked(steps, called_off, loop)
-        future = loop.run_in_executor(get_executor(), self._inline.run, work)
+        above = Holder(self._prefix, None, called_off)
+        future = loop.run_in_executor(get_executor(), self._inline.run, work, above)
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
@@ -176,7 +193,7 @@ class _Direct:
     async def _transfer(self, request: Transfer, above: Holder) -> None:
         async with _locked(request, self._prefix, above):
             if request.nbytes > DIRECT_BYTES:
-                await asyncio.to_thread(self._inline.transfer, request)
+                await apart(partial(self._inline.transfer, request), request.job.stop)
             else:
                 self._inline.transfer(request)
 
@@ -273,19 +290,19 @@ class _Coroutines:
         return answers
 
     async def _put(self, request: Put) -> None:
-        await self._store.set(request.key, request.value)
+        await completed(self._store.set(request.key, request.value))
 
     async def _put_if_absent(self, request: PutIfAbsent) -> bool:
         put_if_absent = getattr(self._store, "put_if_absent", None)
         if put_if_absent is not None:
-            return bool(await put_if_absent(request.key, request.value))
+            return bool(await completed(put_if_absent(request.key, request.value)))
         if await self._store.exists(request.key):
             return False
-        await self._store.set_if_not_exists(request.key, request.value)
+        await completed(self._store.set_if_not_exists(request.key, request.value))
         return True
 
     async def _delete(self, request: Delete) -> None:
-        await self._store.delete(request.key)
+        await completed(self._store.delete(request.key))
 
     async def _delete_prefix(self, request: DeletePrefix) -> None:
         await self._store.delete_dir(request.prefix)

@@ -53,7 +53,7 @@ def transfer_files(request: Transfer, root: str, fsync: bool) -> None:
 
     threads = thread_count(request)
     if threads > 1:
-        run_helpers(work, threads - 1)
+        run_helpers(work, threads - 1, job.stop)
     else:
         work()
 
@@ -106,7 +106,11 @@ def _threaded(request: Transfer, names: list[str], get_many: Any, set_many: Any)
                 return
             _move(request, names, first, stop, get_many, set_many)
 
-    run_helpers(work, thread_count(request) - 1)
+    def give_up() -> None:
+        pending.clear()
+        request.job.stop()
+
+    run_helpers(work, thread_count(request) - 1, give_up)
 
 
 def transfer(request: Transfer, access: BulkAccess | None, get_many: Any, set_many: Any) -> None:

@@ -10,6 +10,7 @@ import atexit
 import logging
 import os
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -176,25 +177,63 @@ def _stop(loop: asyncio.AbstractEventLoop) -> None:
         loop.stop()
 
 
-def run_helpers(work: Any, helpers: int) -> None:
-    """Run ``work()`` in the caller's thread and in up to ``helpers`` others at once; the first error is raised.
+_submitting = threading.local()
 
-    Helpers that never came to start are called off, so that this is never slower than doing it alone.
-    """
-    pool = get_workers()
-    futures: list[Future[Any]] = []
+
+def _submit(work: Callable[[], None], helpers: int) -> list[Future[None]]:
+    """Hand work to helpers; to none, where this thread is just handing work over and a finalizer came between."""
+    if getattr(_submitting, "now", False):
+        return []
+    _submitting.now = True
+    futures: list[Future[None]] = []
     try:
+        pool = get_workers()
         futures.extend(pool.submit(work) for _ in range(helpers))
     except RuntimeError:
         # The pool is being replaced or the interpreter ends: the caller's own thread does it all.
         logger.debug("no worker threads to be had", exc_info=True)
-    try:
-        work()
     finally:
-        started = [future for future in futures if not future.cancel()]
-        errors = [error for future in started if (error := future.exception()) is not None]
-    if errors:
-        raise errors[0]
+        _submitting.now = False
+    return futures
+
+
+def _outcome(futures: list[Future[None]], stop: Callable[[], None]) -> BaseException | None:
+    """Wait until all helpers have stopped, whatever interrupts the wait; the first that went wrong."""
+    started = [future for future in futures if not future.cancel()]
+    interruption: BaseException | None = None
+    while True:
+        try:
+            errors = [error for future in started if (error := future.exception()) is not None]
+        except BaseException as error:  # a signal: nothing may go on behind its handler's back
+            interruption = interruption or error
+            stop()
+        else:
+            return interruption or (errors[0] if errors else None)
+
+
+def run_helpers(work: Callable[[], None], helpers: int, stop: Callable[[], None] = lambda: None) -> None:
+    """Run ``work()`` in the caller's thread and in up to ``helpers`` others at once; the first error is raised.
+
+    Helpers that never came to start are called off, so that this is never slower than doing it alone. After an error
+    ``stop()`` is called, and all of them have stopped before the error is raised.
+    """
+
+    def guarded() -> None:
+        try:
+            work()
+        except BaseException:
+            stop()
+            raise
+
+    futures = _submit(guarded, helpers)
+    try:
+        guarded()
+    except BaseException:
+        _outcome(futures, stop)
+        raise
+    error = _outcome(futures, stop)
+    if error is not None:
+        raise error
 
 
 def reset_resources_after_fork() -> None:

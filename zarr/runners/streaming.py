@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zarr._lazy import LazyModule
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.resources import get_executor
-from zarr.runners.windows import concurrency, request_gate, settle, windowed
+from zarr.runners.windows import completed, concurrency, request_gate, settle, windowed
 
 if TYPE_CHECKING:
     import asyncio
@@ -46,12 +46,13 @@ def _each(request: Transfer) -> int:
     return request.nbytes // max(1, request.count)
 
 
-async def apart(work: Callable[[], T]) -> T:
-    """Do work of the core in a thread. Where the task is cancelled, the work is waited for: it uses memory of ours."""
+async def apart(work: Callable[[], T], stop: Callable[[], None]) -> T:
+    """Do work of the core in a thread. Where the task is cancelled, the work is stopped, and waited for."""
     future = asyncio.get_running_loop().run_in_executor(get_executor(), work)
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:
+        stop()
         await settle(future)
         raise
 
@@ -73,7 +74,7 @@ async def receive(request: Transfer, store: Store) -> None:
         if direct:
             decode(payloads, index)
         else:
-            await apart(partial(decode, payloads, index))
+            await apart(partial(decode, payloads, index), request.job.stop)
 
     await _each_key(receive_one, names, width_of(request))
 
@@ -86,13 +87,13 @@ async def send(request: Transfer, store: Store) -> None:
 
     async def send_one(index: int, key: str) -> None:
         work: Callable[[], Any] = partial(encode, index, 1)
-        (payload,) = work() if direct else await apart(work)
+        (payload,) = work() if direct else await apart(work, request.job.stop)
         try:
             async with gate:
                 if payload is None:
-                    await store.delete(key)
+                    await completed(store.delete(key))
                 else:
-                    await store.set(key, wrap(payload))
+                    await completed(store.set(key, wrap(payload)))
         except Exception as error:
             error.add_note(f"while writing {key!r}")
             raise

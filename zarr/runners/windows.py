@@ -17,6 +17,12 @@ else:
 
 T = TypeVar("T")
 
+CHANGE_GRACE_SECONDS = 0.6
+"""How long a change of a store may go on after the operation was called off, before it is cancelled itself."""
+
+CANCEL_GRACE_SECONDS = 0.1
+"""How long what it does in a thread may take to end, of which nothing more is heard then."""
+
 NO_LIMIT = 1000
 """How many requests may be under way where the configuration sets no limit: a store may have millions of keys."""
 
@@ -79,6 +85,26 @@ async def _stop_all(tasks: list[asyncio.Task[Any]]) -> None:
         task.cancel()
     if tasks:
         await asyncio.shield(asyncio.gather(*tasks, return_exceptions=True))
+
+
+async def completed(change: Awaitable[T]) -> T:
+    """Await a change of a store; one whose task is cancelled is given a moment to end by itself.
+
+    A store may do its work in threads, which nobody can call off: were they left alone, values would be stored after
+    the operation has ended.
+    """
+    task = asyncio.ensure_future(change)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        try:
+            await asyncio.wait([task], timeout=CHANGE_GRACE_SECONDS)
+        finally:
+            if task.cancel():
+                await asyncio.sleep(CANCEL_GRACE_SECONDS)
+        if task.done() and not task.cancelled():
+            task.exception()  # looked at, lest it be reported as one that nobody saw
+        raise
 
 
 async def settle(future: asyncio.Future[Any]) -> None:

@@ -97,7 +97,21 @@ def remove_file(path: str) -> None:
         return
 
 
-class ReadJob:
+class Job:
+    """Work that can be ended before its time."""
+
+    _stopped = False
+
+    def stop(self) -> None:
+        """Have the job end after the chunk that it is at; what is not done failed."""
+        self._stopped = True
+
+    def _check_stopped(self) -> None:
+        if self._stopped:
+            raise InterruptedError("the job was stopped")
+
+
+class ReadJob(Job):
     """Read the chunks of a plan into an output array."""
 
     def __init__(
@@ -130,7 +144,7 @@ class ReadJob:
     def from_files(self, root: str, keys: KeyFormat) -> None:
         """Read each slot's chunk from a file under ``root``."""
         for position in range(len(self._slots)):
-            if self._status[position] != TODO:
+            if self._status[position] != TODO or self._stopped:
                 continue
             key = keys.key(self.plan.coords(int(self._slots[position])))
             try:
@@ -139,12 +153,14 @@ class ReadJob:
                 self._status[position] = FAILED
             else:
                 self._accept(position, payload)
+        self._check_stopped()
 
     def from_buffers(self, payloads: Sequence[Any], first: int = 0) -> None:
         """Read chunks from memory; payload k belongs to slot ``first + k`` of the job."""
         check_span(first, len(payloads), len(self._slots))
         for k, payload in enumerate(payloads):
             self._accept(first + k, payload)
+        self._check_stopped()
 
     def _accept(self, position: int, payload: Any) -> None:
         slot = self.plan.slot(int(self._slots[position]))
@@ -166,7 +182,7 @@ def place_chunk(job: Any, index: int, payload: Any) -> int:
     return DONE
 
 
-class WriteJob:
+class WriteJob(Job):
     """Write whole chunks of a plan from a value."""
 
     def __init__(
@@ -198,7 +214,9 @@ class WriteJob:
     def encode(self, first: int, count: int) -> list[bytes | None]:
         """The stored chunks of some slots; None where the chunk is all fill and skipped, or failed."""
         check_span(first, count, len(self._slots))
-        return [self._encode(first + k) for k in range(count)]
+        chunks = [self._encode(first + k) for k in range(count)]
+        self._check_stopped()
+        return chunks
 
     def _encode(self, position: int) -> bytes | None:
         slot = int(self._slots[position])
@@ -212,6 +230,9 @@ class WriteJob:
         """Write each slot's chunk to a file under ``root``; delete the file of a skipped chunk."""
         for position in range(len(self._slots)):
             if self._status[position] != TODO:
+                continue
+            if self._stopped:
+                self._status[position] = FAILED
                 continue
             slot = int(self._slots[position])
             stored = self._encode(position)

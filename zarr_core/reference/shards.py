@@ -15,6 +15,7 @@ from zarr_core.reference.bulk import (
     FAILED,
     MISSING,
     TODO,
+    Job,
     check_array,
     check_fill,
     check_span,
@@ -48,7 +49,7 @@ def check_groups(groups: ShardGroups, plan: Plan, which: NDArray[np.int64] | Non
     return array
 
 
-class ShardReadJob:
+class ShardReadJob(Job):
     """Read the inner chunks of a plan out of their shards."""
 
     def __init__(
@@ -87,7 +88,7 @@ class ShardReadJob:
     def from_files(self, root: str, keys: KeyFormat) -> None:
         """Read each shard from a file under ``root``."""
         for position in range(len(self._which)):
-            if self._started[position]:
+            if self._started[position] or self._stopped:
                 continue
             group = int(self._which[position])
             try:
@@ -97,12 +98,14 @@ class ShardReadJob:
                 self._status[self.groups.slots(group)] = FAILED
             else:
                 self._accept(position, payload)
+        self._check_stopped()
 
     def from_buffers(self, payloads: Sequence[Any], first: int = 0) -> None:
         """Read whole shards from memory; payload k belongs to group ``first + k`` of the job."""
         check_span(first, len(payloads), len(self._which))
         for k, payload in enumerate(payloads):
             self._accept(first + k, payload)
+        self._check_stopped()
 
     def _accept(self, position: int, payload: Any) -> None:
         group = int(self._which[position])
@@ -137,7 +140,7 @@ def piece_of(raw: NDArray[np.uint8], offset: int, length: int) -> Any:
     return raw[offset : offset + length] if offset + length <= len(raw) else DAMAGED_PIECE
 
 
-class ShardWriteJob:
+class ShardWriteJob(Job):
     """Write whole shards of a plan over inner chunks."""
 
     def __init__(
@@ -175,12 +178,17 @@ class ShardWriteJob:
     def encode(self, first: int, count: int) -> list[bytes | None]:
         """The stored shards of some groups; None where all chunks are fill and skipped, or failed."""
         check_span(first, count, len(self._which))
-        return [self._encode(first + k) for k in range(count)]
+        shards = [self._encode(first + k) for k in range(count)]
+        self._check_stopped()
+        return shards
 
     def to_files(self, root: str, keys: KeyFormat, fsync: bool = False) -> None:
         """Write each shard to a file under ``root``; delete the file of a shard without chunks."""
         for position in range(len(self._which)):
             if self._status[position] != TODO:
+                continue
+            if self._stopped:
+                self._status[position] = FAILED
                 continue
             group = int(self._which[position])
             stored = self._encode(position)

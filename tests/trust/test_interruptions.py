@@ -1,0 +1,266 @@
+"""Ctrl-C, an error, a time-out and a cancelled task end an operation soon, and nothing is written after its end."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from tests.trust.together import KINDS, make_store
+from zarr.runners.lock_table import LOCKS
+from zarr.storage import LocalStore, MemoryStore, WrapperStore
+
+SOON = 1.0
+posix = pytest.mark.skipif(sys.platform == "win32", reason="posix signals")
+COMPRESSED = {"compressors": zarr.codecs.ZstdCodec(level=9)}
+
+
+def slow_value() -> Any:
+    """What takes seconds to compress, in chunks that take milliseconds."""
+    return np.random.default_rng(0).integers(0, 1 << 14, (512, 128, 256)).astype("u4")
+
+
+def files(folder: Path) -> dict[str, int]:
+    return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def interrupt_after(seconds: float) -> threading.Timer:
+    """Press Ctrl-C a while later."""
+    timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+def interrupted(action: Any, after: float = 0.3) -> float:
+    """Run an action that Ctrl-C ends; how long it took to end."""
+    begin = time.monotonic()
+    timer = interrupt_after(after)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            action()
+            time.sleep(after)  # it was done before; the interruption is still to come
+            raise AssertionError(f"done in {time.monotonic() - begin:.2f} s: too quick to be interrupted")
+    finally:
+        timer.join()
+    return time.monotonic() - begin - after
+
+
+def quiet(look: Any, seconds: float = 0.5) -> None:
+    """Nothing changes any more."""
+    before = look()
+    time.sleep(seconds)
+    assert look() == before
+
+
+@posix
+@pytest.mark.parametrize("shards", [None, (64, 128, 256)])
+@pytest.mark.parametrize("threads", [1, None])
+def test_ctrl_c_in_a_bulk_write(shards: Any, threads: int | None, tmp_path: Path) -> None:
+    array = zarr.create_array(
+        tmp_path / "data", shape=(512, 128, 256), chunks=(4, 64, 64), shards=shards, dtype="u4", **COMPRESSED
+    )
+    value = slow_value()
+    with zarr.config.set({"threading.max_workers": threads}):
+        took = interrupted(lambda: array.__setitem__(..., value))
+    assert took < SOON
+    quiet(lambda: files(tmp_path))
+    assert len(LOCKS) == 0
+    assert not [name for name in files(tmp_path) if name.endswith(".partial")]
+    array[:4] = value[:4]
+    np.testing.assert_array_equal(array[:4], value[:4])
+
+
+@posix
+@pytest.mark.parametrize("kind", KINDS)
+def test_ctrl_c_in_stores_of_all_kinds(kind: str, tmp_path: Path) -> None:
+    store = make_store(kind, tmp_path)
+    array = zarr.create_array(store, shape=(512, 128, 256), chunks=(4, 64, 64), dtype="u4", **COMPRESSED)
+    value = slow_value()
+    assert interrupted(lambda: array.__setitem__(..., value)) < SOON
+    quiet(lambda: sorted(store.list_sync()))
+    assert len(LOCKS) == 0
+    array[:4] = value[:4]
+    np.testing.assert_array_equal(array[:4], value[:4])
+    for part in (array[0:512:4, 0, 0], value[0:512:4, 0, 0]):
+        assert part.shape == (128,)
+    stored = array[:, 0, 0]
+    assert all(a in (0, b) for a, b in zip(stored.tolist(), value[:, 0, 0].tolist(), strict=True))
+    store.close()
+
+
+@posix
+def test_ctrl_c_in_a_bulk_read(tmp_path: Path) -> None:
+    array = zarr.create_array(tmp_path, shape=1 << 23, chunks=1 << 10, dtype="u1", compressors=None)
+    array[:] = 1
+
+    def read() -> None:
+        for _ in range(100):
+            array[:]
+
+    assert interrupted(read) < SOON
+
+
+class Slow(WrapperStore[Any]):
+    """A store whose writing takes a while, in coroutines only."""
+
+    def __init__(self, store: Any, seconds: float = 0.05, threads: bool = False) -> None:
+        super().__init__(store)
+        self.seconds, self.threads = seconds, threads
+
+    async def set(self, key: str, value: Any) -> None:
+        if self.threads and "zarr" not in key:
+            await asyncio.to_thread(self._set_slowly, key, value)
+        else:
+            await asyncio.sleep(self.seconds if "zarr" not in key else 0)
+            await self._store.set(key, value)
+
+    def _set_slowly(self, key: str, value: Any) -> None:
+        time.sleep(self.seconds)
+        self._store.set_sync(key, value)
+
+
+@posix
+@pytest.mark.parametrize("threads", [False, True])
+def test_ctrl_c_over_a_store_of_coroutines(threads: bool) -> None:
+    inner = MemoryStore()
+    array = zarr.create_array(Slow(inner, threads=threads), shape=4000, chunks=1, dtype="i4")
+    assert interrupted(lambda: array.__setitem__(..., 1)) < SOON
+    quiet(lambda: sorted(inner.list_sync()))
+    assert len(LOCKS) == 0
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_a_time_out(threads: bool) -> None:
+    inner = MemoryStore()
+    array = zarr.create_array(Slow(inner, threads=threads), shape=4000, chunks=1, dtype="i4")
+    begin = time.monotonic()
+    with zarr.config.set({"async.timeout": 0.3}), pytest.raises(TimeoutError):
+        array[...] = 1
+    assert time.monotonic() - begin < 0.3 + SOON
+    quiet(lambda: sorted(inner.list_sync()))
+    assert len(LOCKS) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shards", [None, (64, 128, 256)])
+async def test_a_cancelled_task(kind: str, shards: Any, tmp_path: Path) -> None:
+    store = make_store(kind, tmp_path)
+    array = await zarr.api.asynchronous.create_array(
+        store, shape=(512, 128, 256), chunks=(4, 64, 64), shards=shards, dtype="u4", **COMPRESSED
+    )
+    task = asyncio.ensure_future(array.setitem(..., slow_value()))
+    await asyncio.sleep(0.3)
+    assert not task.done()
+    begin = time.monotonic()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert time.monotonic() - begin < SOON
+    quiet(lambda: sorted(store.list_sync()))
+    assert len(LOCKS) == 0
+    store.close()
+
+
+async def test_a_task_cancelled_while_it_waits_for_a_lock(tmp_path: Path) -> None:
+    """Also where the operation runs in a thread, which nobody can cancel."""
+    store = LocalStore(tmp_path)
+    array = await zarr.api.asynchronous.create_array(store, shape=8, chunks=8, dtype="i4")
+    name = f"chunk:{store.lock_prefix}/c/0"
+    assert LOCKS.try_acquire(name)
+    task = asyncio.ensure_future(array.setitem(slice(1, 2), 1))
+    await asyncio.sleep(0.1)
+    task.cancel()
+    begin = time.monotonic()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert time.monotonic() - begin < SOON
+    LOCKS.release(name)
+    assert len(LOCKS) == 0
+    assert (await array.getitem(slice(None))).tolist() == [0] * 8
+
+
+class Full(MemoryStore):
+    """Has room for so many chunks."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__()
+        self.room = room
+
+    def set_sync(self, key: str, value: Any) -> None:
+        if "zarr" not in key and len(self._store_dict) > self.room:
+            raise OSError(errno.ENOSPC, "no space left")
+        super().set_sync(key, value)
+
+    def _set_payloads(self, items: Any) -> None:
+        if len(self._store_dict) > self.room:
+            raise OSError(errno.ENOSPC, "no space left")
+        super()._set_payloads(items)
+
+
+@pytest.mark.parametrize("room", [0, 3, 40])
+def test_an_error(room: int) -> None:
+    store = Full(room)
+    array = zarr.create_array(store, shape=(512, 128, 256), chunks=(4, 64, 64), dtype="u4", **COMPRESSED)
+    value = slow_value()
+    with pytest.raises(OSError, match="no space left"):
+        array[...] = value
+    quiet(lambda: sorted(store.list_sync()), 0.2)
+    assert len(LOCKS) == 0
+
+
+@posix
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_an_error_of_the_file_system(tmp_path: Path) -> None:
+    array = zarr.create_array(tmp_path / "a", shape=400, chunks=1, dtype="i4")
+    (tmp_path / "a/c").mkdir()
+    (tmp_path / "a/c").chmod(0o500)
+    with pytest.raises(PermissionError):
+        array[:] = 1
+    quiet(lambda: files(tmp_path), 0.2)
+
+
+def test_a_directory_in_a_chunks_place(tmp_path: Path) -> None:
+    """What fails in a worker thread is raised when all of them have stopped, and names its chunk."""
+    array = zarr.create_array(tmp_path, shape=400, chunks=1, dtype="i4")
+    (tmp_path / "c/7/x").mkdir(parents=True)
+    with pytest.raises(OSError, match=r".") as caught:
+        array[:] = 1
+    assert "c/7" in str(caught.value) + str(caught.value.__notes__)
+    quiet(lambda: files(tmp_path), 0.2)
+
+
+SCRIPT = """
+import sys, threading, time
+import numpy as np, zarr
+array = zarr.create_array(sys.argv[1], shape=(512, 128, 256), chunks=(4, 64, 64), dtype="u4",
+                          compressors=zarr.codecs.ZstdCodec(level=9))
+value = np.random.default_rng(0).integers(0, 1 << 14, (512, 128, 256)).astype("u4")
+print("go", flush=True)
+array[...] = value
+"""
+
+
+@posix
+def test_ctrl_c_ends_a_program(tmp_path: Path) -> None:
+    command, pipe = [sys.executable, "-c", SCRIPT, str(tmp_path / "data")], subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "go\n"
+        time.sleep(0.3)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+        assert time.monotonic() - begin < 2 * SOON  # the interpreter has to end, too
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    quiet(lambda: files(tmp_path), 0.2)
