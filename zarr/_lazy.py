@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import Any
 
 
@@ -28,8 +27,7 @@ class LazyModule:
 
     def __getattr__(self, attribute: str) -> Any:
         # Asked for each time: who replaces a function of the module, as tests do, replaces it here too.
-        module = sys.modules.get(self._name) or importlib.import_module(self._name)
-        return getattr(module, attribute)
+        return getattr(importlib.import_module(self._name), attribute)
 
     def __repr__(self) -> str:
         return f"LazyModule({self._name!r})"

@@ -1,0 +1,1 @@
+"""Stores behind a network: a real S3 service and a web server, both on the loopback."""

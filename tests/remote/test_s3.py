@@ -1,0 +1,140 @@
+"""A user's work on S3, through s3fs and through obstore; the service is moto's, started here on the loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import os
+import pickle
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from zarr.storage import FsspecStore, ObjectStore
+
+moto_server = pytest.importorskip("moto.server", reason="moto, which stands in for S3, is not installed")
+botocore_session = pytest.importorskip("botocore.session", reason="botocore is not installed")
+logging.getLogger("werkzeug").setLevel(logging.WARNING)  # a line for each request
+
+pytestmark = pytest.mark.slow
+
+KEYS = {"aws_access_key_id": "nobody", "aws_secret_access_key": "nothing"}
+VALUES = np.arange(60 * 50, dtype="f4").reshape(60, 50)
+NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    server = moto_server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def bucket(endpoint: str) -> str:
+    name = f"bucket-{os.getpid()}-{next(NUMBERS)}"
+    client = botocore_session.Session().create_client("s3", endpoint_url=endpoint, region_name="us-east-1", **KEYS)
+    client.create_bucket(Bucket=name)
+    return name
+
+
+def s3fs_options(endpoint: str) -> dict[str, Any]:
+    pytest.importorskip("s3fs", reason="s3fs is not installed")
+    client = {"endpoint_url": endpoint, "region_name": "us-east-1"}
+    return {"key": "nobody", "secret": "nothing", "client_kwargs": client, "skip_instance_cache": True}
+
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture(params=["s3fs", "obstore"])
+def make(request: pytest.FixtureRequest, endpoint: str, bucket: str) -> Make:
+    """Makes a store of the bucket, a new one each time."""
+    if request.param == "s3fs":
+        options = s3fs_options(endpoint)
+        return lambda **more: FsspecStore.from_url(f"s3://{bucket}/data", storage_options=options, **more)
+    stores = pytest.importorskip("obstore.store", reason="obstore is not installed")
+    config = {**KEYS, "aws_region": "us-east-1", "aws_endpoint": endpoint}
+    options = {"prefix": "data", "config": config, "client_options": {"allow_http": True}}
+    return lambda **more: ObjectStore(stores.S3Store(bucket, **options), **more)
+
+
+@pytest.mark.parametrize("layout", [{}, {"shards": (40, 50)}, {"zarr_format": 2}], ids=["plain", "sharded", "v2"])
+def test_write_change_read(make: Make, layout: dict[str, Any]) -> None:
+    options = {"shape": (60, 50), "chunks": (20, 25), "dtype": "f4", **layout}
+    array = zarr.create_array(make(), name="deep/values", attributes={"unit": "K"}, **options)
+    array[...] = VALUES
+    array[3:30, 10] = -1
+    array.append(VALUES[:7])
+    expected = np.concatenate([VALUES, VALUES[:7]])
+    expected[3:30, 10] = -1
+    again = zarr.open_array(make(read_only=True), path="deep/values", mode="r")
+    np.testing.assert_array_equal(again[...], expected)
+    np.testing.assert_array_equal(again[15:45:7, 9:11], expected[15:45:7, 9:11])
+    np.testing.assert_array_equal(again.oindex[[1, 66], [0, 49]], expected[np.ix_([1, 66], [0, 49])])
+    assert dict(again.attrs) == {"unit": "K"}
+    array.resize((10, 50))
+    np.testing.assert_array_equal(zarr.open_array(make(), path="deep/values")[...], expected[:10])
+    with pytest.raises(ValueError, match="read-only"):
+        again[0] = 0
+
+
+def test_groups_list_consolidate_delete(make: Make) -> None:
+    root = zarr.create_group(make(), attributes={"title": "S3"})
+    for name in ("a", "b/c", "b/d"):
+        root.create_array(name, data=VALUES, chunks=(30, 50))
+    assert sorted(name for name, _ in root.members(max_depth=None)) == ["a", "b", "b/c", "b/d"]
+    with warnings.catch_warnings(action="ignore"):
+        zarr.consolidate_metadata(make())
+    found = zarr.open_consolidated(make(read_only=True), mode="r")
+    assert sorted(name for name, _ in found.members(max_depth=None)) == ["a", "b", "b/c", "b/d"]
+    np.testing.assert_array_equal(found["b/d"][29:31], VALUES[29:31])  # type: ignore[index]
+    del root["b"]
+    assert list(zarr.open_group(make(), mode="r", use_consolidated=False)) == ["a"]
+    root.create_array("a", data=VALUES[:2], overwrite=True)
+    assert zarr.open_array(make(), path="a").shape == (2, 50)
+    with pytest.raises(FileNotFoundError):
+        zarr.open_array(make(), path="nowhere", mode="r")
+
+
+def test_missing_chunks_and_fill(make: Make) -> None:
+    array = zarr.create_array(make(), shape=(40,), chunks=(10,), dtype="i4", fill_value=7)
+    array[10:20] = 1
+    array[:10] = 7
+    assert array.nchunks_initialized == 1
+    assert array[...].tolist() == [7] * 10 + [1] * 10 + [7] * 20
+
+
+def test_many_at_once(make: Make) -> None:
+    root = zarr.create_group(make())
+    arrays = [root.create_array(f"x{i}", data=VALUES + i, chunks=(20, 25)) for i in range(4)]
+
+    async def read_all() -> list[Any]:
+        return await asyncio.gather(*(array.async_array.getitem(slice(5, 45)) for array in arrays))
+
+    for i, got in enumerate(asyncio.run(read_all())):
+        np.testing.assert_array_equal(got, VALUES[5:45] + i)
+    for i, got in enumerate(zarr.read_many([(array, (0, slice(0, 9))) for array in arrays])):
+        np.testing.assert_array_equal(got, VALUES[0, :9] + i)
+    again = pickle.loads(pickle.dumps(arrays[2]))
+    np.testing.assert_array_equal(again[:3], VALUES[:3] + 2)
+
+
+@pytest.mark.parametrize("layout", [{}, {"shards": (40, 50)}], ids=["plain", "sharded"])
+def test_by_url(endpoint: str, bucket: str, layout: dict[str, Any]) -> None:
+    options = s3fs_options(endpoint)
+    url = f"s3://{bucket}/by/url.zarr"
+    array = zarr.create_array(
+        url, shape=(60, 50), chunks=(20, 25), dtype="f4", storage_options=options, **layout
+    )
+    array[...] = VALUES
+    np.testing.assert_array_equal(zarr.open(url, mode="r", storage_options=options)[50:], VALUES[50:])
+    with pytest.raises(FileNotFoundError):
+        zarr.open(f"s3://{bucket}/by/typo", mode="r", storage_options=options)
