@@ -3,14 +3,15 @@
 A shard is a file (or a payload) with an index of its inner chunks. Reading takes the index, joins the wanted ranges
 that lie close together, and decodes.
 """
+cimport cython
 cimport numpy as cnp
 from libc.errno cimport ENOENT
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
 
 from zarr_core.chunk_io cimport (
-    FAILED, MISSING, ChunkReader, check_span, checked_indices, pick, read_chunk, read_chunk_file, read_nothing,
-    set_reader, slot_at, view_all,
+    FAILED, MISSING, ChunkReader, check_span, checked_indices, chunk_nbytes, pick, read_chunk, read_chunk_file,
+    read_nothing, set_reader, slot_at, view_all,
 )
 from zarr_core.files cimport Folder, folder_close, folder_open, folder_read, folder_select, zc_close, zc_read_at
 from zarr_core.jobs cimport check_interruption, goes_on, watches
@@ -35,6 +36,12 @@ cnp.import_array()
 
 cdef extern from "atomics.h" nogil:
     int64_t zc_take(int64_t* counter, int64_t n)
+
+
+cdef enum:
+    MANY_SHARDS = 16            # so many are shared out whole
+    MOST_PARTS = 16
+    PART_BYTES = 2 << 20        # decoded bytes that a part of a shard holds at least
 
 
 cdef int check_groups(ShardGroups groups, Plan plan) except -1:
@@ -94,7 +101,10 @@ cdef class ShardReadJob(ChunkReader):
     cdef const int64_t* which
     cdef int64_t count
     cdef int64_t next
-    cdef uint8_t* started           # per position
+    cdef readonly int64_t parts     # how many parts each shard is read in: few large shards keep several threads busy
+    cdef int64_t* taken             # per position: the parts that threads have taken
+    cdef int* files                 # per position, where shards are read in parts: all of one shard from one file
+    cdef int64_t* sizes
     cdef uint8_t* status            # per slot of the plan
 
     def __cinit__(
@@ -114,13 +124,22 @@ cdef class ShardReadJob(ChunkReader):
             self.which_array = checked_indices("which", which, groups.ngroups)
             self.which = <const int64_t*>cnp.PyArray_DATA(self.which_array)
             self.count = cnp.PyArray_SIZE(self.which_array)
-        self.started = <uint8_t*>calloc(self.count + 1, 1)
+        self.parts = count_parts(self)
+        self.taken = <int64_t*>calloc(self.count + 1, sizeof(int64_t))
         self.status = <uint8_t*>calloc(plan.nslots + 1, 1)
-        if self.started == NULL or self.status == NULL:
+        self.sizes = <int64_t*>calloc(self.count + 1, sizeof(int64_t))
+        if self.taken == NULL or self.status == NULL or self.sizes == NULL:
             raise MemoryError
 
     def __dealloc__(self):
-        free(self.started)
+        cdef int64_t i
+        if self.files != NULL:
+            for i in range(self.count):
+                if self.files[i] >= 0:
+                    zc_close(self.files[i])
+        free(self.files)
+        free(self.sizes)
+        free(self.taken)
         free(self.status)
 
     @property
@@ -146,12 +165,17 @@ cdef class ShardReadJob(ChunkReader):
         cdef bytes path = os.fsencode(root)
         cdef const char* folder = path
         cdef bint watch = watches(self)
+        if self.parts > 1:
+            with cython.critical_section(self):
+                if self.files == NULL:
+                    open_files(self, folder, keys)
         with nogil:
             read_files(self, folder, keys, watch)
         check_interruption(self)
 
     def from_buffers(self, payloads, first: int = 0) -> None:
-        """Read whole shards from memory.
+        """Read whole shards from memory. Several threads may share the work by calling this together, with equal
+        arguments.
 
         Parameters
         ----------
@@ -179,11 +203,24 @@ cdef class ShardReadJob(ChunkReader):
             free(sizes)
 
 
+cdef int64_t count_parts(ShardReadJob job) noexcept:
+    """1, unless the job has so few shards that threads would have nothing to share."""
+    cdef int64_t each, nbytes
+    if job.count == 0 or job.count >= MANY_SHARDS:
+        return 1
+    each = job.plan.nslots // job.count
+    nbytes = chunk_nbytes(job.plan, job.program, 0) if job.plan.nslots else 0
+    if nbytes <= 0:
+        return 1
+    return max(1, min(MOST_PARTS, each, each * nbytes // PART_BYTES))
+
+
 # One thread's work on one shard: memory, or an open file.
 cdef struct Source:
     const char* data        # NULL: a file
     int fd
     int64_t nbytes
+    int64_t part            # of the wanted chunks only this part is read
     int64_t nwanted
     int64_t* slots
     int64_t* inner
@@ -191,8 +228,9 @@ cdef struct Source:
 
 
 cdef bint list_wanted(ShardReadJob job, Context* c, Py_ssize_t g, Source* s) noexcept nogil:
-    """Makes room for, and lists, the wanted slots and their places in the shard."""
+    """Makes room for, and lists, the wanted slots of the part and their places in the shard."""
     cdef char* memory
+    cdef int64_t first
     s.nwanted = group_size(job.groups, g)
     memory = scratch_reserve(&c.arena, s.nwanted * (16 + sizeof(Range)))
     if memory == NULL:
@@ -201,6 +239,10 @@ cdef bint list_wanted(ShardReadJob job, Context* c, Py_ssize_t g, Source* s) noe
     s.slots = <int64_t*>(memory + s.nwanted * sizeof(Range))
     s.inner = s.slots + s.nwanted
     group_slots(job.groups, g, s.slots, s.inner)
+    first = s.nwanted * s.part // job.parts
+    s.nwanted = s.nwanted * (s.part + 1) // job.parts - first
+    s.slots += first
+    s.inner += first
     return True
 
 
@@ -289,10 +331,11 @@ cdef void read_shard(ShardReadJob job, Context* c, Py_ssize_t g, Source* s, bint
         job.status[r.tag] = read_chunk(job, c, r.tag, s.data + r.offset, r.length)
 
 
-cdef void settle_all(ShardReadJob job, Context* c, Py_ssize_t g, int outcome) noexcept nogil:
-    """A shard that is missing as a whole, or cannot be opened."""
+cdef void settle_all(ShardReadJob job, Context* c, Py_ssize_t g, int64_t part, int outcome) noexcept nogil:
+    """Part of a shard that is missing as a whole, or cannot be opened."""
     cdef Source s
     cdef int64_t k
+    s.part = part
     if not list_wanted(job, c, g, &s):
         return
     for k in range(s.nwanted):
@@ -308,14 +351,17 @@ cdef void read_buffers(
     if c == NULL:
         return
     for i in range(n):
-        job.started[first + i] = 1
-        if sizes[i] < 0:
-            settle_all(job, c, slot_at(job.which, first + i), MISSING)
-            continue
-        s.data = data[i]
-        s.nbytes = sizes[i]
-        s.fd = -1
-        read_shard(job, c, slot_at(job.which, first + i), &s, watch)
+        while True:
+            s.part = zc_take(&job.taken[first + i], 1)
+            if s.part >= job.parts or not goes_on(job, watch):
+                break
+            if sizes[i] < 0:
+                settle_all(job, c, slot_at(job.which, first + i), s.part, MISSING)
+                continue
+            s.data = data[i]
+            s.nbytes = sizes[i]
+            s.fd = -1
+            read_shard(job, c, slot_at(job.which, first + i), &s, watch)
     program_give(job.program, c)
 
 
@@ -328,31 +374,72 @@ cdef void read_file(
     group_coords(job.groups, g, coords)
     code = folder_select(f, keys, coords, job.groups.ndim)
     s.data = NULL
+    s.part = 0
     s.fd = folder_read(f, &s.nbytes) if code >= 0 else code
     if s.fd < 0:
-        settle_all(job, c, g, MISSING if s.fd == -ENOENT else FAILED)
+        settle_all(job, c, g, 0, MISSING if s.fd == -ENOENT else FAILED)
         return
     read_shard(job, c, g, &s, watch)
     zc_close(s.fd)
+
+
+cdef int open_files(ShardReadJob job, const char* root, KeyFormat keys) except -1:
+    """Opens the few shards of a job that is shared out in parts: a shard that is replaced meanwhile is read as it was."""
+    cdef Folder f
+    cdef int64_t coords[MAX_RANK]
+    cdef int64_t i
+    cdef int code = folder_open(&f, root, keys, job.groups.ndim, False), chosen
+    cdef int* files = <int*>calloc(job.count, sizeof(int))
+    if files == NULL:
+        if code == 0:
+            folder_close(&f)
+        raise MemoryError
+    for i in range(job.count):
+        files[i] = code
+        if code == 0:
+            group_coords(job.groups, slot_at(job.which, i), coords)
+            chosen = folder_select(&f, keys, coords, job.groups.ndim)
+            files[i] = folder_read(&f, &job.sizes[i]) if chosen >= 0 else chosen
+    if code == 0:
+        folder_close(&f)
+    job.files = files
+    return 0
+
+
+cdef void read_part(ShardReadJob job, Context* c, int64_t i, int64_t part, bint watch) noexcept nogil:
+    """One part of a shard whose file is open."""
+    cdef Source s
+    cdef Py_ssize_t g = slot_at(job.which, i)
+    s.data = NULL
+    s.part = part
+    s.fd = job.files[i]
+    s.nbytes = job.sizes[i]
+    if s.fd < 0:
+        settle_all(job, c, g, part, MISSING if s.fd == -ENOENT else FAILED)
+    else:
+        read_shard(job, c, g, &s, watch)
 
 
 cdef void read_files(ShardReadJob job, const char* root, KeyFormat keys, bint watch) noexcept nogil:
     cdef Folder f
     cdef Context* c = program_take(job.program)
     cdef int code
-    cdef int64_t i
+    cdef int64_t i, part
     if c == NULL:
         return
     code = folder_open(&f, root, keys, job.groups.ndim, False)
     while True:
         i = zc_take(&job.next, 1)
-        if i >= job.count or not goes_on(job, watch):
+        if i >= job.count * job.parts or not goes_on(job, watch):
             break
-        if job.started[i]:
-            continue
-        job.started[i] = 1
-        if code < 0:
-            settle_all(job, c, slot_at(job.which, i), MISSING if code == -ENOENT else FAILED)
+        part = i % job.parts
+        i //= job.parts
+        if job.taken[i] >= job.parts:
+            continue                # read from memory before
+        if job.parts > 1:
+            read_part(job, c, i, part, watch)
+        elif code < 0:
+            settle_all(job, c, slot_at(job.which, i), 0, MISSING if code == -ENOENT else FAILED)
         else:
             read_file(job, c, &f, keys, slot_at(job.which, i), watch)
     if code == 0:

@@ -29,7 +29,13 @@ BATCH_BYTES = 16 << 20
 def thread_count(request: Transfer) -> int:
     """How many threads, the caller's included, a transfer is worth."""
     worth = max(request.nbytes // MIN_BYTES_PER_THREAD, request.count // MIN_KEYS_PER_THREAD)
-    return 1 if worth < 2 else int(min(worth, request.count, max_workers()))
+    return 1 if worth < 2 else int(min(worth, request.count * parts_of(request), max_workers()))
+
+
+def parts_of(request: Transfer) -> int:
+    """How many threads can work on one key: more than one where there are few large shards to read."""
+    parts: int = getattr(request.job, "parts", 1) if request.direction == "read" else 1
+    return parts
 
 
 def batch_count(request: Transfer) -> int:
@@ -62,9 +68,17 @@ def transfer_buffers(
     request: Transfer,
     get_many: Callable[[list[str]], Sequence[Any]],
     set_many: Callable[[list[tuple[str, Any]]], None],
+    in_place: bool = False,
 ) -> None:
-    """Move the bytes through the store's own calls, batch by batch; the batches are decoded by several threads."""
+    """Move the bytes through the store's own calls, batch by batch; the batches are decoded by several threads.
+
+    What a store hands out ``in_place`` takes no memory: few large values are asked for at once, and read in parts.
+    """
     names = request.names()
+    if in_place and parts_of(request) > 1 and thread_count(request) > 1:
+        payloads = get_many(names)
+        run_helpers(lambda: request.job.from_buffers(payloads), thread_count(request) - 1)
+        return
     if thread_count(request) > 1:
         _threaded(request, names, get_many, set_many)
         return
@@ -131,4 +145,4 @@ def transfer(request: Transfer, access: BulkAccess | None, get_many: Any, set_ma
         get_many = access.get_many
     if access is not None and access.set_many is not None:
         set_many = access.set_many
-    transfer_buffers(request, get_many, set_many)
+    transfer_buffers(request, get_many, set_many, access is not None and access.in_place)

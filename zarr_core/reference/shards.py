@@ -72,6 +72,7 @@ class ShardReadJob(Job):
             check_fill(fill, out.dtype)
         self.plan, self.groups, self.program, self.out, self.fill, self.index = plan, groups, program, out, fill, index
         self._which = check_groups(groups, plan, which)
+        self.parts = 1
         self._started = np.zeros(len(self._which), bool)
         self._status = np.full(plan.nslots, TODO, np.uint8)
 
