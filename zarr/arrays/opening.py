@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from zarr.types import ZarrFormat
 
 
-def parse_metadata(metadata: Any) -> ArrayV2Metadata | ArrayV3Metadata:
-    """Array metadata from an object or its JSON form.
+def parse_metadata(metadata: Any, place: object = None) -> ArrayV2Metadata | ArrayV3Metadata:
+    """Array metadata from an object or its JSON form; the place is for warnings.
 
     Raises
     ------
@@ -30,10 +30,10 @@ def parse_metadata(metadata: Any) -> ArrayV2Metadata | ArrayV3Metadata:
         return metadata
     if isinstance(metadata, dict):
         if "node_type" in metadata or "chunk_grid" in metadata:
-            return ArrayV3Metadata.from_dict(metadata)
+            return ArrayV3Metadata.from_dict(metadata, place=place)
         if "zarr_format" in metadata and metadata["zarr_format"] not in (2, 3):
             raise ValueError(f"Invalid zarr_format: {metadata['zarr_format']}. Expected 2 or 3")
-        return ArrayV2Metadata.from_dict(metadata)
+        return ArrayV2Metadata.from_dict(metadata, place=place)
     raise TypeError(f"array metadata is needed, got {type(metadata).__name__}")
 
 

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import zarr_core
+from zarr.arrays.documents import hold_node, node_keys, put_documents_steps, record_steps
 from zarr.arrays.reading import read_plan_steps
 from zarr.arrays.transfer import is_filled
 from zarr.arrays.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ArrayNotFoundError
 from zarr.grids.walk import cells, cells_outside
-from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import read_array_steps
-from zarr.steps.requests import Delete, Gather, Get, Hold, List, LockScope, Put, Size, Steps
+from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
@@ -41,37 +41,11 @@ MAX_NAMED_CHUNKS = 4096
 # ----------------------------------------------------------------------------------------------- metadata
 
 
-def node_keys(handle: ArrayHandle) -> dict[str, str]:
-    """The documents of the array by name, and the keys that they lie under."""
-    prefix = f"{handle.store_path.path}/" if handle.store_path.path else ""
-    names = ("zarr.json",) if handle.metadata.zarr_format == 3 else (".zarray", ".zattrs")
-    return {name: prefix + name for name in names}
-
-
-def hold_node(handle: ArrayHandle) -> Hold:
-    """The request that keeps all others from changing the documents of the array."""
-    scope = LockScope.of(handle.config.locking, handle.store_path.path)
-    return Hold(list(node_keys(handle).values()), "node", scope)
-
-
 def save_metadata_steps(handle: ArrayHandle, metadata: Any) -> Steps[None]:
     """Write the documents of a metadata object, here and in the consolidated copies above."""
     documents = metadata.to_buffer_dict(default_buffer_prototype())
-    yield Gather((_put_documents_steps(handle, documents),))
+    yield Gather((put_documents_steps(handle, documents),))
     yield from record_steps(handle, documents)
-
-
-def _put_documents_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
-    prefix = f"{handle.store_path.path}/" if handle.store_path.path else ""
-    for name, document in documents.items():
-        yield Put(prefix + name, document)
-
-
-def record_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
-    """Bring the consolidated copies in the groups above up to date."""
-    path = handle.store_path.path
-    if path:
-        yield from record_changes_steps(handle.store_path.store, {path: documents})
 
 
 def refresh_steps(handle: ArrayHandle) -> Steps[None]:
@@ -86,7 +60,7 @@ def refresh_steps(handle: ArrayHandle) -> Steps[None]:
     if known is not None and all(_same(known.get(name), raw) for name, raw in found.items()):
         return
     try:
-        metadata = yield from read_array_steps(handle.store_path, handle.metadata.zarr_format)
+        metadata = yield from read_array_steps(handle.store_path, handle.metadata.zarr_format, quiet=True)
     except ArrayNotFoundError:
         return
     if metadata != handle.metadata:
@@ -102,7 +76,7 @@ def _same(known: Buffer | None, raw: Buffer | None) -> bool:
 def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
     """Write changed metadata and show it to both faces."""
     documents = state.metadata.to_buffer_dict(default_buffer_prototype())
-    yield from _put_documents_steps(handle, documents)
+    yield from put_documents_steps(handle, documents)
     state.documents = documents
     handle.state = state
 

@@ -9,6 +9,7 @@ import numpy as np
 import zarr_core
 from zarr.arrays.pipelines import pipeline_write_steps
 from zarr.arrays.reading import PLANNERS, wants_pipeline
+from zarr.arrays.repairing import store_repaired_steps
 from zarr.arrays.selection import Fields, as_items, field_dtype, is_mask_selection, plan_brackets, pop_fields
 from zarr.arrays.shard_writing import write_shards_steps
 from zarr.arrays.transfer import MIN_BULK_SLOTS, write_bulk_steps, write_slots_steps
@@ -95,6 +96,8 @@ def write_value_steps(
     """Bring a value to the data type and shape of a plan and write it."""
     if plan.nslots == 0:
         return
+    if handle.state.metadata._stored_document is not None:
+        yield from store_repaired_steps(handle)
     names = [fields] if isinstance(fields, str) else fields
     dtype = field_dtype(layout.dtype, fields)
     batch = handle.batch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -38,7 +38,9 @@ class RegularChunkGridMetadata(ChunkGridMetadata):
     chunk_shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.chunk_shape, list | tuple | Iterable):
+        shape: object = self.chunk_shape
+        many = isinstance(shape, list | tuple) or (isinstance(shape, Iterable) and not isinstance(shape, str | Mapping))
+        if not many:
             raise TypeError(f"A chunk shape must be an iterable of chunk edge lengths, got {self.chunk_shape!r}")
         edges = tuple(self.chunk_shape)
         # Parsing one by one finds the axis at fault, which is rarely wanted.

@@ -90,6 +90,8 @@ def parse_chunk_edge(value: object, axis: int) -> int:
     if type(value) is not int:
         if not isinstance(value, numbers.Integral):
             raise TypeError(f"Dimension {axis}: chunk edge length must be an int, got {value!r}")
+        if value < 1:
+            raise ValueError(f"Dimension {axis}: chunk edge length must be >= 1, got {value!r}")
         value = int(value)
     if value < 1:
         raise ValueError(f"Dimension {axis}: chunk edge length must be >= 1, got {value}")

@@ -47,9 +47,13 @@ def open_group_steps(
     ContainsArrayError
         If there is an array here.
     ValueError
-        If a copy is insisted on and there is none.
+        If a copy is insisted on and there is none, or the store says that it is none to keep copies in.
     """
     path = store_path.path
+    if use_consolidated is not False and not store_path.store.supports_consolidated_metadata:
+        if use_consolidated:
+            raise ValueError(f"The store {store_path.store} doesn't support consolidated metadata.")
+        use_consolidated = False
     copy_name = use_consolidated if isinstance(use_consolidated, str) else V2_COPY
     names = _names(zarr_format, copy_name, use_consolidated)
     keys = [f"{path}/{name}" if path else name for name in names]

@@ -308,7 +308,11 @@ class ConsolidatedMetadata:
 
     def to_documents(self) -> dict[str, dict[str, Any]]:
         """Return the members of the documents of all nodes, parents first, by path."""
-        documents: dict[str, Any] = {path: node.to_dict() for path, node in self.flattened_metadata.items()}
+        # A document that was not read as it stands is copied as it stands: its own first write puts both right.
+        documents: dict[str, Any] = {
+            path: getattr(node, "_stored_document", None) or node.to_dict()
+            for path, node in self.flattened_metadata.items()
+        }
         documents.update({path: document for path, (document, _) in self.unreadable.items()})
         return {path: documents[path] for path in sorted(documents, key=tree_order)}
 

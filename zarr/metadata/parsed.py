@@ -109,7 +109,7 @@ def remember(
 
 def _sharable(members: Mapping[str, Any]) -> bool:
     """Whether all parts are this library's own, cannot be changed, and were read without a warning."""
-    if members["extra_fields"] or members["storage_transformers"]:
+    if members["extra_fields"] or members["storage_transformers"] or "_stored_document" in members:
         return False
     if type(members["chunk_grid"]) is not RegularChunkGridMetadata:
         return False

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from zarr.abc.metadata import Metadata
 from zarr.abc.numcodec import Numcodec, _is_numcodec
@@ -19,6 +20,7 @@ from zarr.grids.shapes import parse_shape
 from zarr.metadata.documents import dump_document
 from zarr.metadata.members import parse_attributes
 from zarr.metadata.places import document_place, locate, require
+from zarr.metadata.repair import Reading, repair_array_document, tell_readings
 from zarr.registry import get_numcodec
 from zarr.types import JSON, ZARRAY_JSON, ZATTRS_JSON, MemoryOrder, parse_order
 
@@ -257,6 +259,8 @@ class ArrayV2Metadata(Metadata):
     compressor: Numcodec | None = None
     attributes: dict[str, Any] = field(default_factory=dict)
     zarr_format: Literal[2] = field(default=2, init=False)
+    # The document, where it was not read as it stands and chunks must not be written before it is put right.
+    _stored_document: ClassVar[dict[str, Any] | None] = None
 
     def __init__(
         self,
@@ -308,7 +312,9 @@ class ArrayV2Metadata(Metadata):
         )
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], *, path: str | None = None) -> Self:
+    def from_dict(
+        cls, data: Mapping[str, Any], *, path: str | None = None, place: object = None, quiet: bool = False
+    ) -> Self:
         """Read the parsed documents: the members of ``.zarray`` and, as ``attributes``, those of ``.zattrs``.
 
         Parameters
@@ -317,6 +323,10 @@ class ArrayV2Metadata(Metadata):
             The members. Unknown ones are ignored, as the format asks.
         path
             Path of the array, for messages.
+        place
+            Where the array lies, for warnings, if more is known than its path.
+        quiet
+            Whether nothing is told of what is not read as it stands.
 
         Returns
         -------
@@ -331,8 +341,11 @@ class ArrayV2Metadata(Metadata):
             If numcodecs does not know a codec.
         """
         member: str | None = "zarr_format"
+        stored = data
+        readings: list[Reading] = []
         try:
             parse_zarr_format(require(data, "zarr_format"))  # type: ignore[arg-type]
+            data, readings = repair_array_document(data, 2)
             member = "dtype"
             dtype = parse_data_type(data)
             member = "fill_value"
@@ -341,12 +354,17 @@ class ArrayV2Metadata(Metadata):
             for member, parse, needed in _PARSERS:
                 members[member] = parse(require(data, member) if needed else data.get(member))  # type: ignore[arg-type]
             member = None
-            return cls(dtype=dtype, fill_value=fill_value, **members)
+            metadata = cls(dtype=dtype, fill_value=fill_value, **members)
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             located = locate(error, document_place(ZARRAY_JSON, path, member))
             if located is error:
                 raise
             raise located from error
+        if not quiet:
+            tell_readings(readings, place or path)
+        if any(reading.moves for reading in readings):
+            metadata.__dict__["_stored_document"] = deepcopy(stored)
+        return metadata
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the members of ``.zarray`` in the order in which they are written, and the attributes among them."""
@@ -430,6 +448,10 @@ class ArrayV2Metadata(Metadata):
     def update_attributes(self, attributes: dict[str, JSON]) -> Self:
         """Return the metadata with other attributes in the place of the old ones."""
         return dataclasses.replace(self, attributes=attributes)
+
+    def as_stored(self) -> Self:
+        """Return the same metadata, once the document says what it was read as."""
+        return dataclasses.replace(self)
 
 
 def _compressor_to_json(codec: Numcodec) -> dict[str, Any]:

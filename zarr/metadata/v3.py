@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from zarr.abc.codec import Codec
 from zarr.abc.metadata import Metadata
@@ -36,6 +37,7 @@ from zarr.metadata.members import (
 )
 from zarr.metadata.parsed import find_members, known_documents, remember, structure_key
 from zarr.metadata.places import document_place, locate, require
+from zarr.metadata.repair import Reading, repair_array_document, tell_readings
 from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, NamedConfig, parse_shapelike
 
 __all__ = [
@@ -177,6 +179,8 @@ class ArrayV3Metadata(Metadata):
     node_type: Literal["array"] = field(default="array", init=False)
     storage_transformers: tuple[dict[str, JSON], ...] = ()
     extra_fields: dict[str, AllowedExtraField] = field(default_factory=dict)
+    # The document, where it was not read as it stands and chunks must not be written before it is put right.
+    _stored_document: ClassVar[dict[str, Any] | None] = None
 
     def __init__(
         self,
@@ -245,7 +249,9 @@ class ArrayV3Metadata(Metadata):
         )
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], *, path: str | None = None) -> Self:
+    def from_dict(
+        cls, data: Mapping[str, Any], *, path: str | None = None, place: object = None, quiet: bool = False
+    ) -> Self:
         """Read the parsed document.
 
         Parameters
@@ -254,6 +260,10 @@ class ArrayV3Metadata(Metadata):
             The members of ``zarr.json``. Short-hand forms of extensions are accepted everywhere.
         path
             Path of the array, for messages.
+        place
+            Where the array lies, for warnings, if more is known than its path.
+        quiet
+            Whether nothing is told of what is not read as it stands.
 
         Returns
         -------
@@ -270,12 +280,16 @@ class ArrayV3Metadata(Metadata):
         member: str | None = None
         known, key = known_documents(), structure_key(data)
         found = find_members(known, key)
+        stored = data
+        readings: list[Reading] = []
         try:
             if found is not None:
                 member = "attributes"
                 return cls.of_members({**found, "attributes": parse_attributes(data.get("attributes"))})
             parse_zarr_format(require(data, "zarr_format"))  # type: ignore[arg-type]
             parse_node_type_array(require(data, "node_type"))  # type: ignore[arg-type]
+            member = "chunk_grid"
+            data, readings = repair_array_document(data, 3)
             # Each member is read on its own, so that a fault can be given its place.
             members: dict[str, Any] = {}
             for member, parse in _PARSERS:
@@ -293,14 +307,18 @@ class ArrayV3Metadata(Metadata):
             metadata = object.__new__(cls)
             # The members are parsed already, so the constructor would only do it again.
             metadata._settle(**members)
-            warn_whole_shards(metadata.codecs)
-            remember(known, key, metadata.__dict__)
-            return metadata
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             located = locate(error, document_place(ZARR_JSON, path, member))
             if located is error:
                 raise
             raise located from error
+        if not quiet:
+            tell_readings(readings, place or path)
+            warn_whole_shards(metadata.codecs)
+        if any(reading.moves for reading in readings):
+            metadata.__dict__["_stored_document"] = deepcopy(stored)
+        remember(known, key, metadata.__dict__)
+        return metadata
 
     @classmethod
     def of_members(cls, members: Mapping[str, Any]) -> Self:
@@ -408,7 +426,12 @@ class ArrayV3Metadata(Metadata):
         """Return the metadata with other attributes in the place of the old ones."""
         updated = object.__new__(type(self))
         updated.__dict__.update(self.__dict__, attributes=parse_attributes(attributes))
+        updated.__dict__.pop("_stored_document", None)
         return updated
+
+    def as_stored(self) -> Self:
+        """Return the same metadata, once the document says what it was read as."""
+        return self.update_attributes(self.attributes)
 
 
 def check_ranks(

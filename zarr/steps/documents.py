@@ -74,18 +74,20 @@ def wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Seq
     raise ValueError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got {zarr_format!r}.")
 
 
-def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str) -> NodeMetadata:
+def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet: bool = False) -> NodeMetadata:
     """The metadata of a node of format 2, by its main document."""
     path = path_of(place)
     document = load_document(found[name], document_name(place, name))
     attributes = found.get(".zattrs")
     document["attributes"] = {} if attributes is None else load_document(attributes, document_name(place, ".zattrs"))
     if name == ".zarray":
-        return ArrayV2Metadata.from_dict(document, path=path)
+        return ArrayV2Metadata.from_dict(document, path=path, place=place, quiet=quiet)
     return GroupMetadata.from_dict(document, path=path)
 
 
-def parse_v3(raw: bytes, place: StorePath | str, wanted: str | None = None) -> ArrayV3Metadata | GroupMetadata:
+def parse_v3(
+    raw: bytes, place: StorePath | str, wanted: str | None = None, quiet: bool = False
+) -> ArrayV3Metadata | GroupMetadata:
     """The metadata of a document ``zarr.json``; of a kind of node, where only one will do."""
     known = known_documents()
     members = find_members(known, raw) if wanted != "group" else None
@@ -95,7 +97,7 @@ def parse_v3(raw: bytes, place: StorePath | str, wanted: str | None = None) -> A
     document = load_document(raw, document_name(place, "zarr.json"))
     if wanted == "group" or (wanted is None and document.get("node_type") == "group"):
         return GroupMetadata.from_dict(document, path=path)
-    metadata = ArrayV3Metadata.from_dict(document, path=path)
+    metadata = ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet)
     remember(known, raw, metadata.__dict__, metadata.attributes)
     return metadata
 

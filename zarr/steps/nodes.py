@@ -88,7 +88,9 @@ def _read_documents_steps(place: StorePath | str, names: Sequence[str]) -> Steps
     return {name: value.to_bytes() for name, value in zip(names, values, strict=True) if value is not None}
 
 
-def read_array_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[ArrayMetadata]:
+def read_array_steps(
+    place: StorePath | str, zarr_format: ZarrFormat | None = None, *, quiet: bool = False
+) -> Steps[ArrayMetadata]:
     """Read the metadata of the array at a place.
 
     Parameters
@@ -97,6 +99,8 @@ def read_array_steps(place: StorePath | str, zarr_format: ZarrFormat | None = No
         A path is enough; with a StorePath, messages name the store, too.
     zarr_format : 2, 3 or None
         None accepts both; format 3 wins where both are there.
+    quiet : bool
+        Whether nothing is told of a document that is not read as it stands, as the user was told before.
 
     Returns
     -------
@@ -115,9 +119,9 @@ def read_array_steps(place: StorePath | str, zarr_format: ZarrFormat | None = No
     if "zarr.json" in found:
         if ".zarray" in found:
             warn_of_both(place, ".zarray")
-        metadata: NodeMetadata = parse_v3(found["zarr.json"], place, "array")
+        metadata: NodeMetadata = parse_v3(found["zarr.json"], place, "array", quiet)
     elif ".zarray" in found:
-        metadata = parse_v2(found, ".zarray", place)
+        metadata = parse_v2(found, ".zarray", place, quiet)
     else:
         raise not_found(place, ArrayNotFoundError)
     assert not isinstance(metadata, GroupMetadata)

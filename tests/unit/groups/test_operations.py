@@ -260,3 +260,17 @@ def test_deleting_shows_in_the_copy_at_once(root: zarr.Group) -> None:
     group = zarr.consolidate_metadata(root.store)
     del group["a"]
     assert list(group.metadata.consolidated_metadata.metadata) == ["b"]
+
+
+def test_stores_that_keep_no_copies() -> None:
+    class Plain(MemoryStore):
+        @property
+        def supports_consolidated_metadata(self) -> bool:
+            return False
+
+    store = Plain()
+    zarr.create_group(store).create_group("a")
+    for choice in (None, False):
+        assert list(zarr.open_group(store, mode="r", use_consolidated=choice)) == ["a"]
+    with pytest.raises(ValueError, match="doesn't support consolidated metadata"):
+        zarr.open_group(store, mode="r", use_consolidated=True)

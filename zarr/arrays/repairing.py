@@ -1,0 +1,65 @@
+"""Before the first chunk of an array is written whose document was not read as it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr.arrays.documents import hold_node, node_keys, put_documents_steps, record_steps
+from zarr.buffer.core import default_buffer_prototype
+from zarr.metadata.documents import load_document
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.steps.requests import Gather, Get, Steps
+
+if TYPE_CHECKING:
+    from zarr.arrays.handle import ArrayHandle
+    from zarr.buffer.core import Buffer
+
+
+def store_repaired_steps(handle: ArrayHandle) -> Steps[None]:
+    """Store the document as it was read, lest readers who take the old one at its word miss the chunks.
+
+    A document that somebody has stored since is kept, if its chunks lie where those of the array do.
+
+    Raises
+    ------
+    ValueError
+        If they do not: the array must be opened anew then.
+    """
+    (documents,) = yield Gather((_store_steps(handle),))
+    if documents:
+        yield from record_steps(handle, documents)
+
+
+def _store_steps(handle: ArrayHandle) -> Steps[dict[str, Buffer]]:
+    yield hold_node(handle)
+    known = handle.metadata
+    stored = known._stored_document
+    if stored is None:
+        return {}
+    name, key = next(iter(node_keys(handle).items()))
+    raw = yield Get(key)
+    current: dict[str, Any] = {} if raw is None else load_document(raw.to_bytes(), key)
+    found: Any = known
+    if raw is not None:
+        cls: type[ArrayV2Metadata | ArrayV3Metadata] = ArrayV2Metadata if known.zarr_format == 2 else ArrayV3Metadata
+        attributes = {"attributes": known.attributes} if known.zarr_format == 2 else {}
+        found = cls.from_dict({**current, **attributes}, path=handle.store_path.path, quiet=True)
+    if _places(found) != _places(known):
+        raise ValueError(
+            f"The document of the array at {handle.store_path} has changed since this array was opened; reopen it "
+            "before writing, as its chunks lie elsewhere now."
+        )
+    documents: dict[str, Buffer] = {}
+    if raw is not None and found._stored_document is not None:
+        documents = {name: found.to_buffer_dict(default_buffer_prototype())[name]}
+        yield from put_documents_steps(handle, documents)
+    handle.state = handle.state.reshaped(known.as_stored())
+    return documents
+
+
+def _places(metadata: Any) -> tuple[Any, ...]:
+    """What says where the chunks of an array lie and what is in them, save its shape."""
+    if isinstance(metadata, ArrayV2Metadata):
+        return (metadata.chunks, metadata.dimension_separator, metadata.dtype, metadata.order)
+    return (metadata.chunk_grid, metadata.chunk_key_encoding, metadata.data_type, metadata.codecs)

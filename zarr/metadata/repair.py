@@ -1,0 +1,225 @@
+"""Array documents that earlier writers left malformed, and what they are read as.
+
+Older releases stored chunk lengths of 0 for axes that were empty, JSON booleans and floats where integers belong, and
+lists of chunk lengths in regular grids. What such a document means is not in doubt, so it is read. Where the chunks of
+the reading lie elsewhere than other readers of the document look for them, the metadata remember the document as it
+was stored; the first write of a chunk then stores the document as it was read (`zarr.arrays.repairing`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from zarr.errors import ZarrUserWarning
+from zarr.grids.rectilinear import RectilinearChunkGridMetadata
+from zarr.grids.shapes import are_lengths, parse_chunk_edge
+from zarr.settings import config
+
+RECREATE_HINT: Final = (
+    "Nothing is stored along such an axis, so nothing is lost where the array is made anew with the chunks that it "
+    "should have: `zarr.from_array(array.store, name=array.path, data=array, chunks=<chunk shape>, overwrite=True, "
+    "write_data=False)`; where a group above it has consolidated metadata, call zarr.consolidate_metadata then."
+)
+RESAVE_HINT: Final = (
+    "To store what it is read as, update the attributes of the array, if only with {}; where a group above it has "
+    "consolidated metadata, call zarr.consolidate_metadata then."
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One thing in a document that was not read as it stands.
+
+    Parameters
+    ----------
+    moves : bool
+        Whether the chunks lie elsewhere than a reader that takes the document at its word looks for them.
+    message : str, optional
+        What to tell the user; None where every reader understands the same.
+    """
+
+    moves: bool
+    message: str | None = None
+
+
+def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tuple[Mapping[str, Any], list[Reading]]:
+    """Put what an array document means in the place of what it says, where that is malformed in a known way.
+
+    Parameters
+    ----------
+    document : mapping
+        The members of ``zarr.json`` or ``.zarray``; it is not changed.
+    zarr_format : 2 or 3
+
+    Returns
+    -------
+    document : mapping
+        The same one, if there is nothing to repair. What cannot be repaired stays, for the parsers to refuse.
+    readings : list of Reading
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a length that is listed in a regular grid is none.
+
+    Examples
+    --------
+    >>> repaired, readings = repair_array_document({"shape": [0], "chunks": [0]}, 2)
+    >>> repaired["chunks"], readings
+    ([1], [Reading(moves=True, message=None)])
+    """
+    shape = document.get("shape")
+    if not isinstance(shape, list | tuple) or not are_lengths(shape, 0):
+        return document, []
+    if zarr_format == 2:
+        lengths, readings = _repair_lengths(document.get("chunks"), shape)
+        return ({**document, "chunks": lengths} if readings else document), readings
+    codecs, readings = _repair_codecs(document.get("codecs"))
+    grid, of_grid = _repair_grid(document.get("chunk_grid"), shape, _inner_shape(codecs))
+    readings = of_grid + readings
+    return ({**document, "chunk_grid": grid, "codecs": codecs} if readings else document), readings
+
+
+def tell_readings(readings: Sequence[Reading], place: object) -> None:
+    """Warn once of what a document was not read as it stands, naming the array."""
+    told = [reading.message for reading in readings if reading.message is not None]
+    if told:
+        warnings.warn(f"Array {str(place or '')!r}: {' '.join(told)}", ZarrUserWarning, stacklevel=4)
+
+
+def _is_number(entry: object, least: int) -> bool:
+    """Whether a JSON value is a length, be it written as a boolean or as a float."""
+    return isinstance(entry, int | float) and entry == int(entry) and int(entry) >= least
+
+
+def _repair_lengths(
+    stored: Any, shape: Sequence[int], inner: Sequence[int] | None = None
+) -> tuple[Any, list[Reading]]:
+    """One chunk length for each axis: 1 for true; for 0 the length of an inner chunk, or 1."""
+    if not isinstance(stored, list | tuple) or len(stored) != len(shape) or are_lengths(stored, 1):
+        return stored, []
+    if any(type(entry) not in (int, bool) or entry < 0 for entry in stored):
+        return stored, []
+    units = [1] * len(shape) if inner is None else inner
+    if len(units) != len(shape) or not are_lengths(units, 1):
+        return stored, []
+    lengths = [int(entry) or unit for entry, unit in zip(stored, units, strict=True)]
+    return lengths, [Reading(not all(stored), _zeros_message(stored, lengths, shape, inner is not None))]
+
+
+def _zeros_message(stored: Sequence[Any], lengths: Sequence[int], shape: Sequence[int], sharded: bool) -> str | None:
+    what = ", the inner chunk size" if sharded else ""
+    parts = [
+        f"{entry!r} in dimension {axis} as {lengths[axis]}{what}"
+        for axis, entry in enumerate(stored)
+        if not entry and shape[axis]
+    ]
+    if not parts:
+        return None
+    return (
+        f"The stored chunk shape {list(stored)} is invalid: a chunk size is at least 1. It is read as {lengths}, "
+        f"reading {' and '.join(parts)}, as no chunk can be stored under a chunk size of 0. {RECREATE_HINT}"
+    )
+
+
+def _sharding(codecs: Any) -> list[Any]:
+    entries = codecs if isinstance(codecs, list | tuple) else ()
+    return [entry for entry in entries if isinstance(entry, Mapping) and entry.get("name") == "sharding_indexed"]
+
+
+def _inner_shape(codecs: Any) -> Any:
+    """The chunk shape inside of the shards, if there are shards."""
+    for entry in _sharding(codecs):
+        configuration = entry.get("configuration")
+        return configuration.get("chunk_shape", ()) if isinstance(configuration, Mapping) else ()
+    return None
+
+
+def _repair_codecs(codecs: Any) -> tuple[Any, list[Reading]]:
+    """The codecs with true read as 1 in the inner chunk shapes, however deep they stand."""
+    readings: list[Reading] = []
+    repaired: list[Any] = []
+    if not _sharding(codecs):
+        return codecs, readings
+    for entry in codecs:
+        configuration = entry.get("configuration") if isinstance(entry, Mapping) else None
+        if not (_sharding([entry]) and isinstance(configuration, Mapping)):
+            repaired.append(entry)
+            continue
+        inner, of_inner = _repair_codecs(configuration.get("codecs"))
+        shape = configuration.get("chunk_shape")
+        if isinstance(shape, list | tuple) and True in shape and all(type(n) in (int, bool) and n > 0 for n in shape):
+            if not are_lengths(shape, 1):
+                shape, of_inner = [int(length) for length in shape], [*of_inner, Reading(moves=False)]
+        readings += of_inner
+        changed = {**configuration, "chunk_shape": shape, "codecs": inner}
+        repaired.append({**entry, "configuration": changed} if of_inner else entry)
+    return repaired, readings
+
+
+def _repair_grid(grid: Any, shape: Sequence[int], inner: Sequence[int] | None) -> tuple[Any, list[Reading]]:
+    configuration = grid.get("configuration") if isinstance(grid, Mapping) else None
+    if not isinstance(configuration, Mapping):
+        return grid, []
+    if grid.get("name") == "regular":
+        stored = configuration.get("chunk_shape")
+        lengths, readings = _repair_lengths(stored, shape, inner)
+        if readings:
+            return {**grid, "configuration": {**configuration, "chunk_shape": lengths}}, readings
+        return _repair_listed(grid, stored, shape) if inner is None else (grid, [])
+    if grid.get("name") == "rectilinear":
+        stored = configuration.get("chunk_shapes")
+        shapes = [_plain_edges(edges) for edges in stored] if isinstance(stored, list | tuple) else stored
+        if isinstance(stored, list | tuple) and repr(shapes) != repr(list(stored)):
+            return {**grid, "configuration": {**configuration, "chunk_shapes": shapes}}, [Reading(moves=False)]
+    return grid, []
+
+
+def _plain_edges(edges: Any) -> Any:
+    """The lengths along one axis, or pairs of a length and a count, with the lengths as integers."""
+    if not isinstance(edges, list | tuple):
+        return edges
+    plain: list[Any] = []
+    for entry in edges:
+        if isinstance(entry, list | tuple):
+            size = entry[0] if entry else None
+            plain.append([int(size), *entry[1:]] if _is_number(size, 1) else entry)  # type: ignore[arg-type]
+        else:
+            plain.append(int(entry) if _is_number(entry, 1) else entry)
+    return plain
+
+
+def _permission() -> str:
+    """What the user must do before a rectilinear grid can be stored, if anything."""
+    if config.get("array.rectilinear_chunks", True):
+        return ""
+    return (
+        "Re-saving the metadata stores that rectilinear chunk grid, so each step that follows requires "
+        "`zarr.config.set({'array.rectilinear_chunks': True})`. "
+    )
+
+
+def _repair_listed(grid: Any, stored: Any, shape: Sequence[int]) -> tuple[Any, list[Reading]]:
+    """A regular grid that lists the lengths along some of its axes is the rectilinear one that it describes."""
+    if not isinstance(stored, list | tuple) or len(stored) != len(shape):
+        return grid, []
+    listed = [axis for axis, edges in enumerate(stored) if isinstance(edges, list | tuple)]
+    if not listed or len(listed) == len(stored):
+        return grid, []
+    edges = [_plain_edges(stored[axis]) for axis in listed]
+    plain = [length for axis, length in enumerate(stored) if axis not in listed]
+    rest, _ = _repair_lengths(plain, [0] * len(plain))
+    if not are_lengths(rest, 1) or any(isinstance(edge, list | tuple) for along in edges for edge in along):
+        return grid, []
+    edges = [[parse_chunk_edge(edge, axis) for edge in along] for axis, along in zip(listed, edges, strict=True)]
+    by_axis: dict[int, Any] = dict(zip(listed, map(tuple, edges), strict=True))
+    others = iter(rest)
+    shapes = tuple([by_axis[axis] if axis in by_axis else next(others) for axis in range(len(stored))])
+    message = (
+        f"The stored chunk grid is invalid: it is named regular, but lists chunk lengths in dimensions {listed}. "
+        f"It is read as that rectilinear chunk grid. {_permission()}{RESAVE_HINT}"
+    )
+    return RectilinearChunkGridMetadata(chunk_shapes=shapes), [Reading(moves=True, message=message)]
