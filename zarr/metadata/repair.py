@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -88,6 +89,12 @@ def tell_readings(readings: Sequence[Reading], place: object) -> None:
     told = [reading.message for reading in readings if reading.message is not None]
     if told:
         warnings.warn(f"Array {str(place or '')!r}: {' '.join(told)}", ZarrUserWarning, stacklevel=4)
+
+
+def keep_stored(metadata: Any, stored: Mapping[str, Any], readings: Sequence[Reading]) -> None:
+    """Let metadata remember the document that they were read from, if its chunks are not where it says."""
+    if any(reading.moves for reading in readings):
+        metadata.__dict__["_stored_document"] = deepcopy(dict(stored))
 
 
 def _is_number(entry: object, least: int) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final, Literal, Self, TypeAlias
@@ -20,7 +19,7 @@ from zarr.grids.shapes import parse_shape
 from zarr.metadata.documents import dump_document
 from zarr.metadata.members import parse_attributes
 from zarr.metadata.places import document_place, locate, require
-from zarr.metadata.repair import Reading, repair_array_document, tell_readings
+from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
 from zarr.registry import get_numcodec
 from zarr.types import JSON, ZARRAY_JSON, ZATTRS_JSON, MemoryOrder, parse_order
 
@@ -341,11 +340,10 @@ class ArrayV2Metadata(Metadata):
             If numcodecs does not know a codec.
         """
         member: str | None = "zarr_format"
-        stored = data
         readings: list[Reading] = []
         try:
             parse_zarr_format(require(data, "zarr_format"))  # type: ignore[arg-type]
-            data, readings = repair_array_document(data, 2)
+            data, readings = repair_array_document(stored := data, 2)
             member = "dtype"
             dtype = parse_data_type(data)
             member = "fill_value"
@@ -362,8 +360,7 @@ class ArrayV2Metadata(Metadata):
             raise located from error
         if not quiet:
             tell_readings(readings, place or path)
-        if any(reading.moves for reading in readings):
-            metadata.__dict__["_stored_document"] = deepcopy(stored)
+        keep_stored(metadata, stored, readings)
         return metadata
 
     def to_dict(self) -> dict[str, JSON]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, Self
 
@@ -37,7 +36,7 @@ from zarr.metadata.members import (
 )
 from zarr.metadata.parsed import find_members, known_documents, remember, structure_key
 from zarr.metadata.places import document_place, locate, require
-from zarr.metadata.repair import Reading, repair_array_document, tell_readings
+from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
 from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, NamedConfig, parse_shapelike
 
 __all__ = [
@@ -280,7 +279,6 @@ class ArrayV3Metadata(Metadata):
         member: str | None = None
         known, key = known_documents(), structure_key(data)
         found = find_members(known, key)
-        stored = data
         readings: list[Reading] = []
         try:
             if found is not None:
@@ -289,7 +287,7 @@ class ArrayV3Metadata(Metadata):
             parse_zarr_format(require(data, "zarr_format"))  # type: ignore[arg-type]
             parse_node_type_array(require(data, "node_type"))  # type: ignore[arg-type]
             member = "chunk_grid"
-            data, readings = repair_array_document(data, 3)
+            data, readings = repair_array_document(stored := data, 3)
             # Each member is read on its own, so that a fault can be given its place.
             members: dict[str, Any] = {}
             for member, parse in _PARSERS:
@@ -315,8 +313,7 @@ class ArrayV3Metadata(Metadata):
         if not quiet:
             tell_readings(readings, place or path)
             warn_whole_shards(metadata.codecs)
-        if any(reading.moves for reading in readings):
-            metadata.__dict__["_stored_document"] = deepcopy(stored)
+        keep_stored(metadata, stored, readings)
         remember(known, key, metadata.__dict__)
         return metadata
 
