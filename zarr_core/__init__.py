@@ -22,6 +22,7 @@ To run on the slow NumPy implementation instead, set the environment variable ZA
 # One implementation, chosen here and nowhere else, and never in silence: the slow one must be asked for.
 if TYPE_CHECKING or IMPLEMENTATION == "compiled":
     try:
+        from zarr_core.bits import pack_bits, round_bits, unpack_bits
         from zarr_core.bulk import ReadJob, WriteJob
         from zarr_core.chunks import fill, gather, is_filled, scatter
         from zarr_core.decoders import available, decode, decode_blosc_range, encode
@@ -41,6 +42,7 @@ if TYPE_CHECKING or IMPLEMENTATION == "compiled":
     except ImportError as error:
         raise ImportError(REMEDY.format(error=error), name=error.name, path=error.path) from error
 else:
+    from zarr_core.reference.bits import pack_bits, round_bits, unpack_bits
     from zarr_core.reference.bulk import ReadJob, WriteJob
     from zarr_core.reference.chunks import fill, gather, is_filled, scatter
     from zarr_core.reference.decoders import available, decode, decode_blosc_range, encode
@@ -99,6 +101,7 @@ __all__ = [
     "gather",
     "is_filled",
     "morton_order",
+    "pack_bits",
     "pack_bytes",
     "pack_utf8",
     "parse_index",
@@ -109,8 +112,10 @@ __all__ = [
     "plan_points",
     "read_file",
     "read_files",
+    "round_bits",
     "scatter",
     "shuffle",
+    "unpack_bits",
     "unpack_bytes",
     "unpack_utf8",
     "unshuffle",

@@ -12,8 +12,14 @@ from zarr.settings import CODEC_CLASSES, BadConfigError, config
 
 # Codecs that the configuration does not list.
 _UNLISTED_CODECS: Final[dict[str, str]] = {
+    "bitround": "zarr.codecs.bitround.BitRoundCodec",
     "cast_value": "zarr.codecs.cast_value.CastValue",
+    "conditional": "zarr.codecs.conditional.ConditionalCodec",
+    "n5_default": "zarr.codecs.n5_default.N5DefaultCodec",
+    "packbits": "zarr.codecs.packbits.PackBitsCodec",
+    "reshape": "zarr.codecs.reshape.ReshapeCodec",
     "scale_offset": "zarr.codecs.scale_offset.ScaleOffset",
+    "zfp": "zarr.codecs.zfp.ZfpCodec",
 }
 # Where the classes live that the configuration names by the paths of zarr-python.
 _MOVED: Final[dict[str, str]] = {

@@ -1,0 +1,141 @@
+"""The ``conditional`` codec: a header in each chunk says which of some codecs were applied to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zarr.abc.codec import BytesBytesCodec, Codec
+from zarr.codecs.bound import BoundBase, Bytes, NativeForm
+from zarr.codecs.configuration import configuration_of, parse_field_int
+from zarr.codecs.parsing import parse_codecs
+from zarr.codecs.stages import Stage, make_stage
+from zarr.codecs.sync_api import BytesBytesMethods
+from zarr.errors import ChunkDecodeError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from zarr.array_spec import ArraySpec
+    from zarr.types import JSON
+
+
+class BoundConditional(BoundBase):
+    """A header, then bytes that went through those codecs whose bit is set."""
+
+    def __init__(self, spec: ArraySpec, stages: tuple[Stage, ...], header_nbytes: int) -> None:
+        super().__init__("conditional", spec)
+        self._stages = stages
+        self._header_nbytes = header_nbytes
+        self._expected: int | None = None
+
+    def expect(self, nbytes: int | None) -> None:
+        """Learn how many bytes decoding must give."""
+        self._expected = nbytes
+
+    def decode(self, data: Bytes) -> Bytes:
+        """Undo the codecs that were applied."""
+        if data.size < self._header_nbytes:
+            raise ChunkDecodeError(
+                f"codec 'conditional': a chunk of {data.size} bytes has no header of {self._header_nbytes}",
+                codec="conditional",
+            )
+        applied = int.from_bytes(data[: self._header_nbytes].tobytes(), "little")
+        if applied >> len(self._stages):
+            raise ChunkDecodeError(
+                f"codec 'conditional': the header {applied:#x} names codecs beyond the {len(self._stages)} there are",
+                codec="conditional",
+            )
+        chosen = [stage for bit, stage in enumerate(self._stages) if applied >> bit & 1]
+        self._tell_sizes(chosen)
+        data = data[self._header_nbytes :]
+        for stage in reversed(chosen):
+            data = stage.decode(data)
+        return data
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Apply the codecs that pay: a checksum always, a compressor where it makes the bytes fewer."""
+        applied = 0
+        for bit, stage in enumerate(self._stages):
+            encoded = stage.encode(data)
+            if encoded is not None and (encoded.size < data.size or stage.encoded_size(data.size) is not None):
+                data, applied = encoded, applied | 1 << bit
+        header = np.frombuffer(applied.to_bytes(self._header_nbytes, "little"), dtype=np.uint8)
+        return np.concatenate([header, data])
+
+    def extend(self, form: NativeForm) -> NativeForm | None:
+        """There is no native form."""
+        return None
+
+    def _tell_sizes(self, chosen: list[Stage]) -> None:
+        # Which codecs come before differs from chunk to chunk, and with them the sizes that are to be expected.
+        size = self._expected
+        for stage in chosen:
+            stage.expect(size)
+            size = None if size is None else stage.encoded_size(size)
+
+
+@dataclass(frozen=True)
+class ConditionalCodec(BytesBytesMethods, BytesBytesCodec):
+    """Apply codecs chunk by chunk only where they pay, and say in a header which.
+
+    Parameters
+    ----------
+    codecs
+        Bytes-to-bytes codecs.
+    header_bits
+        The length of the header, a multiple of 8; by default the shortest that has a bit a codec.
+
+    Notes
+    -----
+    https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/conditional
+
+    Examples
+    --------
+    >>> from zarr.codecs import ZstdCodec
+    >>> ConditionalCodec(codecs=[ZstdCodec()]).header_bits
+    8
+    """
+
+    is_fixed_size = False
+
+    codecs: tuple[Codec, ...]
+    header_bits: int
+
+    def __init__(self, *, codecs: Iterable[Codec | dict[str, JSON]], header_bits: int | None = None) -> None:
+        parsed = parse_codecs(codecs)
+        wrong = [codec for codec in parsed if not isinstance(codec, BytesBytesCodec)]
+        if wrong:
+            raise TypeError(f"conditional holds bytes-to-bytes codecs only, got {wrong}")
+        shortest = max(8, -(-len(parsed) // 8) * 8)
+        bits = shortest if header_bits is None else parse_field_int(header_bits, "header_bits")
+        if bits % 8 or bits < shortest:
+            raise ValueError(f"header_bits must be a multiple of 8, at least {shortest}, got {bits}")
+        object.__setattr__(self, "codecs", parsed)
+        object.__setattr__(self, "header_bits", bits)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes."""
+        return cls(**configuration_of(data, "conditional"))
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        codecs = tuple(codec.to_dict() for codec in self.codecs)
+        return {"name": "conditional", "configuration": {"codecs": codecs, "header_bits": self.header_bits}}
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Return the codec with its inner codecs evolved."""
+        codecs = tuple(codec.evolve_from_array_spec(array_spec) for codec in self.codecs)
+        return self if codecs == self.codecs else type(self)(codecs=codecs, header_bits=self.header_bits)
+
+    def bind(self, spec: ArraySpec) -> BoundConditional:
+        """Make the codec ready for chunks of one description."""
+        return BoundConditional(spec, tuple(make_stage(codec, spec) for codec in self.codecs), self.header_bits // 8)
+
+    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
+        """Raise, because the size depends on the data."""
+        raise NotImplementedError("How many bytes a chunk becomes depends on the data.")

@@ -1,0 +1,184 @@
+"""The ``packbits`` codec: elements of a fixed number of bits one after the other, without gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+import zarr_core
+from zarr.abc.codec import ArrayBytesCodec
+from zarr.codecs.bound import AnyArray, BoundBase, Bytes, NativeForm, as_bytes, check_size, element_count, native_dtype
+from zarr.codecs.configuration import configuration_of, parse_field_int
+from zarr.codecs.deprecated_enums import one_of
+from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.dtype.small import is_small, used_bits
+from zarr.errors import ChunkDecodeError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from zarr.array_spec import ArraySpec
+    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.grids import ChunkGridMetadata
+    from zarr.types import JSON
+
+PADDING_ENCODING = ("none", "first_byte", "last_byte")
+
+
+@dataclass(frozen=True)
+class _Component:
+    """The numbers that elements consist of: their bytes in memory, their bits, whether the highest is a sign."""
+
+    itemsize: int
+    nbits: int
+    per_element: int
+    has_sign: bool
+
+
+def _component_of(dtype: np.dtype[Any]) -> _Component:
+    if dtype.kind == "b":
+        return _Component(1, 1, 1, False)
+    if is_small(dtype):
+        wide = dtype.name.startswith(("bfloat16", "bcomplex", "complex"))
+        parts = 2 if "complex" in dtype.name else 1
+        return _Component(2 if wide else 1, 16 if wide else used_bits(dtype), parts, dtype.name.startswith("int"))
+    if dtype.names == ("real", "imag"):
+        return _Component(1, used_bits(dtype), 2, False)
+    if dtype.kind == "c":
+        return _Component(dtype.itemsize // 2, 4 * dtype.itemsize, 2, False)
+    if dtype.kind in "iufmM":
+        return _Component(dtype.itemsize, 8 * dtype.itemsize, 1, dtype.kind in "imM")
+    raise ValueError(f"codec 'packbits' cannot store elements of {dtype}, which are no numbers of a fixed size")
+
+
+class BoundPackBits(BoundBase):
+    """Elements to bits in a row and back."""
+
+    def __init__(self, spec: ArraySpec, codec: PackBitsCodec) -> None:
+        super().__init__("packbits", spec)
+        self._shape = spec.shape
+        self._dtype = native_dtype(spec)
+        self._part = _component_of(self._dtype)
+        self._first, self._nbits = codec._bits_of(self._part)
+        self._count = element_count(spec.shape) * self._part.per_element
+        self._padding = codec.padding_encoding
+        self._npacked = (self._count * self._nbits + 7) // 8
+        self._unused = np.array([-self._count * self._nbits % 8], dtype=np.uint8)
+        self._swaps = self._part.itemsize > 1 and self._dtype.newbyteorder("<") != self._dtype
+
+    def decode(self, data: Bytes) -> AnyArray:
+        """Return the elements."""
+        check_size("packbits", data, self.encoded_size(0))
+        if self._padding != "none":
+            first = self._padding == "first_byte"
+            if data[0 if first else -1] != self._unused[0]:
+                raise ChunkDecodeError(
+                    f"codec 'packbits': the chunk says that {data[0 if first else -1]} bits are padding where "
+                    f"{self._unused[0]} must be",
+                    codec="packbits",
+                )
+            data = data[1:] if first else data[:-1]
+        part = self._part
+        sign = part.nbits if part.has_sign else 0
+        items = zarr_core.unpack_bits(
+            np.ascontiguousarray(data), self._count, part.itemsize, self._first, self._nbits, sign
+        )
+        return self._little(items).view(self._dtype).reshape(self._shape)
+
+    def encode(self, data: AnyArray) -> Bytes:
+        """Return the bits."""
+        items = self._little(as_bytes(np.asarray(data, dtype=self._dtype)))
+        packed: Bytes = zarr_core.pack_bits(items, self._part.itemsize, self._first, self._nbits)
+        if self._padding == "none":
+            return packed
+        return np.concatenate([self._unused, packed] if self._padding == "first_byte" else [packed, self._unused])
+
+    def encoded_size(self, nbytes: int) -> int:
+        """Return the size, which is the same for all chunks of a shape."""
+        return self._npacked + (self._padding != "none")
+
+    def extend(self, form: NativeForm) -> NativeForm | None:
+        """There is no native form."""
+        return None
+
+    def _little(self, items: Bytes) -> Bytes:
+        """Return components in little-endian order where they are big-endian, and the other way round."""
+        if not self._swaps:
+            return items
+        return np.ascontiguousarray(items.reshape(-1, self._part.itemsize)[:, ::-1]).reshape(-1)
+
+
+@dataclass(frozen=True)
+class PackBitsCodec(ArrayBytesMethods, ArrayBytesCodec):
+    """Store only the bits of the elements that count: one of a boolean, four of an ``int4``, any range of a wider one.
+
+    Parameters
+    ----------
+    padding_encoding
+        Where a byte says how many bits of padding there are: ``"none"``, ``"first_byte"``, ``"last_byte"``.
+    first_bit, last_bit
+        The range of bits to keep, from the least significant one; both are included; None is the whole element.
+
+    Notes
+    -----
+    https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/packbits
+
+    Examples
+    --------
+    >>> import zarr
+    >>> array = zarr.create_array({}, shape=(20,), dtype=bool, serializer=PackBitsCodec(), compressors=None)
+    >>> array[::3] = True
+    >>> array.nbytes_stored() - len(array.store["zarr.json"])  # doctest: +SKIP
+    3
+    """
+
+    is_fixed_size = True
+
+    padding_encoding: Literal["none", "first_byte", "last_byte"] = "none"
+    first_bit: int | None = None
+    last_bit: int | None = None
+
+    def __init__(
+        self, *, padding_encoding: str = "none", first_bit: int | None = None, last_bit: int | None = None
+    ) -> None:
+        put = object.__setattr__
+        put(self, "padding_encoding", one_of(padding_encoding, PADDING_ENCODING, "padding_encoding"))
+        put(self, "first_bit", None if first_bit is None else parse_field_int(first_bit, "first_bit"))
+        put(self, "last_bit", None if last_bit is None else parse_field_int(last_bit, "last_bit"))
+        if (self.first_bit or 0) < 0 or (self.last_bit is not None and self.last_bit < (self.first_bit or 0)):
+            raise ValueError(f"packbits keeps no bits from first_bit {first_bit} to last_bit {last_bit}")
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes."""
+        return cls(**configuration_of(data, "packbits", required=False))
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        given: dict[str, JSON] = {"padding_encoding": self.padding_encoding}
+        given.update({key: value for key in ("first_bit", "last_bit") if (value := getattr(self, key)) is not None})
+        return {"name": "packbits", "configuration": given}
+
+    def _bits_of(self, part: _Component) -> tuple[int, int]:
+        """Return the first bit and the number of bits, for components of a kind."""
+        first = self.first_bit or 0
+        last = part.nbits - 1 if self.last_bit is None else self.last_bit
+        if not first <= last < part.nbits:
+            raise ValueError(f"packbits: bits {first} to {last} do not lie in an element of {part.nbits} bits")
+        return first, last - first + 1
+
+    def validate(
+        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
+    ) -> None:
+        """Raise ValueError if the elements are no numbers of a fixed size, or are narrower than the range of bits."""
+        self._bits_of(_component_of(dtype.to_native_dtype()))
+
+    def bind(self, spec: ArraySpec) -> BoundPackBits:
+        """Make the codec ready for chunks of one description."""
+        return BoundPackBits(spec, self)
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+        """Return the size of a packed chunk."""
+        return self.bind(chunk_spec).encoded_size(input_byte_length)

@@ -1,0 +1,144 @@
+"""The ``reshape`` codec: the elements of a chunk in the same order under another shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from zarr.abc.codec import ArrayArrayCodec
+from zarr.codecs.bound import FunctionCodec, replace_spec
+from zarr.codecs.configuration import configuration_of
+from zarr.codecs.sync_api import ArrayArrayMethods
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from zarr.array_spec import ArraySpec
+    from zarr.types import JSON
+
+Entry = int | tuple[int, ...]
+
+
+def _parse_entry(entry: Any) -> Entry:
+    if isinstance(entry, int) and not isinstance(entry, bool) and (entry == -1 or entry > 0):
+        return entry
+    whole = isinstance(entry, Sequence) and not isinstance(entry, str)
+    if whole and all(isinstance(axis, int) and not isinstance(axis, bool) and axis >= 0 for axis in entry):
+        return tuple(entry)
+    raise ValueError(
+        f"reshape: an entry of `shape` is a positive length, -1, or a list of the axes it is made of; got {entry!r}"
+    )
+
+
+def _parse_shape(shape: Iterable[Any]) -> tuple[Entry, ...]:
+    parsed = tuple(_parse_entry(entry) for entry in shape)
+    if parsed.count(-1) > 1:
+        raise ValueError(f"reshape: -1 may stand in `shape` once, got {parsed}")
+    axes = [axis for entry in parsed if isinstance(entry, tuple) for axis in entry]
+    if any(later <= earlier for earlier, later in pairwise(axes)):
+        raise ValueError(f"reshape: the axes in `shape` must ascend, since no axis changes its place; got {parsed}")
+    return parsed
+
+
+def reshaped(shape: tuple[int, ...], target: tuple[Entry, ...]) -> tuple[int, ...]:
+    """Return the shape that a chunk gets.
+
+    Parameters
+    ----------
+    shape
+        The shape of the chunk.
+    target
+        For each axis a length, -1 for what is left, or the axes of ``shape`` that are merged.
+
+    Raises
+    ------
+    ValueError
+        When the numbers of elements differ, or an axis does not come to lie where its elements are.
+
+    Examples
+    --------
+    >>> reshaped((4, 3, 2), ((0, 1), -1))
+    (12, 2)
+    """
+    for entry in target:
+        if isinstance(entry, tuple) and entry and entry[-1] >= len(shape):
+            raise ValueError(f"reshape: axis {entry[-1]} is none of a chunk of shape {shape}")
+    sizes = [prod(shape[axis] for axis in entry) if isinstance(entry, tuple) else entry for entry in target]
+    total = prod(shape)
+    if -1 in sizes:
+        known = prod(size for size in sizes if size != -1)
+        sizes[sizes.index(-1)] = total // known if known else 0
+    if prod(sizes) != total:
+        raise ValueError(f"reshape: a chunk of shape {shape} with {total} elements does not fit into {tuple(sizes)}")
+    for place, entry in enumerate(target):
+        if isinstance(entry, tuple) and entry:
+            before, after = prod(shape[: entry[0]]), prod(shape[entry[-1] + 1 :])
+            if prod(sizes[:place]) != before or prod(sizes[place + 1 :]) != after:
+                raise ValueError(f"reshape: axis {place} of {tuple(sizes)} does not hold the axes {entry} of {shape}")
+    return tuple(sizes)
+
+
+@dataclass(frozen=True)
+class ReshapeCodec(ArrayArrayMethods, ArrayArrayCodec):
+    """Give a chunk another shape before it is stored; the elements keep their order.
+
+    Parameters
+    ----------
+    shape
+        For each axis of the stored chunk its length, -1 (once) for what is left, or a list of the axes of the chunk
+        that are merged into it.
+
+    Notes
+    -----
+    https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/reshape
+
+    Examples
+    --------
+    >>> ReshapeCodec(shape=[[0, 1], -1]).to_dict()
+    {'name': 'reshape', 'configuration': {'shape': ((0, 1), -1)}}
+    """
+
+    is_fixed_size = True
+
+    shape: tuple[Entry, ...]
+
+    def __init__(self, *, shape: Iterable[int | Sequence[int]]) -> None:
+        object.__setattr__(self, "shape", _parse_shape(shape))
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes."""
+        return cls(**configuration_of(data, "reshape"))
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        return {"name": "reshape", "configuration": {"shape": self.shape}}
+
+    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
+        """Return the description with the new shape.
+
+        Raises
+        ------
+        ValueError
+            When the elements do not fit.
+        """
+        return replace_spec(chunk_spec, shape=reshaped(chunk_spec.shape, self.shape))
+
+    def encode_grid(self, chunk_grid: Any) -> Any:
+        """Return a regular grid with chunks of the new shape; any other grid as it is."""
+        lengths = getattr(chunk_grid, "chunk_shape", None)
+        return chunk_grid if lengths is None else type(chunk_grid)(chunk_shape=reshaped(lengths, self.shape))
+
+    def bind(self, spec: ArraySpec) -> FunctionCodec:
+        """Make the codec ready for chunks of one description."""
+        out_spec = self.resolve_metadata(spec)
+        return FunctionCodec(
+            "reshape", out_spec, lambda data: data.reshape(spec.shape), lambda data: data.reshape(out_spec.shape)
+        )
+
+    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
+        """Return the same size."""
+        return input_byte_length

@@ -1,0 +1,228 @@
+"""The ``zfp`` codec: lossy or reversible compression of numbers in blocks of four along each axis.
+
+Needs the package ``zfpy`` (the extra ``zarr[zfp]``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from zarr.abc.codec import ArrayBytesCodec
+from zarr.codecs.bound import AnyArray, BoundBase, Bytes, NativeForm, as_bytes, native_dtype
+from zarr.codecs.configuration import configuration_of
+from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.errors import ChunkDecodeError, ChunkEncodeError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from zarr.array_spec import ArraySpec
+    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.grids import ChunkGridMetadata
+    from zarr.types import JSON
+
+# For each mode its parameter, and what zfpy calls it.
+_PARAMETERS: Final[dict[str, tuple[str, str] | None]] = {
+    "reversible": None,
+    "fixed_accuracy": ("tolerance", "tolerance"),
+    "fixed_rate": ("rate", "rate"),
+    "fixed_precision": ("precision", "precision"),
+}
+_MOST_AXES = 4
+
+
+def _zfpy() -> Any:
+    try:
+        return import_module("zfpy")
+    except ImportError as error:
+        raise ImportError("codec 'zfp' needs the package zfpy: pip install 'zarr[zfp]'") from error
+
+
+def _carrier_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype that zfp compresses in place of another one."""
+    if dtype.kind in "iu" and dtype.itemsize < 4:
+        return np.dtype("i4")
+    if dtype.kind == "f" and dtype.itemsize == 2:
+        return np.dtype("f4")
+    if dtype.kind in "if" and dtype.itemsize in (4, 8):
+        return dtype.newbyteorder("=")
+    if dtype.kind in "mM":
+        return np.dtype("i8")
+    raise ValueError(
+        "codec 'zfp' compresses integers of 8 and 16 bits, signed ones of 32 and 64 bits, floats and times, "
+        f"not {dtype}"
+    )
+
+
+def promote(array: AnyArray) -> AnyArray:
+    """Return narrow integers as zfp takes them, centred and shifted to the top of 32 bits; other numbers as they are.
+
+    Examples
+    --------
+    >>> promote(np.array([0, 255], dtype="u1")).tolist()
+    [-1073741824, 1065353216]
+    """
+    carrier = _carrier_of(array.dtype)
+    if array.dtype.kind in "mM":
+        return array.view(array.dtype.str[0] + "i8").astype(carrier)
+    wide = array.astype(carrier)
+    if array.dtype.kind in "iu" and array.dtype.itemsize < 4:
+        bits = 8 * array.dtype.itemsize
+        wide = (wide - (1 << (bits - 1) if array.dtype.kind == "u" else 0)) << (31 - bits)
+    return wide
+
+
+def demote(array: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
+    """Undo ``promote``; what compression took out of the range of the type is clipped."""
+    if dtype.kind in "mM":
+        return array.view(dtype.newbyteorder("=")).astype(dtype)
+    if dtype.kind in "iu" and dtype.itemsize < 4:
+        bits = 8 * dtype.itemsize
+        info = np.iinfo(dtype)
+        array = (array >> (31 - bits)) + (1 << (bits - 1) if dtype.kind == "u" else 0)
+        array = np.clip(array, info.min, info.max)
+    return array.astype(dtype)
+
+
+class BoundZfp(BoundBase):
+    """Elements to a zfp stream without a header, and back."""
+
+    def __init__(self, spec: ArraySpec, mode: str, parameters: dict[str, Any]) -> None:
+        super().__init__("zfp", spec)
+        self._dtype = native_dtype(spec)
+        self._carrier = _carrier_of(self._dtype)
+        self._shape = spec.shape
+        self._field = spec.shape or (1,)
+        if len(self._field) > _MOST_AXES:
+            raise ValueError(f"codec 'zfp' takes chunks of up to {_MOST_AXES} dimensions, got shape {spec.shape}")
+        parameter = _PARAMETERS[mode]
+        self._options = {} if parameter is None else {parameter[1]: parameters[parameter[0]]}
+        blocks = int(np.prod([-(-length // 4) for length in self._field], dtype=object))
+        # No stream of such a field is longer: each value at full width with its bit of a plane, and a block's exponent.
+        self._longest = blocks * (4 ** len(self._field) * (2 * self._carrier.itemsize) + 16) + 64
+
+    def decode(self, data: Bytes) -> AnyArray:
+        """Return the elements."""
+        zfpy = _zfpy()
+        if 0 in self._field:
+            return np.zeros(self._shape, dtype=self._dtype)
+        if data.size == 0 or data.size > self._longest:
+            raise ChunkDecodeError(
+                f"codec 'zfp': {data.size} bytes are no stream of a chunk of shape {self._shape}", codec="zfp"
+            )
+        # zfp does not know where a stream ends: what it may touch must be there.
+        padded = np.zeros(self._longest, dtype=np.uint8)
+        padded[: data.size] = data
+        ztype = zfpy.dtype_to_ztype(self._carrier)
+        try:
+            array = zfpy._decompress(padded.tobytes(), ztype, self._field, **self._options)
+        except (ValueError, TypeError) as error:
+            raise ChunkDecodeError(f"codec 'zfp': {error}", codec="zfp") from error
+        return demote(np.asarray(array), self._dtype).reshape(self._shape)
+
+    def encode(self, data: AnyArray) -> Bytes:
+        """Return the stream."""
+        zfpy = _zfpy()
+        if 0 in self._field:
+            return np.empty(0, dtype=np.uint8)
+        numbers = np.ascontiguousarray(promote(np.asarray(data))).reshape(self._field)
+        try:
+            return as_bytes(zfpy.compress_numpy(numbers, write_header=False, **self._options))
+        except (ValueError, TypeError) as error:
+            raise ChunkEncodeError(f"codec 'zfp': {error}", codec="zfp") from error
+
+    def extend(self, form: NativeForm) -> NativeForm | None:
+        """There is no native form."""
+        return None
+
+
+@dataclass(frozen=True)
+class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
+    """Compress numbers with zfp.
+
+    Parameters
+    ----------
+    mode
+        ``"reversible"``, ``"fixed_accuracy"`` (with ``tolerance``), ``"fixed_rate"`` (with ``rate``, bits a value) or
+        ``"fixed_precision"`` (with ``precision``, bit planes).
+    tolerance, rate, precision
+        The parameter of the mode.
+
+    Raises
+    ------
+    ValueError
+        For another mode, or a parameter that does not belong to the mode. The mode ``"expert"`` of the format is
+        refused, because ``zfpy`` cannot set it.
+
+    Notes
+    -----
+    https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zfp
+
+    Examples
+    --------
+    >>> ZfpCodec(mode="fixed_accuracy", tolerance=0.05).to_dict()["configuration"]
+    {'mode': 'fixed_accuracy', 'tolerance': 0.05}
+    """
+
+    is_fixed_size = False
+
+    mode: str
+    tolerance: float | None
+    rate: float | None
+    precision: int | None
+
+    def __init__(
+        self,
+        *,
+        mode: str = "reversible",
+        tolerance: float | None = None,
+        rate: float | None = None,
+        precision: int | None = None,
+    ) -> None:
+        given = {"tolerance": tolerance, "rate": rate, "precision": precision}
+        if mode not in _PARAMETERS:
+            raise ValueError(f"zfp mode must be one of {tuple(_PARAMETERS)}, got {mode!r}")
+        parameter = _PARAMETERS[mode]
+        wanted = () if parameter is None else (parameter[0],)
+        if tuple(name for name, value in given.items() if value is not None) != wanted:
+            raise ValueError(f"zfp mode {mode!r} takes the parameters {wanted}, got {given}")
+        object.__setattr__(self, "mode", mode)
+        for name, value in given.items():
+            if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0):
+                raise ValueError(f"zfp {name} must be a number that is not negative, got {value!r}")
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes."""
+        configuration = configuration_of(data, "zfp")
+        if configuration.get("mode") == "expert":
+            raise ValueError("zfp mode 'expert' cannot be read: the package zfpy has no way to set its parameters")
+        return cls(**configuration)
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        parameter = _PARAMETERS[self.mode]
+        extra: dict[str, JSON] = {} if parameter is None else {parameter[0]: getattr(self, parameter[0])}
+        return {"name": "zfp", "configuration": {"mode": self.mode, **extra}}
+
+    def validate(
+        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
+    ) -> None:
+        """Raise ValueError if zfp has no way to take the elements, or the array has too many dimensions."""
+        _carrier_of(dtype.to_native_dtype())
+        if len(shape) > _MOST_AXES:
+            raise ValueError(f"codec 'zfp' takes arrays of up to {_MOST_AXES} dimensions, got shape {shape}")
+
+    def bind(self, spec: ArraySpec) -> BoundZfp:
+        """Make the codec ready for chunks of one description."""
+        given = {"tolerance": self.tolerance, "rate": self.rate, "precision": self.precision}
+        return BoundZfp(spec, self.mode, given)
+
+    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
+        """Raise, because the size depends on the data."""
+        raise NotImplementedError("How many bytes a chunk becomes depends on the data.")
