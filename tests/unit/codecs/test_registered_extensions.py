@@ -111,8 +111,6 @@ def test_floats_are_rounded_as_numcodecs_does(dtype: str) -> None:
     array = made(values, chunks=(30,), filters=BitRoundCodec(keepbits=5))
     width = values.dtype.itemsize // (2 if "c" in dtype else 1)
     parts = values.astype(values.dtype.newbyteorder("=")).view(f"f{width}")
-        f"f{values.dtype.itemsize // (2 if 'c' in dtype else 1)}"
-    )
     expected = np.frombuffer(BitRound(keepbits=5).encode(parts), dtype=parts.dtype)
     assert array[...].astype(values.dtype.newbyteorder("=")).tobytes() == expected.tobytes()
 
