@@ -12,6 +12,7 @@ from typing import Any, Final
 __all__ = [
     "ArrayIndexError",
     "ArrayNotFoundError",
+    "ArrayTooLargeError",
     "BaseZarrError",
     "BoundsCheckError",
     "ChunkChecksumError",
@@ -136,6 +137,10 @@ class ReadOnlyError(BaseZarrError, PermissionError):
 
 class ChunkNotFoundError(BaseZarrError):
     """A chunk is absent and the array's configuration says that absent chunks are an error."""
+
+
+class ArrayTooLargeError(BaseZarrError, MemoryError):
+    """What was asked for, or what a document says of its size, does not fit in memory."""
 
 
 class ChunkError(BaseZarrError):

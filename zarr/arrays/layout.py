@@ -19,6 +19,7 @@ from zarr.chunk_keys import V2ChunkKeyEncoding
 from zarr.codecs._v2 import v2_chain_codecs
 from zarr.codecs.chain import CodecChain, ShardLevel
 from zarr.dtype.base import empty_array
+from zarr.metadata.places import document_place, locate
 from zarr.settings import config as settings
 from zarr.steps.requests import LockScope
 
@@ -144,7 +145,10 @@ class ArrayLayout:
         self.keys: zarr_core.KeyFormat | None = self._encoding.to_core(path)
         self.prefix = f"{path}/" if path else ""
         self.scope = LockScope.of(config.locking, path)
-        self._bind_codecs()
+        try:
+            self._bind_codecs()
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            raise locate(error, self._codecs_place()) from error
 
     def _bind_codecs(self) -> None:
         spec = self.spec_for(first_chunk_shape(self.outer), default_buffer_prototype())
@@ -156,6 +160,12 @@ class ArrayLayout:
         self.program: Any = self._bulk_program()
         """The native form of the codecs of one chunk; None where there is none."""
         self.chunk_nbytes = int(np.prod(self.chain.spec.shape, dtype=object)) * self.dtype.itemsize
+
+    def _codecs_place(self) -> str:
+        """Where in which document the codecs stand."""
+        if self.metadata.zarr_format == 2:
+            return document_place(".zarray", self.path, "filters' or 'compressor")
+        return document_place("zarr.json", self.path, "codecs")
 
     def _bind_grid(self) -> None:
         """The grid of the chunks that selections are planned on, within that of the stored objects."""

@@ -28,6 +28,7 @@ from zarr.arrays.transfer import MIN_BULK_SLOTS, read_bulk_steps, read_chunk_ste
 from zarr.buffer import cpu
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.dtype.base import empty_array
+from zarr.errors import ArrayTooLargeError
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
@@ -76,7 +77,11 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     if simple is None:
         return (yield from _special_steps(handle, layout, selection))
     plan = plan_simple(layout, items)
-    out = empty_array(plan.shape, layout.dtype, layout.order)
+    try:
+        out = empty_array(plan.shape, layout.dtype, layout.order)
+    except ArrayTooLargeError as error:
+        error.add_note(f"while reading {layout.describe()}")
+        raise
     if handle.batch is not None:
         yield from handle.batch.read_steps(layout, plan, out)
     elif plan.nslots == 1 and layout.shard is None and layout.reads_missing:
@@ -152,7 +157,11 @@ def read_into_steps(
         return (yield from _foreign_steps(handle, layout, plan, out, fields, prototype, scalar))
     target = None if out is None else checked_out(out, plan.shape)
     direct = target is not None and fields is None and target.dtype == layout.dtype
-    data = target if direct else empty_array(plan.shape, layout.dtype, layout.order)
+    try:
+        data = target if direct else empty_array(plan.shape, layout.dtype, layout.order)
+    except ArrayTooLargeError as error:
+        error.add_note(f"while reading {layout.describe()}")
+        raise
     assert data is not None
     if batch is not None:
         yield from batch.read_steps(layout, plan, data)

@@ -89,9 +89,10 @@ def read_index_steps(shard: ShardLevel, key: str, nchunks: int) -> Steps[Ndarray
 def _parsed_index(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
     expected = shard.index_nbytes(nchunks)
     if len(raw) != expected:
-        raise ValueError(
+        raise ChunkDecodeError(
             f"the shard is too short to hold its index: {len(raw)} bytes where the index of {nchunks} inner chunks "
-            f"takes {expected}"
+            f"takes {expected}",
+            codec="sharding_indexed",
         )
     index: Ndarray = shard.parse_index(raw, nchunks)
     return index
@@ -103,8 +104,9 @@ def checked_row(row: Any, inner: int) -> tuple[int, int] | None:
     if offset == EMPTY and length == EMPTY:
         return None
     if offset > 2**62 or length > 2**62:
-        raise ValueError(
-            f"the shard index is damaged: inner chunk {inner} is said to lie at {offset}, {length} bytes long"
+        raise ChunkDecodeError(
+            f"the shard index is damaged: inner chunk {inner} is said to lie at {offset}, {length} bytes long",
+            codec="sharding_indexed",
         )
     return offset, length
 

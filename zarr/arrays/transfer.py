@@ -15,7 +15,7 @@ import numpy as np
 
 import zarr_core
 from zarr.dtype.base import empty_array
-from zarr.errors import ChunkNotFoundError, NothingToStoreError
+from zarr.errors import ChunkError, ChunkNotFoundError, NothingToStoreError
 from zarr.steps.requests import Await, Delete, Gather, Get, Hold, Put, Steps, Transfer
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ def encode_steps(chain: CodecChain, chunk: Ndarray) -> Steps[Buffer]:
 
 def note_place(error: BaseException, layout: ArrayLayout, key: str, what: str) -> None:
     """Say in a traceback which chunk of which array was at work."""
+    if isinstance(error, ChunkError):
+        error.array, error.key = error.array or layout.path, error.key or key
     error.add_note(f"while {what} chunk {key[len(layout.prefix) :]!r} of {layout.describe()}")
 
 

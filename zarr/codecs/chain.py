@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zarr_core
-from zarr.codecs.bound import AnyArray, NativeForm, as_bytes, fixed_nbytes, native_dtype, replace_spec
+from zarr.codecs.bound import AnyArray, NativeForm, as_bytes, decoded_limit, fixed_nbytes, native_dtype, replace_spec
 from zarr.codecs.shard_level import ShardLevel
 from zarr.codecs.stages import Stage, make_stage, sort_codecs
 from zarr.codecs.sync_api import wrap_bytes
@@ -154,7 +154,7 @@ class CodecChain:
         if form.stages:
             try:
                 data = self.program.decode(data, self._nbytes)  # type: ignore[union-attr, arg-type]
-            except ValueError:
+            except (ValueError, MemoryError, OverflowError):
                 # Codec by codec the error has a name; and if that way succeeds, the data was sound.
                 return self._decode_stages(data)
         elif data.size != self._nbytes:
@@ -249,10 +249,26 @@ class CodecChain:
             before = data
             try:
                 data = stage.decode(data)
+            except (MemoryError, OverflowError) as error:
+                raise self._unbearable(error, stage, before) from error
             except Exception as error:
                 _note(error, "decoding", stage, before)
                 raise
         return self._checked(data)
+
+    def _unbearable(self, error: BaseException, stage: Stage, data: Any) -> BaseException:
+        """Tell a size that is a lie, or too large for any machine, from memory that is short just now."""
+        stored = getattr(data, "nbytes", 0)
+        if self._nbytes is not None and self._nbytes > decoded_limit(stored):
+            error = ChunkDecodeError(
+                f"codec {stage.name!r}: {stored} stored bytes stand for a chunk of shape {self.spec.shape}, "
+                f"{self._nbytes} bytes, for which there is no memory; the chunk shape of the array may be wrong",
+                codec=stage.name,
+            )
+        elif isinstance(error, OverflowError):
+            error = ChunkDecodeError(f"codec {stage.name!r}: {error}", codec=stage.name)
+        _note(error, "decoding", stage, data)
+        return error
 
     def _encode_stages(self, chunk: AnyArray) -> AnyArray | None:
         data: AnyArray | None = chunk

@@ -31,6 +31,7 @@ from zarr.codecs.deprecated_enums import DeprecatedStrEnumMeta, one_of
 from zarr.codecs.parsing import parse_codecs
 from zarr.codecs.partial_shards import decode_part, encode_part
 from zarr.codecs.shard_level import EMPTY, IndexLocation, ShardLevel, SubchunkWriteOrder
+from zarr.codecs.stages import sort_codecs
 from zarr.codecs.sync_api import ArrayBytesMethods
 from zarr.dtype import UInt64
 from zarr.registry import get_pipeline_class
@@ -281,6 +282,7 @@ def _parse_index_codecs(data: Iterable[Codec | dict[str, JSON]]) -> tuple[Codec,
             "Sharding `index_codecs` must produce a fixed-size encoding, but these codecs do not: "
             f"{variable}. Compression codecs cannot be used for the shard index."
         )
+    sort_codecs(codecs)
     return codecs
 
 

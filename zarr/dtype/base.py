@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, Ty
 import numpy as np
 
 from zarr.dtype.spec import ENDIANNESS_STR, JSON, DTypeJSON, DTypeSpec_V2, DTypeSpec_V3, EndiannessStr, ZarrFormat
-from zarr.errors import DataTypeValidationError, UnstableSpecificationWarning, warn_once
+from zarr.errors import ArrayTooLargeError, DataTypeValidationError, UnstableSpecificationWarning, warn_once
 
 if TYPE_CHECKING:
     from typing import Self, TypeGuard
@@ -265,12 +266,23 @@ def empty_array(shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C"
 
     Numpy takes times without a unit for a dtype that is still to be found, and forgets byte order and multiple.
 
+    Raises
+    ------
+    ArrayTooLargeError
+        If it does not fit in memory, or in the numbers that count bytes.
+
     Examples
     --------
     >>> empty_array((2,), np.dtype(">i4")).dtype
     dtype('>i4')
     """
-    array = np.empty(shape, dtype=dtype, order=order)
+    try:
+        array = np.empty(shape, dtype=dtype, order=order)
+    except (MemoryError, ValueError, OverflowError) as error:
+        raise ArrayTooLargeError(
+            f"an array of shape {shape} and data type {dtype} takes {math.prod(shape) * dtype.itemsize} bytes, more "
+            "than there is memory for; read or write a part of it at a time"
+        ) from error
     return array if array.dtype is dtype or dtype.kind not in "mM" else array.view(np.int64).view(dtype)
 
 

@@ -11,6 +11,7 @@ from zarr.groups.handle import GroupHandle
 from zarr.metadata.consolidated import ConsolidatedMetadata
 from zarr.metadata.documents import load_document
 from zarr.metadata.group import GroupMetadata
+from zarr.metadata.places import document_place, locate
 from zarr.steps.consolidated import version
 from zarr.steps.requests import GetMany, Steps
 
@@ -129,5 +130,9 @@ def _with_copy(
                 f"Consolidated metadata was asked for (use_consolidated={use_consolidated!r}) but there is no {name!r}"
             )
         return metadata
-    consolidated = ConsolidatedMetadata.from_zmetadata(load_document(raw.to_bytes(), name), path=store_path.path)
+    document = load_document(raw.to_bytes(), _name(store_path, name))
+    try:
+        consolidated = ConsolidatedMetadata.from_zmetadata(document, path=store_path.path)
+    except ValueError as error:
+        raise locate(error, document_place(name, store_path.path)) from error
     return dataclasses.replace(metadata, consolidated_metadata=consolidated)

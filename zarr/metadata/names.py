@@ -43,6 +43,28 @@ def check_node_name(name: str) -> None:
         )
 
 
+_DOCUMENTS = frozenset(("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"))
+
+
+def check_new_path(path: str) -> None:
+    """Refuse to make a node whose path has a name that no node can bear in either format.
+
+    Raises
+    ------
+    ValueError
+        If a segment consists of periods, or is the name of a metadata document.
+
+    Examples
+    --------
+    >>> check_new_path("a/b")
+    """
+    for name in path.split("/") if path else ():
+        if not name.strip("."):
+            raise ValueError(f"The node name {name!r} (in {path!r}) must not consist of periods only.")
+        if name in _DOCUMENTS:
+            raise ValueError(f"The node name {name!r} (in {path!r}) is that of a metadata document; choose another.")
+
+
 def check_node_path(path: str) -> None:
     """Check every segment of the path of a node; the root, ``""``, is fine.
 

@@ -77,7 +77,8 @@ def locate(error: Exception, place: str) -> Exception:
         return MetadataRangeError(message)
     if type(error) is TypeError:
         return MetadataTypeError(message)
-    if type(error) is ValueError:
+    if type(error) is ValueError or (isinstance(error, ValueError) and not type(error).__module__.startswith("zarr")):
+        # Plain ones, and those of the standard library, such as that of base64.
         return MetadataValidationError(message)
     error.add_note(f"in {place}")
     return error

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
-from zarr.errors import UnknownCodecError, ZarrUserWarning
+from zarr.errors import MetadataValidationError, UnknownCodecError, ZarrUserWarning
 from zarr.registry.packages import missing_codec_message
 from zarr.registry.table import Registry
 from zarr.registry.tables import _codec_registries, collect_entry_points
@@ -153,6 +154,8 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
     ------
     UnknownCodecError
         When numcodecs knows no codec of that id.
+    MetadataValidationError
+        When there is no id.
 
     Examples
     --------
@@ -163,9 +166,53 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
 
     settings = dict(data)
     name = settings.get("id")
+    if not isinstance(name, str):
+        raise MetadataValidationError(
+            f"codec not available: its configuration needs an 'id' that is a string, got {str(settings)[:200]}"
+        )
+    check_numcodec_parameters(name, settings)
     try:
         return cast("Numcodec", get_codec(settings))
     except ValueError as error:
-        if name is None or name in codec_registry:  # something else is wrong
+        if name in codec_registry:  # something else is wrong
             raise
-        raise UnknownCodecError(missing_codec_message(str(name), zarr_format=2)) from error
+        raise UnknownCodecError(missing_codec_message(name, zarr_format=2)) from error
+
+
+_WHOLE_NUMBERS = frozenset(
+    ("level", "clevel", "shuffle", "blocksize", "typesize", "acceleration", "elementsize", "keepbits", "digits")
+)
+
+
+def check_numcodec_parameters(name: str, settings: Mapping[str, Any]) -> None:
+    """Refuse what would come to light only where the number is used, in the words of whoever uses it.
+
+    Parameters
+    ----------
+    name
+        The codec's id.
+    settings
+        Its parameters.
+
+    Raises
+    ------
+    TypeError
+        If a whole number is needed and something else is given.
+    ValueError
+        If the number does not fit in 32 bits.
+
+    Examples
+    --------
+    >>> check_numcodec_parameters("zlib", {"level": "9"})
+    Traceback (most recent call last):
+    ...
+    TypeError: codec 'zlib': level must be a whole number, got '9'
+    """
+    for key in _WHOLE_NUMBERS & settings.keys():
+        value = settings[key]
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise TypeError(f"codec {name!r}: {key} must be a whole number, got {str(value)[:200]!r}")
+        if not -(2**31) <= int(value) < 2**31:
+            raise ValueError(f"codec {name!r}: {key} must fit in 32 bits, got {value}")

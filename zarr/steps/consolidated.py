@@ -175,10 +175,12 @@ def _replace(entries: dict[str, Any], name: str, relative: str, documents: Docum
         for old in (".zarray", ".zgroup", ".zattrs"):
             entries.pop(prefix + old, None)
         entries.update(
-            (prefix + part, load_document(raw.to_bytes(), part)) for part, raw in documents.items() if part != ASIDE
+            (prefix + part, load_document(raw.to_bytes(), prefix + part))
+            for part, raw in documents.items()
+            if part != ASIDE
         )
     elif relative and INLINE in documents:
-        document = load_document(documents[INLINE].to_bytes(), INLINE)
+        document = load_document(documents[INLINE].to_bytes(), prefix + INLINE)
         if document.get("node_type") == "group":
             document["consolidated_metadata"] = _EMPTY
         entries[relative] = document

@@ -20,6 +20,7 @@ from zarr.errors import (
 )
 from zarr.metadata.documents import load_document
 from zarr.metadata.group import GroupMetadata
+from zarr.metadata.names import check_new_path
 from zarr.steps.documents import (
     V2_NAMES,
     V3_NAMES,
@@ -384,6 +385,7 @@ def _write_locked_steps(
     place: StorePath, metadata: NodeMetadata, overwrite: bool, contents: Callable[[], Steps[Any]] | None
 ) -> Steps[dict[str, Buffer]]:
     path, zarr_format = place.path, metadata.zarr_format
+    check_new_path(path)
     documents = metadata.to_buffer_dict(default_buffer_prototype())
     yield Hold([node_key(path, name) for name in (*V3_NAMES, *V2_NAMES)], "node")
     replaces = overwrite and place.store.supports_deletes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import slice_of
-from zarr.storage.keys import check_key, child_names, dir_prefix
+from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -258,11 +258,12 @@ class DBMStore(SyncStore):
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys that begin with the prefix."""
+        check_prefix(prefix)
         return [key for key in self.list_sync() if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix."""
-        return child_names(list(self.list_sync()), prefix)
+        return child_names(list(self.list_sync()), check_prefix(prefix))
 
     # Writing
 
@@ -300,7 +301,7 @@ class DBMStore(SyncStore):
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
-        start = dir_prefix(prefix).encode()
+        start = dir_prefix(check_prefix(prefix)).encode()
 
         def remove(db: Any) -> None:
             for name in [name for name in db.keys() if bytes(name).startswith(start)]:  # noqa: SIM118 - no mapping

@@ -50,6 +50,35 @@ def check_key(key: str) -> None:
         )
 
 
+def check_prefix(prefix: str) -> str:
+    """Refuse a prefix that could reach outside its store.
+
+    Parameters
+    ----------
+    prefix : str
+        Names a folder of keys; it may end with slashes, and is empty for the root.
+
+    Returns
+    -------
+    str
+        The prefix, as it came.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `check_key` does.
+
+    Examples
+    --------
+    >>> check_prefix("a/b/")
+    'a/b/'
+    """
+    folder = prefix.rstrip("/") if isinstance(prefix, str) else prefix
+    if folder != "" or prefix[1:]:
+        check_key(folder)
+    return prefix
+
+
 def is_partial(name: str) -> bool:
     """Whether a file name is that of a value still being written (by this library or by zarr-python)."""
     return name.endswith(".partial") and _PARTIAL.search(name) is not None

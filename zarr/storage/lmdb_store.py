@@ -11,7 +11,7 @@ from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.key_ranges import child_names_in_order, key_after
-from zarr.storage.keys import check_key, dir_prefix
+from zarr.storage.keys import check_key, check_prefix, dir_prefix
 from zarr.storage.lmdb_environment import INITIAL_MAP_BYTES, Environment, environment_of, require_lmdb
 from zarr.storage.overlay import OverlayStage, check_expected
 from zarr.storage.values import check_buffer
@@ -220,6 +220,7 @@ class LMDBStore(SyncStore):
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys that begin with the prefix, in order."""
+        check_prefix(prefix)
         environment = self._existing()
         if environment is None:
             return []
@@ -228,6 +229,7 @@ class LMDBStore(SyncStore):
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix; what lies below a folder is jumped over."""
+        check_prefix(prefix)
         environment = self._existing()
         if environment is None:
             return []
@@ -279,7 +281,7 @@ class LMDBStore(SyncStore):
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix, in one step."""
         self._check_writable()
-        start = dir_prefix(prefix)
+        start = dir_prefix(check_prefix(prefix))
         end = key_after(start)
 
         def remove(transaction: Any) -> None:

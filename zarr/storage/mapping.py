@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from zarr.abc.store import SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import slice_of
-from zarr.storage.keys import child_names, dir_prefix
+from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class MappingStore(SyncStore):
         return f"mapping:{id(self.mapping)}"
 
     def _value(self, key: str) -> Any:
+        check_key(key)
         try:
             return self.mapping[key]
         except KeyError:
@@ -89,6 +90,7 @@ class MappingStore(SyncStore):
 
     def exists_sync(self, key: str) -> bool:
         """Whether the key has a value."""
+        check_key(key)
         return key in self.mapping
 
     def getsize_sync(self, key: str) -> int:
@@ -104,31 +106,36 @@ class MappingStore(SyncStore):
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys that begin with the prefix."""
+        check_prefix(prefix)
         return [key for key in list(self.mapping) if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix."""
+        check_prefix(prefix)
         return child_names(list(self.mapping), prefix)
 
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` under the key, as ``bytes``."""
         self._check_writable()
+        check_key(key)
         check_buffer(self, value)
         self.mapping[key] = value.to_bytes()
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` where the key has none."""
         self._check_writable()
+        check_key(key)
         self.mapping.setdefault(key, value.to_bytes())
 
     def delete_sync(self, key: str) -> None:
         """Remove the key, if it is there."""
         self._check_writable()
+        check_key(key)
         self.mapping.pop(key, None)
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
         self._check_writable()
-        start = dir_prefix(prefix)
+        start = dir_prefix(check_prefix(prefix))
         for key in [key for key in list(self.mapping) if key.startswith(start)]:
             self.mapping.pop(key, None)

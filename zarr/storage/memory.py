@@ -13,7 +13,7 @@ from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer import cpu, gpu
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import slice_of
-from zarr.storage.keys import child_names, dir_prefix, normalize_path
+from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, normalize_path
 from zarr.storage.url import parse_store_url
 from zarr.storage.values import check_buffer
 
@@ -106,6 +106,8 @@ class MemoryStore(SyncStore):
         """Return the value of a key, or a range of it; None where there is no such key."""
         value = self._store_dict.get(key)
         if value is None:
+            # Only here: what is there was let in when it was set.
+            check_key(key)
             return None
         value = self._converted(value, prototype)
         return value if byte_range is None else value[slice_of(byte_range, len(value))]
@@ -125,10 +127,12 @@ class MemoryStore(SyncStore):
 
     def exists_sync(self, key: str) -> bool:
         """Whether the key has a value."""
+        check_key(key)
         return key in self._store_dict
 
     def getsize_sync(self, key: str) -> int:
         """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        check_key(key)
         value = self._store_dict.get(key)
         if value is None:
             raise FileNotFoundError(key)
@@ -140,10 +144,12 @@ class MemoryStore(SyncStore):
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys that begin with the prefix."""
+        check_prefix(prefix)
         return [key for key in list(self._store_dict) if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix."""
+        check_prefix(prefix)
         return child_names(list(self._store_dict), prefix)
 
     # Writing
@@ -151,6 +157,7 @@ class MemoryStore(SyncStore):
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store a copy of ``value`` under the key."""
         self._check_writable()
+        check_key(key)
         check_buffer(self, value)
         self._store_dict[key] = frozen(value)
 
@@ -168,6 +175,7 @@ class MemoryStore(SyncStore):
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Store ``value`` where the key has none; True where this call stored it."""
         self._check_writable()
+        check_key(key)
         check_buffer(self, value)
         mine = frozen(value)
         return self._store_dict.setdefault(key, mine) is mine
@@ -179,12 +187,13 @@ class MemoryStore(SyncStore):
     def delete_sync(self, key: str) -> None:
         """Remove the key, if it is there."""
         self._check_writable()
+        check_key(key)
         self._store_dict.pop(key, None)
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
         self._check_writable()
-        start = dir_prefix(prefix)
+        start = dir_prefix(check_prefix(prefix))
         for key in [key for key in list(self._store_dict) if key.startswith(start)]:
             self._store_dict.pop(key, None)
 
@@ -357,7 +366,12 @@ class ManagedMemoryStore(MemoryStore):
         return f"memory:{id(self._store_dict)}" + (f"/{self.path}" if self.path else "")
 
     def _key(self, key: str) -> str:
+        check_key(key)
         return f"{self.path}/{key}" if self.path else key
+
+    def _folder(self, prefix: str) -> str:
+        check_prefix(prefix)
+        return f"{self.path}/{prefix}" if self.path else prefix
 
     def _keys(self, keys: list[str]) -> list[str]:
         return [f"{self.path}/{key}" for key in keys] if self.path else keys
@@ -387,12 +401,12 @@ class ManagedMemoryStore(MemoryStore):
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys that begin with the prefix."""
         skip = len(dir_prefix(self.path))
-        start = dir_prefix(self.path) + prefix
+        start = dir_prefix(self.path) + check_prefix(prefix)
         return [key[skip:] for key in list(self._store_dict) if key.startswith(start)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix."""
-        return super().list_dir_sync(self._key(prefix.rstrip("/")))
+        return super().list_dir_sync(self._folder(prefix).rstrip("/"))
 
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store a copy of ``value`` under the key."""
@@ -415,7 +429,7 @@ class ManagedMemoryStore(MemoryStore):
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
-        super().delete_dir_sync(self._key(prefix))
+        super().delete_dir_sync(self._folder(prefix))
 
     async def clear(self) -> None:
         """Remove all keys under the path of this store."""
@@ -453,5 +467,6 @@ class GpuMemoryStore(MemoryStore):
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` under the key, in GPU memory."""
         self._check_writable()
+        check_key(key)
         check_buffer(self, value)
         self._store_dict[key] = value if isinstance(value, gpu.Buffer) else gpu.Buffer.from_buffer(value)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.buffer.core import Buffer
-from zarr.storage.keys import check_key, dir_prefix
+from zarr.storage.keys import check_key, check_prefix, dir_prefix
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class ObjectStore(Store, Generic[T_Store]):
 
     async def getsize_prefix(self, prefix: str) -> int:
         """How many bytes all keys under the prefix hold; one listing tells."""
-        return sum([int(meta["size"]) async for meta in self._objects(dir_prefix(prefix))])
+        return sum([int(meta["size"]) async for meta in self._objects(dir_prefix(check_prefix(prefix)))])
 
     async def _objects(self, prefix: str) -> AsyncGenerator[Any, None]:
         import obstore
@@ -210,14 +210,14 @@ class ObjectStore(Store, Generic[T_Store]):
 
     async def list_prefix(self, prefix: str) -> AsyncGenerator[str, None]:
         """All keys under the prefix, which names a folder."""
-        async for meta in self._objects(prefix):
+        async for meta in self._objects(check_prefix(prefix)):
             yield meta["path"]
 
     async def list_dir(self, prefix: str) -> AsyncGenerator[str, None]:
         """The names directly under the prefix, in order."""
         import obstore
 
-        start = dir_prefix(prefix)
+        start = dir_prefix(check_prefix(prefix))
         found = await obstore.list_with_delimiter_async(self.store, prefix=start or None)
         names = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
         # A service may list the marker of the folder itself, too: it is no name below the folder.
@@ -297,7 +297,7 @@ class ObjectStore(Store, Generic[T_Store]):
         import obstore
 
         self._check_writable()
-        keys = [meta["path"] async for meta in self._objects(dir_prefix(prefix))]
+        keys = [meta["path"] async for meta in self._objects(dir_prefix(check_prefix(prefix)))]
         for first in range(0, len(keys), 1000):
             await obstore.delete_async(self.store, keys[first : first + 1000])
 

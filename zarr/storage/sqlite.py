@@ -12,7 +12,7 @@ from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.key_ranges import child_names_in_order, key_after
-from zarr.storage.keys import check_key, dir_prefix
+from zarr.storage.keys import check_key, check_prefix, dir_prefix
 from zarr.storage.overlay import OverlayStage, check_expected
 from zarr.storage.sqlite_pool import Connections, Journal, Synchronous
 from zarr.storage.values import check_buffer
@@ -221,13 +221,13 @@ class SQLiteStore(SyncStore):
 
     async def getsize_prefix(self, prefix: str) -> int:
         """How many bytes all keys under a folder hold."""
-        start = dir_prefix(prefix)
+        start = dir_prefix(check_prefix(prefix))
         statement = _between("SELECT coalesce(sum(length(v)), 0) FROM zarr", (start, key_after(start)))
         return int((await self._call(self._rows, *statement))[0][0])
 
     async def is_empty(self, prefix: str) -> bool:
         """Whether there is no key below a folder."""
-        start = dir_prefix(prefix)
+        start = dir_prefix(check_prefix(prefix))
         return not await self._call(self._rows, *_between("SELECT 1 FROM zarr", (start, key_after(start)), " LIMIT 1"))
 
     def list_sync(self) -> Iterable[str]:
@@ -236,11 +236,13 @@ class SQLiteStore(SyncStore):
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys that begin with the prefix, in order."""
+        check_prefix(prefix)
         statement = _between("SELECT k FROM zarr", (prefix, key_after(prefix)), " ORDER BY k")
         return [key for (key,) in self._rows(*statement)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix; what lies below a folder is jumped over."""
+        check_prefix(prefix)
         with self._connections.reading(snapshot=True) as connection:
             if connection is None:
                 return []
@@ -290,7 +292,7 @@ class SQLiteStore(SyncStore):
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix, in one step."""
-        start = dir_prefix(prefix)
+        start = dir_prefix(check_prefix(prefix))
         self._change(*_between("DELETE FROM zarr", (start, key_after(start))))
 
     async def clear(self) -> None:

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeAlias
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
-from zarr.storage.keys import check_key, child_names, dir_prefix
+from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix
 from zarr.storage.overlay import OverlayStage, check_expected
 from zarr.storage.values import check_buffer
 from zarr.storage.zip_archive import Archive
@@ -229,11 +229,13 @@ class ZipStore(SyncStore):
 
     def exists_sync(self, key: str) -> bool:
         """Whether the key has a value."""
+        check_key(key)
         self._archive.open()
         return key in self._archive.entries
 
     def getsize_sync(self, key: str) -> int:
         """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        check_key(key)
         self._archive.open()
         entry = self._archive.entries.get(key)
         if entry is None:
@@ -246,11 +248,12 @@ class ZipStore(SyncStore):
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys that begin with the prefix."""
+        check_prefix(prefix)
         return [key for key in self._keys() if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix."""
-        return child_names(self._keys(), prefix)
+        return child_names(self._keys(), check_prefix(prefix))
 
     # Writing
 
@@ -279,13 +282,14 @@ class ZipStore(SyncStore):
     def delete_sync(self, key: str) -> None:
         """Remove the key, if it is there."""
         self._check_writable()
+        check_key(key)
         self._archive.open()
         self._archive.remove([key])
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
         self._check_writable()
-        start = dir_prefix(prefix)
+        start = dir_prefix(check_prefix(prefix))
         self._archive.remove([key for key in self._keys() if key.startswith(start)])
 
     async def clear(self) -> None:

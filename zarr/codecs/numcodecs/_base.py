@@ -25,6 +25,7 @@ from zarr.codecs.streams import CoreStream, NumcodecStream, bytes_codec, native_
 from zarr.codecs.sync_api import ArrayArrayMethods, ArrayBytesMethods, BytesBytesMethods
 from zarr.errors import ChunkDecodeError
 from zarr.registry import get_numcodec
+from zarr.registry.codecs import check_numcodec_parameters
 
 if TYPE_CHECKING:
     from typing import Self
@@ -63,6 +64,7 @@ class _NumcodecsCodec:
         given = config.pop("id", self._id)
         if given != self._id:
             raise ValueError(f"Codec id does not match {self._id}. Got: {given}.")
+        check_numcodec_parameters(self._id, config)
         object.__setattr__(self, "codec_config", {"id": self._id, **config})
 
     @property
