@@ -24,11 +24,13 @@ __all__ = [
     "ContainsArrayError",
     "ContainsGroupError",
     "DataTypeValidationError",
+    "FolderInPlaceError",
     "GroupNotFoundError",
     "MetadataValidationError",
     "NegativeStepError",
     "NodeNotFoundError",
     "NodeTypeValidationError",
+    "NotAValueError",
     "NothingToStoreError",
     "PickleCodecDisabledError",
     "ReadOnlyError",
@@ -141,6 +143,28 @@ class ChunkNotFoundError(BaseZarrError):
 
 class ArrayTooLargeError(BaseZarrError, MemoryError):
     """What was asked for, or what a document says of its size, does not fit in memory."""
+
+
+class NotAValueError(BaseZarrError, OSError):
+    """Something that is no file (a folder, a pipe, a device, a link to nothing) stands where a value should be.
+
+    Parameters
+    ----------
+    what : str
+        What stands there.
+    path : str
+        Where.
+    number : int
+        The system's number for it.
+    """
+
+    def __init__(self, what: str, path: str = "", number: int = 0) -> None:
+        super().__init__(f"{what} stands where a value should be: {path!r}" if path else what)
+        self.errno = number or None
+
+
+class FolderInPlaceError(NotAValueError, IsADirectoryError):
+    """A folder stands where a value should be."""
 
 
 class ChunkError(BaseZarrError):

@@ -25,7 +25,7 @@ if TYPE_CHECKING or IMPLEMENTATION == "compiled":
         from zarr_core.bits import pack_bits, round_bits, unpack_bits
         from zarr_core.bulk import ReadJob, WriteJob
         from zarr_core.chunks import fill, gather, is_filled, scatter
-        from zarr_core.decoders import available, decode, decode_blosc_range, encode
+        from zarr_core.decoders import available, decode, decode_blosc_range, decode_prefix, encode
         from zarr_core.documents import read_file, read_files
         from zarr_core.files import exchange_files
         from zarr_core.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
@@ -45,7 +45,7 @@ else:
     from zarr_core.reference.bits import pack_bits, round_bits, unpack_bits
     from zarr_core.reference.bulk import ReadJob, WriteJob
     from zarr_core.reference.chunks import fill, gather, is_filled, scatter
-    from zarr_core.reference.decoders import available, decode, decode_blosc_range, encode
+    from zarr_core.reference.decoders import available, decode, decode_blosc_range, decode_prefix, encode
     from zarr_core.reference.documents import read_file, read_files
     from zarr_core.reference.files import exchange_files
     from zarr_core.reference.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
@@ -93,6 +93,7 @@ __all__ = [
     "coalesce_ranges",
     "decode",
     "decode_blosc_range",
+    "decode_prefix",
     "delta_decode",
     "delta_encode",
     "encode",

@@ -47,6 +47,11 @@ static int zc_open_read(int base, const char *path) {
     int fd;
     do fd = openat(base < 0 ? AT_FDCWD : base, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
+    if (fd < 0 && errno == ENOENT) {
+        /* A link to nothing is not an absent value. */
+        struct stat s;
+        return fstatat(base, path, &s, AT_SYMLINK_NOFOLLOW) == 0 ? -ELOOP : -ENOENT;
+    }
     return fd < 0 ? -errno : fd;
 }
 

@@ -205,8 +205,11 @@ cdef object sequence_of(tuple counts, str order):
     for count in counts:
         n *= count
     if order == "morton" and counts:
-        coords = morton_order(counts)
-        return np.ascontiguousarray(np.ravel_multi_index(tuple(coords.T), counts), dtype=np.int64)
+        indexes = np.zeros(n, dtype=np.int64)
+        for axis, column in enumerate(morton_order(counts).T):
+            indexes *= counts[axis]
+            indexes += column
+        return indexes
     if order == "colexicographic" and counts:
         return np.ascontiguousarray(np.arange(n, dtype=np.int64).reshape(counts).T.reshape(-1))
     return np.arange(n, dtype=np.int64)

@@ -50,10 +50,12 @@ typedef struct {
     unsigned long long (*zstd_content_size)(const void *, size_t);
     size_t (*zstd_sizeof_cctx)(const void *);
     size_t (*zstd_sizeof_dctx)(const void *);
+    size_t (*zstd_decompress_stream)(void *, zc_zstd_out *, zc_zstd_in *);
 
     int (*lz4_decompress)(const char *, char *, int, int);
     int (*lz4_compress)(const char *, char *, int, int, int);
     int (*lz4_bound)(int);
+    int (*lz4_decompress_partial)(const char *, char *, int, int, int);
 
     const char *(*zlib_version)(void);
     int (*inflate_init)(zc_z_stream *, int, const char *, int);

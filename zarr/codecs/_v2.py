@@ -6,8 +6,9 @@ array in the memory order of the format: those codecs walk memory, not indexes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from zarr.codecs.bound import (
     NativeForm,
     NativeStage,
     as_bytes,
+    check_vlen_start,
     element_count,
     fixed_nbytes,
     is_variable,
@@ -222,10 +224,15 @@ class _Step:
     def __init__(self, codec: Any, nbytes: int | None) -> None:
         self._codec, self._nbytes = codec, nbytes
         self._name = codec_id(codec)
+        self._check_start: Callable[[Bytes], None] | None = None
+
+    def expect_start(self, check: Callable[[Bytes], None]) -> None:
+        """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
+        self._check_start = check
 
     def decode(self, data: Any) -> Any:
         """Decode through numcodecs."""
-        decoded = numcodec_decode(self._name, self._codec, data, self._nbytes)
+        decoded = numcodec_decode(self._name, self._codec, data, self._nbytes, self._check_start)
         size = getattr(decoded, "nbytes", None) if isinstance(decoded, np.ndarray) else len(decoded)
         if self._nbytes is not None and size != self._nbytes:
             raise ChunkDecodeError(
@@ -241,6 +248,10 @@ class _CoreStep(_Step):
         super().__init__(codec, nbytes)
         self._stream = CoreStream(self._name, spec, stage)
         self._stream.expect(nbytes)
+
+    def expect_start(self, check: Callable[[Bytes], None]) -> None:
+        """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
+        self._stream.expect_start(check)
 
     def decode(self, data: Any) -> Any:
         """Decode through the core."""
@@ -301,6 +312,8 @@ def _decoders(codecs: tuple[Numcodec, ...], spec: ArraySpec, dtype: np.dtype[Any
     nbytes = fixed_nbytes(spec)
     for codec in codecs:
         steps.append(_decoder(codec, nbytes, spec, dtype, count))
+        if len(steps) == 2 and codec_id(codecs[0]) in ("vlen-utf8", "vlen-bytes"):
+            steps[1].expect_start(partial(check_vlen_start, count=count))
         nbytes = None if nbytes is None else filter_size(codec.get_config(), nbytes)
     return steps
 

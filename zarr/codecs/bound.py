@@ -28,6 +28,11 @@ MAX_UNKNOWN_NBYTES = 1 << 31
 MAX_EXPANSION = 1024
 
 
+# A payload of unknown size that becomes more than this is looked at before it may grow on.
+SUSPECT_NBYTES = 8 << 20
+START_NBYTES = 1 << 20
+
+
 def decoded_limit(stored_nbytes: int) -> int:
     """Return how many bytes a payload of unknown decoded size may become.
 
@@ -37,6 +42,38 @@ def decoded_limit(stored_nbytes: int) -> int:
     True
     """
     return max(MAX_UNKNOWN_NBYTES, MAX_EXPANSION * stored_nbytes)
+
+
+def check_vlen_start(start: Bytes, count: int) -> None:
+    """Refuse bytes that cannot be the beginning of so many elements, each behind its length; not all need be there.
+
+    Parameters
+    ----------
+    start
+        The first bytes; there are more behind them.
+    count
+        The number of elements.
+
+    Raises
+    ------
+    ChunkDecodeError
+        When they state another number, or the last element ends before them.
+
+    Examples
+    --------
+    >>> check_vlen_start(as_bytes(bytes.fromhex("02000000 ffffffff 61")), 2)
+    """
+    raw = start.tobytes()
+    stated = int.from_bytes(raw[:4], "little")
+    if stated != count:
+        raise ChunkDecodeError(f"{stated} elements are stated where {count} are needed")
+    place = 4
+    for _ in range(count):
+        if place + 4 > len(raw):
+            return
+        place += 4 + int.from_bytes(raw[place : place + 4], "little")
+    if place < len(raw):
+        raise ChunkDecodeError(f"the last of {count} elements ends at byte {place}, and more bytes follow")
 
 
 def as_bytes(data: Any) -> Bytes:
@@ -180,6 +217,9 @@ class BoundBase:
 
     def expect(self, nbytes: int | None) -> None:
         """Learn how many bytes decoding must give; None when that cannot be known."""
+
+    def expect_start(self, check: Callable[[Bytes], None]) -> None:
+        """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
 
     def extend(self, form: NativeForm) -> NativeForm | None:
         """Return the native form of the chain up to and with this codec, or None."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -313,6 +314,11 @@ def _bind(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[Stage, ...]:
         spec = stage.out_spec
     for stage, size in zip(stages, _sizes(tuple(stages), fixed_nbytes(first)), strict=False):
         stage.expect(size)
+    for stage, after in itertools.pairwise(stages):
+        check = getattr(getattr(stage, "bound", None), "check_start", None)
+        learn = getattr(getattr(after, "bound", None), "expect_start", None)
+        if check is not None and learn is not None:
+            learn(check)
     return tuple(stages)
 
 

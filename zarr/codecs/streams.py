@@ -8,7 +8,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import zarr_core
-from zarr.codecs.bound import BoundBase, Bytes, NativeStage, as_bytes, check_size, decoded_limit
+from zarr.codecs.bound import (
+    START_NBYTES,
+    SUSPECT_NBYTES,
+    BoundBase,
+    Bytes,
+    NativeStage,
+    as_bytes,
+    check_size,
+    decoded_limit,
+)
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 
 if TYPE_CHECKING:
@@ -17,6 +26,8 @@ if TYPE_CHECKING:
 
 BLOSC_COMPRESSORS = ("blosclz", "lz4", "lz4hc", "zlib", "zstd")
 CHECKSUM_NBYTES = 4
+# The codecs of the core of which the beginning can be decoded alone.
+_WITH_PREFIX = frozenset(("zstd", "lz4", "gzip", "zlib", "blosc"))
 # How many bytes these codecs add; the others change the size in ways that depend on the data.
 _FIXED_OVERHEAD = {"crc32c": 4, "shuffle": 0, "crc32": 4, "adler32": 4, "fletcher32": 4, "jenkins_lookup3": 4}
 
@@ -116,15 +127,32 @@ class CoreStream(BoundBase):
         super().__init__(name, spec, stage)
         self._stage_name, self._params = stage
         self._nbytes: int | None = None
+        self._check_start: Callable[[Bytes], None] | None = None
 
     def expect(self, nbytes: int | None) -> None:
         """Learn how many bytes decoding must give."""
         self._nbytes = nbytes
 
+    def expect_start(self, check: Callable[[Bytes], None]) -> None:
+        """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
+        if self._stage_name in _WITH_PREFIX:
+            self._check_start = check
+
+    def _decode_unknown(self, data: Bytes, limit: int) -> Bytes:
+        """Decode what may become large only if its beginning is what is looked for: a bomb is found out there."""
+        assert self._check_start is not None
+        try:
+            return as_bytes(zarr_core.decode(self._stage_name, data, None, max_nbytes=SUSPECT_NBYTES, **self._params))
+        except ValueError:
+            self._check_start(zarr_core.decode_prefix(self._stage_name, data, START_NBYTES))
+        return as_bytes(zarr_core.decode(self._stage_name, data, None, max_nbytes=limit, **self._params))
+
     def decode(self, data: Bytes) -> Bytes:
         """Decode, to exactly the expected size where that is known."""
         limit = decoded_limit(data.size)
         try:
+            if self._nbytes is None and self._check_start is not None:
+                return self._decode_unknown(data, limit)
             decoded = zarr_core.decode(self._stage_name, data, self._nbytes, max_nbytes=limit, **self._params)
         except ValueError as error:
             kind = ChunkChecksumError if self._stage_name == "crc32c" else ChunkDecodeError
@@ -151,14 +179,19 @@ class NumcodecStream(BoundBase):
         super().__init__(name, spec)
         self._codec = codec
         self._nbytes: int | None = None
+        self._check_start: Callable[[Bytes], None] | None = None
 
     def expect(self, nbytes: int | None) -> None:
         """Learn how many bytes decoding must give."""
         self._nbytes = nbytes
 
+    def expect_start(self, check: Callable[[Bytes], None]) -> None:
+        """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
+        self._check_start = check
+
     def decode(self, data: Bytes) -> Bytes:
         """Decode, and refuse a result of another size than expected."""
-        decoded = as_bytes(numcodec_decode(self.name, self._codec, data, self._nbytes))
+        decoded = as_bytes(numcodec_decode(self.name, self._codec, data, self._nbytes, self._check_start))
         if self._nbytes is not None:
             check_size(self.name, decoded, self._nbytes, "decoded chunk")
         return decoded
@@ -191,7 +224,9 @@ def bytes_codec(name: str, spec: ArraySpec, codec: Numcodec, itemsize: int) -> C
     return NumcodecStream(name, spec, codec) if stage is None else CoreStream(name, spec, stage)
 
 
-def numcodec_decode(name: str, codec: Numcodec, data: Any, nbytes: int | None) -> Any:
+def numcodec_decode(
+    name: str, codec: Numcodec, data: Any, nbytes: int | None, check_start: Callable[[Bytes], None] | None = None
+) -> Any:
     """Decode with a numcodecs object; whatever it raises becomes a ``ChunkDecodeError``.
 
     Parameters
@@ -204,6 +239,8 @@ def numcodec_decode(name: str, codec: Numcodec, data: Any, nbytes: int | None) -
         What to decode.
     nbytes
         The expected size, or None. Decoders that can stop do so when they exceed it.
+    check_start
+        Refuses the first decoded bytes of a size that is not known, if they cannot be what is looked for.
 
     Raises
     ------
@@ -215,7 +252,7 @@ def numcodec_decode(name: str, codec: Numcodec, data: Any, nbytes: int | None) -
         opener = _BOUNDED.get(getattr(codec, "codec_id", ""))
         if opener is None:
             return codec.decode(data)
-        return _decode_bounded(name, opener(codec), as_bytes(data), nbytes)
+        return _decode_bounded(name, opener(codec), as_bytes(data), nbytes, check_start)
     except (MemoryError, ChunkDecodeError):
         raise
     except Exception as error:
@@ -257,10 +294,20 @@ _BOUNDED: dict[str, Callable[[Any], Callable[[], _Decompressor]]] = {
 }
 
 
-def _decode_bounded(name: str, create: Callable[[], _Decompressor], data: Bytes, nbytes: int | None) -> bytes:
+def _decode_bounded(
+    name: str,
+    create: Callable[[], _Decompressor],
+    data: Bytes,
+    nbytes: int | None,
+    check_start: Callable[[Bytes], None] | None = None,
+) -> bytes:
     """Decompress streams that follow each other, and stop when the result becomes too large."""
     limit = decoded_limit(data.size) if nbytes is None else nbytes
     rest, parts, total = data.tobytes(), [], 0
+    if rest and nbytes is None and check_start is not None:
+        start = create().decompress(rest, max_length=START_NBYTES)
+        if len(start) == START_NBYTES:
+            check_start(as_bytes(start))
     while rest:
         stream = create()
         part = stream.decompress(rest, max_length=limit - total + 1)

@@ -9,7 +9,16 @@ import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
-from zarr.codecs.bound import AnyArray, BoundBase, Bytes, NativeForm, as_bytes, element_count, native_dtype
+from zarr.codecs.bound import (
+    AnyArray,
+    BoundBase,
+    Bytes,
+    NativeForm,
+    as_bytes,
+    check_vlen_start,
+    element_count,
+    native_dtype,
+)
 from zarr.codecs.configuration import configuration_of
 from zarr.codecs.sync_api import ArrayBytesMethods
 from zarr.errors import ChunkDecodeError
@@ -58,6 +67,10 @@ class BoundVLen(BoundBase):
                 f"codec {self.name!r}: {data.size} bytes do not hold {self._count} elements: {error}", codec=self.name
             ) from error
         return elements.reshape(self._shape)
+
+    def check_start(self, start: Bytes) -> None:
+        """Refuse the first bytes of what cannot be a chunk of so many elements."""
+        check_vlen_start(start, self._count)
 
     def encode(self, data: AnyArray) -> Bytes:
         """Return the bytes of the elements."""

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from zarr.errors import FolderInPlaceError, NotAValueError
 from zarr.storage.keys import LOCKS_FOLDER, METADATA_NAMES, is_partial, partial_owner
 
 WINDOWS: Final = sys.platform == "win32"
@@ -31,6 +32,7 @@ _NO_LINKS: Final = frozenset(
     for name in ("EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV", "EINVAL")
     if hasattr(errno, name)
 )
+_NO_DEVICE: Final = frozenset((errno.ENXIO, errno.ENODEV))
 _LONGEST_STEM: Final = 160
 _ATTEMPTS: Final = 8
 _numbers = itertools.count()
@@ -57,6 +59,8 @@ def open_regular(path: str) -> tuple[int, int] | None:
     try:
         fd = os.open(path, _READ_FLAGS)
     except FileNotFoundError:
+        if os.path.islink(path):
+            raise NotAValueError("a symbolic link to nothing", path, errno.ENOENT) from None
         return None
     except NotADirectoryError:
         # A file where a directory should be. Whoever looks for a node asks for documents under files, too.
@@ -65,23 +69,30 @@ def open_regular(path: str) -> tuple[int, int] | None:
         raise
     except PermissionError:
         if WINDOWS and os.path.isdir(path):
-            raise IsADirectoryError(errno.EISDIR, "a directory stands where a value should be", path) from None
+            raise FolderInPlaceError("a directory", path, errno.EISDIR) from None
+        raise
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise NotAValueError("a symbolic link that leads in a circle", path, errno.ELOOP) from None
+        if error.errno in _NO_DEVICE:
+            raise NotAValueError("a socket or a device", path, error.errno or 0) from None
         raise
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise _not_regular(status.st_mode, path)
+            raise not_regular(status.st_mode, path)
     except BaseException:
         os.close(fd)
         raise
     return fd, status.st_size
 
 
-def _not_regular(mode: int, path: str) -> OSError:
+def not_regular(mode: int, path: str) -> OSError:
+    """The error for what is no file."""
     if stat.S_ISDIR(mode):
-        return IsADirectoryError(errno.EISDIR, "a directory stands where a value should be", path)
+        return FolderInPlaceError("a directory", path, errno.EISDIR)
     kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
-    return OSError(errno.EINVAL, f"{kind} stands where a value should be", path)
+    return NotAValueError(kind, path, errno.EINVAL)
 
 
 def read_span(fd: int, start: int, length: int) -> bytes:
@@ -374,10 +385,27 @@ def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
                 yield entry
 
 
-def walk(path: str, prefix: str, *, clean: bool, above: tuple[Any, ...] = ()) -> Iterator[str]:
-    """All files under a directory, as keys that begin with ``prefix``. A link to a directory above is not followed."""
+def lies_inside(path: str, root: str) -> bool:
+    """Whether a path, with all its symbolic links followed, lies in a folder, whose own links are followed already."""
+    return f"{os.path.realpath(path)}/".startswith(f"{root.rstrip('/')}/")
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads in a circle
+        return False
+
+
+def walk(path: str, prefix: str, *, clean: bool, above: tuple[Any, ...] = (), inside: str = "") -> Iterator[str]:
+    """All files under a directory, as keys that begin with ``prefix``. A link to a directory above is not followed.
+
+    With ``inside``, a folder whose links are followed already, neither is a link that leads out of that folder.
+    """
     for entry in scan(path, clean=clean):
-        if not entry.is_dir():
+        if inside and entry.is_symlink() and not lies_inside(entry.path, inside):
+            continue
+        if not _is_folder(entry):
             yield prefix + entry.name
             continue
         here = above
@@ -386,4 +414,4 @@ def walk(path: str, prefix: str, *, clean: bool, above: tuple[Any, ...] = ()) ->
             if target in above or os.path.realpath(path).startswith(target):
                 continue
             here = (*above, target)
-        yield from walk(entry.path, f"{prefix}{entry.name}/", clean=clean, above=here)
+        yield from walk(entry.path, f"{prefix}{entry.name}/", clean=clean, above=here, inside=inside)

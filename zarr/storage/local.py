@@ -5,16 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import zarr_core
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.file_splice import splice_file
-from zarr.storage.files import read_file, remove_tree, scan, walk, write_file
+from zarr.storage.files import lies_inside, not_regular, read_file, remove_tree, scan, walk, write_file
 from zarr.storage.keys import LOCKS_FOLDER, check_key, is_partial
 from zarr.storage.local_stage import LocalStage
 from zarr.storage.values import check_buffer
@@ -38,11 +39,17 @@ class LocalStore(SyncStore):
     read_only : bool
     fsync : bool
         Have each value on the disk, not only in the system's memory, before the call returns.
+    links : {"follow", "inside"}
+        Whether symbolic links may lead anywhere, or only to places in the folder: every call then looks where its key
+        leads, and one that leads out raises PermissionError. Of use for folders that somebody else made; it does not
+        hold against somebody who changes links at the same time.
 
     Raises
     ------
     TypeError
         If ``root`` is neither a string nor a Path.
+    ValueError
+        If ``links`` is something else.
 
     Examples
     --------
@@ -62,9 +69,21 @@ class LocalStore(SyncStore):
 
     root: Path
     fsync: bool
+    links: Literal["follow", "inside"] = "follow"
 
-    def __init__(self, root: Path | str, *, read_only: bool = False, fsync: bool = False) -> None:
+    def __init__(
+        self,
+        root: Path | str,
+        *,
+        read_only: bool = False,
+        fsync: bool = False,
+        links: Literal["follow", "inside"] = "follow",
+    ) -> None:
         super().__init__(read_only=read_only)
+        if links not in ("follow", "inside"):
+            raise ValueError(f"links must be 'follow' or 'inside', got {links!r}")
+        if links != "follow":
+            self.links = links
         if not isinstance(root, str | Path):
             raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
         self.root = Path(root)
@@ -73,7 +92,7 @@ class LocalStore(SyncStore):
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a store over the same folder that may, or may not, be written to."""
-        return type(self)(self.root, read_only=read_only, fsync=self.fsync)
+        return type(self)(self.root, read_only=read_only, fsync=self.fsync, links=self.links)
 
     @classmethod
     async def open(cls, root: Path | str, *, read_only: bool = False, mode: AccessModeLiteral | None = None) -> Self:
@@ -128,7 +147,19 @@ class LocalStore(SyncStore):
 
     def _path(self, key: str) -> str:
         check_key(key)
+        if self.links == "inside":
+            self._check_inside(key)
         return self._base + key
+
+    def _check_inside(self, key: str) -> None:
+        """Refuse a key that links lead out of the folder."""
+        if not lies_inside(self._base + key, os.path.realpath(self._base)):
+            raise PermissionError(errno.EPERM, f"links lead key {key!r} out of the store", str(self.root))
+
+    @property
+    def _inside(self) -> str:
+        """What listings stay in; empty where links are followed anywhere."""
+        return os.path.realpath(self._base) if self.links == "inside" else ""
 
     def _dir(self, prefix: str) -> str:
         prefix = prefix.rstrip("/")
@@ -185,20 +216,31 @@ class LocalStore(SyncStore):
 
     def getsize_sync(self, key: str) -> int:
         """How many bytes the key holds; FileNotFoundError where there is no such key."""
-        return os.stat(self._path(key)).st_size
+        path = self._path(key)
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            raise not_regular(status.st_mode, path)
+        return status.st_size
 
     def list_sync(self) -> Iterable[str]:
         """All keys."""
-        return walk(self._base, "", clean=not self.read_only)
+        return walk(self._base, "", clean=not self.read_only, inside=self._inside)
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys under the prefix, which names a folder."""
         prefix = prefix.rstrip("/")
-        return walk(self._dir(prefix), f"{prefix}/" if prefix else "", clean=not self.read_only)
+        return walk(self._dir(prefix), f"{prefix}/" if prefix else "", clean=not self.read_only, inside=self._inside)
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix, in order."""
-        return sorted([entry.name for entry in scan(self._dir(prefix), clean=not self.read_only)])
+        inside = self._inside
+        return sorted(
+            [
+                entry.name
+                for entry in scan(self._dir(prefix), clean=not self.read_only)
+                if not inside or not entry.is_symlink() or lies_inside(entry.path, inside)
+            ]
+        )
 
     # Writing
 
@@ -310,7 +352,9 @@ class LocalStore(SyncStore):
         self._base = target.as_posix().rstrip("/") + "/"
 
     def bulk_access(self) -> BulkAccess | None:
-        """The core may open the files itself."""
+        """The core may open the files itself, where it need not look whither links lead."""
+        if self.links == "inside":
+            return None
         return BulkAccess(kind="files", root=self._base.rstrip("/") or "/", fsync=self.fsync)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
