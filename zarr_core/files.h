@@ -50,7 +50,7 @@ static int zc_open_read(int base, const char *path) {
     if (fd < 0 && errno == ENOENT) {
         /* A link to nothing is not an absent value. */
         struct stat s;
-        return fstatat(base, path, &s, AT_SYMLINK_NOFOLLOW) == 0 ? -ELOOP : -ENOENT;
+        return fstatat(base < 0 ? AT_FDCWD : base, path, &s, AT_SYMLINK_NOFOLLOW) == 0 ? -ELOOP : -ENOENT;
     }
     return fd < 0 ? -errno : fd;
 }
