@@ -4,11 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zarr_core.bulk import ReadJob
+from zarr_core.jobs import Job
 from zarr_core.keys import KeyFormat
 from zarr_core.payloads import BytesLike
 from zarr_core.program import Program
 
-class SharedReadJob:
+class SharedReadJob(Job):
     @property
     def readers(self) -> list[ReadJob]: ...
     @property

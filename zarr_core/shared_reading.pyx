@@ -25,6 +25,7 @@ from zarr_core.chunk_io cimport (
 )
 from zarr_core.files cimport Folder, folder_close, folder_enter, folder_open, folder_read, folder_select, zc_close, \
     zc_read_at
+from zarr_core.jobs cimport Job, check_interruption, goes_on, watches
 from zarr_core.keys cimport KeyFormat
 from zarr_core.plan cimport MAX_RANK, Plan, slot_coordinates
 from zarr_core.program cimport Program, program_give, program_stored_limit, program_take
@@ -39,7 +40,7 @@ cdef extern from "atomics.h" nogil:
     int64_t zc_take(int64_t* counter, int64_t n)
 
 
-cdef class SharedReadJob:
+cdef class SharedReadJob(Job):
     """Read the chunks of several plans on one grid, each chunk once.
 
     Parameters
@@ -117,14 +118,17 @@ cdef class SharedReadJob:
         """Read the chunks from files under a folder. Several threads may share the work by calling this together."""
         cdef bytes path = os.fsencode(root)
         cdef const char* folder = path
+        cdef bint watch = watches(self)
         with nogil:
-            read_files(self, folder, keys)
+            read_files(self, folder, keys, watch)
+        check_interruption(self)
 
     def from_buffers(self, payloads, first: int = 0) -> None:
         """Read chunks from memory; payload k belongs to chunk ``first + k``, None: not stored."""
         cdef int64_t n = len(payloads), start = first, work = 0, i
         cdef const char** data
         cdef int64_t* sizes
+        cdef bint watch = watches(self)
         check_span(start, n, self.count)
         data = <const char**>malloc((n + 1) * sizeof(char*))
         sizes = <int64_t*>malloc((n + 1) * sizeof(int64_t))
@@ -136,9 +140,10 @@ cdef class SharedReadJob:
                 work += sizes[i] + decoded_size(self, start + i)
             if work >= RELEASE_GIL_BYTES:
                 with nogil:
-                    read_buffers(self, data, sizes, start, n)
+                    read_buffers(self, data, sizes, start, n, watch)
             else:
-                read_buffers(self, data, sizes, start, n)
+                read_buffers(self, data, sizes, start, n, False)
+            check_interruption(self)
         finally:
             free(data)
             free(sizes)
@@ -249,11 +254,13 @@ cdef int from_file(SharedReadJob job, Context* c, Folder* f, KeyFormat keys, int
 # --- many
 
 cdef void read_buffers(
-    SharedReadJob job, const char** data, const int64_t* sizes, int64_t first, int64_t n,
+    SharedReadJob job, const char** data, const int64_t* sizes, int64_t first, int64_t n, bint watch,
 ) noexcept nogil:
     cdef Context* c = program_take(job.program)
     cdef int64_t i
     for i in range(n):
+        if not goes_on(job, watch):
+            break
         if sizes[i] < 0:
             job.status[first + i] = nothing(job, first + i)
         elif c == NULL:
@@ -263,7 +270,7 @@ cdef void read_buffers(
     program_give(job.program, c)
 
 
-cdef void read_files(SharedReadJob job, const char* root, KeyFormat keys) noexcept nogil:
+cdef void read_files(SharedReadJob job, const char* root, KeyFormat keys, bint watch) noexcept nogil:
     cdef Folder f
     cdef Context* c = program_take(job.program)
     cdef int ndim = (<ChunkReader>job.reader[0]).plan.ndim
@@ -271,10 +278,10 @@ cdef void read_files(SharedReadJob job, const char* root, KeyFormat keys) noexce
     cdef int64_t first, i
     while True:
         first = zc_take(&job.next, 4)
-        if first >= job.count:
+        if first >= job.count or not goes_on(job, watch):
             break
         for i in range(first, min(first + 4, job.count)):
-            if job.status[i] != TODO:
+            if job.status[i] != TODO or not goes_on(job, watch):
                 continue
             if code == -ENOENT:
                 job.status[i] = nothing(job, i)

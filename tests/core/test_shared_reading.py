@@ -132,3 +132,12 @@ def test_guards() -> None:
             job(*bad)
     with pytest.raises(IndexError):
         job(two, [0], [0], [0, 1]).from_buffers([b"", b""])
+
+
+def test_a_stopped_job_says_so(tmp_path: Path) -> None:
+    for job in make([(slice(0, 6), slice(0, 7))], [], "<i4", None)[:2]:
+        job.stop()
+        with pytest.raises(InterruptedError):
+            job.from_buffers([None])
+        with pytest.raises(InterruptedError):
+            job.from_files(str(tmp_path), keys.KeyFormat("a", "/", "default"))

@@ -161,9 +161,9 @@ def test_large_chunks_are_decoded_in_threads_and_small_ones_on_the_spot(monkeypa
     trips: list[Any] = []
     plain = streaming.apart
 
-    async def noted(work: Any) -> Any:
+    async def noted(work: Any, stop: Any) -> Any:
         trips.append(work)
-        return await plain(work)
+        return await plain(work, stop)
 
     monkeypatch.setattr(streaming, "apart", noted)
     for length, count in ((1000, 0), (200_000, 3)):

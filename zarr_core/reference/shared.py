@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zarr_core.reference.bulk import DONE, FAILED, MISSING, TODO, ReadJob, check_span, place_chunk, read_regular
+from zarr_core.reference.bulk import DONE, FAILED, MISSING, TODO, Job, ReadJob, check_span, place_chunk, read_regular
 from zarr_core.reference.chunks import scatter
 from zarr_core.reference.keys import KeyFormat
 
 
-class SharedReadJob:
+class SharedReadJob(Job):
     """Read the chunks of several plans on one grid, each chunk once."""
 
     def __init__(self, readers: Sequence[ReadJob], owners: Any, slots: Any, starts: Any) -> None:
@@ -45,7 +45,7 @@ class SharedReadJob:
     def from_files(self, root: str, keys: KeyFormat) -> None:
         """Read each chunk from a file under ``root``."""
         for position, ((reader, slot), *_) in enumerate(self._entries):
-            if self._status[position] != TODO:
+            if self._status[position] != TODO or self._stopped:
                 continue
             try:
                 payload = read_regular(os.path.join(root, keys.key(reader.plan.coords(slot))))
@@ -53,12 +53,15 @@ class SharedReadJob:
                 self._status[position] = FAILED
             else:
                 self._status[position] = _place(self._entries[position], payload)
+        self._check_stopped()
 
     def from_buffers(self, payloads: Sequence[Any], first: int = 0) -> None:
         """Read chunks from memory; payload k belongs to chunk ``first + k``."""
         check_span(first, len(payloads), self.count)
         for k, payload in enumerate(payloads):
-            self._status[first + k] = _place(self._entries[first + k], payload)
+            if not self._stopped:
+                self._status[first + k] = _place(self._entries[first + k], payload)
+        self._check_stopped()
 
 
 def _grouped(entries: Any, starts: NDArray[np.int64], readers: list[ReadJob]) -> list[list[tuple[ReadJob, int]]]:
