@@ -306,7 +306,7 @@ class AsyncGroup(GroupFace):
         config: ArrayConfigLike | None = None,
         **kwargs: Any,
     ) -> AsyncArray[Any]:
-        parameters = with_one_compressor(dict(kwargs))
+        parameters = with_one_compressor(dict(kwargs), self._handle.metadata.zarr_format)
         record = await self._run(
             require_array_steps(self._handle, name, shape, dtype, exact, config=config, **parameters)
         )

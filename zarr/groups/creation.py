@@ -89,6 +89,8 @@ def legacy_array_steps(
     if unknown:
         raise TypeError(f"create() got an unexpected keyword argument {sorted(unknown)[0]!r}")
     warn_without_effect(without_effect)
+    if shape is None and data is None:
+        raise TypeError("Expected an integer or an iterable of integers for the shape. Got None instead.")
     if zarr_format is None:
         zarr_format = default_zarr_format()
     if chunks is not None and chunk_shape is not None:

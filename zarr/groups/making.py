@@ -188,7 +188,8 @@ class MakesArrays:
         >>> root.require_array("x", shape=(4,), dtype="int8") == made
         True
         """
-        steps = require_array_steps(self._handle, name, shape, config=config, **with_one_compressor(dict(kwargs)))
+        parameters = with_one_compressor(dict(kwargs), self._handle.metadata.zarr_format)
+        steps = require_array_steps(self._handle, name, shape, config=config, **parameters)
         return self._make(steps)
 
     def empty(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:

@@ -32,18 +32,18 @@ def creation_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         If both ``compressor`` and ``compressors`` are given.
     """
     parameters = {name: value for name, value in given.items() if name not in IGNORED}
-    return with_one_compressor(parameters)
+    return with_one_compressor(parameters, given["self"].metadata.zarr_format)
 
 
-def with_one_compressor(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Let the old ``compressor`` stand for ``compressors``."""
+def with_one_compressor(parameters: dict[str, Any], zarr_format: int) -> dict[str, Any]:
+    """Let the old ``compressor`` stand for ``compressors``; in format 2 it is the word of the format."""
     compressor = parameters.pop("compressor", "auto")
     if isinstance(compressor, str) and compressor == "auto":
         return parameters
     compressors = parameters.get("compressors", "auto")
     if not (isinstance(compressors, str) and compressors == "auto"):
         raise ValueError("Cannot specify both `compressor` and `compressors`.")
-    if compressor is not None:
+    if zarr_format == 3:
         warnings.warn(
             "The `compressor` argument is deprecated. Use `compressors` instead.", ZarrUserWarning, stacklevel=4
         )
