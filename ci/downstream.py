@@ -1,8 +1,16 @@
 """The zarr tests that other libraries ship: what passes with zarr-python 3.4.2 passes with this project.
 
-Makes two virtual environments under ``.downstream``, unpacks the libraries' source distributions (some tests need the
-conftest that only those carry), runs the same command in both and prints, for each library, what passed with which
-and the names of the tests that pass with zarr-python and fail here. Exits with 1 if there is one.
+Makes two virtual environments under ``.downstream`` that differ in nothing but ``zarr``, unpacks the libraries' source
+distributions (some tests need the conftest that only those carry), runs the same command in both and prints, for each
+library, what passed with which and the names of the tests that pass with zarr-python and fail here. Exits with 1 if
+there is one, or if a run left no report.
+
+    ci/downstream.sh                     all libraries, from nothing
+    ci/downstream.sh xarray dask         some of them
+    --reuse                              take zarr-python's figures from the last run
+    --keep                               leave the environments as they are
+    --only=theirs|ours                   run the tests of one environment and compare nothing
+    --compare                            run nothing: compare the last reports
 """
 
 from __future__ import annotations
@@ -11,159 +19,183 @@ import os
 import subprocess
 import sys
 import tarfile
+import time
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
 from pathlib import Path
 
+from downstream_libraries import COMMON, LIBRARIES, Library
+
 ROOT = Path(__file__).resolve().parent.parent
-WORK = ROOT / ".downstream"
-PLAIN = ["-p", "no:cacheprovider", "-q", "--no-header", "--tb=no"]
+WORK = (ROOT / ".downstream").resolve()
+PLAIN = ["-p", "no:cacheprovider", "-q", "--no-header", "--tb=short"]
+FLAGS = {a for a in sys.argv[1:] if a.startswith("-")}
+HOUR = 3600
+BASELINE = "3.4.2"
 
 
-@dataclass(frozen=True)
-class Library:
-    """How one library's tests are run."""
-
-    requirement: str
-    extras: tuple[str, ...]
-    arguments: tuple[str, ...]
-    from_source: bool = True
-
-
-LIBRARIES = {
-    "xarray": Library(
-        "xarray==2026.9.0",
-        ("dask[distributed]", "pytest-asyncio", "fsspec", "aiohttp", "netCDF4", "h5netcdf", "scipy", "cftime"),
-        ("xarray/tests/test_backends.py", "xarray/tests/test_backends_datatree.py", "xarray/tests/test_backends_api.py",
-         "xarray/tests/test_distributed.py", "-o", "addopts=", "-k", "zarr or Zarr", "-W", "ignore"),
-    ),
-    "dask": Library(
-        "dask[array,distributed]==2026.8.0", ("xarray",),
-        ("--pyargs", "dask.array.tests.test_array_core", "dask.tests.test_distributed", "dask.tests.test_order",
-         "dask.tests.test_sizeof", "dask.tests.test_graph_manipulation", "dask.array.tests.test_xarray", "-k", "zarr",
-         "-W", "error::dask.array.core.PerformanceWarning"), from_source=False,
-    ),
-    "anndata": Library(
-        "anndata==0.13.4",
-        ("jsonschema", "scanpy", "awkward", "pytest-memray", "fast-array-utils", "xarray", "dask[distributed]",
-         "filelock", "boltons", "joblib", "openpyxl", "pyarrow", "httpx", "zarrs"),
-        ("tests", "-k", "zarr", "--ignore", "tests/test_concatenate_disk.py"),
-    ),
-    "ome-zarr": Library(
-        "ome-zarr==0.21.0", ("pytest-xdist",),
-        ("tests", "-W", "ignore", "-k", "not test_s3_info and not test_class_reader"),
-    ),
-    "virtualizarr": Library(
-        "virtualizarr==2.8.0",
-        ("icechunk", "obstore", "kerchunk", "h5netcdf", "h5py", "pytest-asyncio", "xarray", "dask", "netCDF4", "s3fs",
-         "fastparquet", "obspec-utils", "scipy", "tifffile", "imagecodecs", "numcodecs", "hdf5plugin", "astropy",
-         "pooch", "pytest-mypy-plugins", "aiohttp", "universal-pathlib"),
-        ("virtualizarr/tests", "-o", "addopts=", "-o", "asyncio_mode=auto", "-W", "ignore"),
-    ),
-    "pydantic-zarr": Library("pydantic-zarr==0.10.0", ("xarray",), ("tests", "-o", "addopts=", "-W", "ignore")),
-}  # fmt: skip
-REUSE = "--reuse" in sys.argv  # take zarr-python's figures from the last run
-COMMON = ["pytest", "hypothesis", "pytest-xdist", "pytest-timeout", "pytest-mock", "pytest-asyncio"]
-
-
-def run(*command: str, **options: object) -> None:
-    """Run a command; end with its error if it fails."""
-    subprocess.run(command, check=True, **options)  # type: ignore[call-overload]
+def note(text: str) -> None:
+    """Say what is under way, with the time."""
+    print(f"[{time.strftime('%H:%M:%S')}] {text}", flush=True)
 
 
 def python_of(kind: str) -> str:
     return str(WORK / kind / "bin" / "python")
 
 
-def make_environment(kind: str, names: list[str]) -> None:
-    """Install the libraries, then the zarr that this environment is about, and check that pip kept it."""
-    if not Path(python_of(kind)).exists():
-        run(sys.executable, "-m", "venv", str(WORK / kind))
-    pip = [python_of(kind), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    zarr = "zarr==3.4.2" if kind == "theirs" else str(ROOT)
+def pip(kind: str, *arguments: str, required: bool = True) -> bool:
+    """Run pip in an environment, its words in a log; say whether it worked, or end where it must."""
+    log = WORK / f"pip-{kind}.log"
+    with log.open("a") as out:
+        command = [python_of(kind), "-m", "pip", *arguments, "--disable-pip-version-check"]
+        done = subprocess.run(command, check=False, stdout=out, stderr=subprocess.STDOUT, cwd=WORK).returncode == 0
+    if required and not done:
+        sys.exit(f"pip {' '.join(arguments[:6])} ... failed in {kind}: see {log}")
+    return done
+
+
+def frozen(kind: str) -> list[str]:
+    """Return the pinned requirements of an environment, without the zarr it is about."""
+    command = [python_of(kind), "-m", "pip", "freeze", "--disable-pip-version-check"]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True, cwd=WORK).stdout.splitlines()
+    return [line for line in lines if "#egg=zarr" not in line and not line.startswith(("zarr==", "zarr @", "# "))]
+
+
+def make_theirs(names: list[str]) -> None:
+    """Install the libraries and zarr-python."""
     for name in names:  # one at a time: some pin each other out, and a missing extra must not stop the rest
         library = LIBRARIES[name]
-        if subprocess.run([*pip, *COMMON, library.requirement, *library.extras], check=False).returncode:
-            run(*pip, *COMMON, library.requirement)
-    run(*pip, "--no-deps", "--force-reinstall", zarr)
-    run(*pip, "donfig", "msgspec", "google-crc32c", "numcodecs>=0.16.6,!=0.17.0")
-    version = subprocess.run(
-        [python_of(kind), "-c", "import importlib.metadata as m; print(m.version('zarr'))"],
-        check=True, capture_output=True, text=True, cwd=WORK,
-    ).stdout.strip()  # fmt: skip
-    assert version.startswith("3.4.2"), version
-    assert ("core" in version) == (kind == "ours"), version
+        note(f"installing {name}")
+        if not pip("theirs", "install", *COMMON, library.requirement, *library.extras, required=False):
+            pip("theirs", "install", *COMMON, library.requirement)
+    pip("theirs", "install", "donfig", "msgspec", "google-crc32c", "numcodecs>=0.16.6,!=0.17.0")
+    pip("theirs", "install", "--no-deps", f"zarr=={BASELINE}")
 
 
-def unpack(name: str) -> Path:
-    """Return the folder of a library's source distribution, fetched once."""
-    requirement = LIBRARIES[name].requirement.split("[")[0].split("==")[0]
-    version = LIBRARIES[name].requirement.split("==")[1]
+def make_ours() -> None:
+    """Install what zarr-python's environment holds, version by version, and this project as zarr."""
+    pins = WORK / "pins.txt"
+    pins.write_text("\n".join(frozen("theirs")) + "\n")
+    note("installing the same versions beside this project")
+    pip("ours", "install", "--no-deps", "--requirement", str(pins))
+    pip("ours", "uninstall", "--yes", "zarr", required=False)
+    pip("ours", "install", "--no-deps", "--force-reinstall", str(ROOT))
+
+
+def make_environments(names: list[str]) -> None:
+    """Make or renew both environments, and check that pip kept the zarr of each."""
+    for kind, make in (("theirs", lambda: make_theirs(names)), ("ours", make_ours)):
+        if not Path(python_of(kind)).exists():
+            subprocess.run([sys.executable, "-m", "venv", str(WORK / kind)], check=True)
+        if "--keep" not in FLAGS:
+            make()
+        command = [python_of(kind), "-c", "import importlib.metadata as m; print(m.version('zarr'))"]
+        version = subprocess.run(command, check=True, capture_output=True, text=True, cwd=WORK).stdout.strip()
+        if not version.startswith(BASELINE) or ("core" in version) != (kind == "ours"):
+            sys.exit(f"{kind} holds zarr {version}")
+        note(f"{kind}: zarr {version}")
+
+
+def unpack(library: Library) -> Path:
+    """Return the folder of a library's source distribution, fetched once, with its known slips mended."""
     source = WORK / "source"
     source.mkdir(parents=True, exist_ok=True)
-    wanted = f"{requirement}-{version}"
-    found = [p for p in source.iterdir() if p.is_dir() and p.name.replace("_", "-").lower() == wanted]
-    if not found:
-        run(python_of("theirs"), "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:",
-            "--dest", str(source), f"{requirement}=={version}")  # fmt: skip
+    folder = find_source(library)
+    if folder is None:
+        pip("theirs", "download", "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--dest", str(source),
+            f"{library.name}=={library.version}")  # fmt: skip
         for archive in source.glob("*.tar.gz"):
             with tarfile.open(archive) as tar:
                 tar.extractall(source, filter="data")
-        return unpack(name)
-    return found[0]
+        folder = find_source(library)
+    if folder is None:
+        sys.exit(f"no source distribution of {library.name} {library.version} in {source}")
+    for file, old, new in library.mends:
+        path = folder / file
+        path.write_text(path.read_text().replace(old, new))
+    return folder
 
 
-def outcomes(kind: str, name: str) -> dict[str, str]:
-    """Return test -> passed, failure, error or skipped for a library in one environment."""
-    report = WORK / f"{name}-{kind}.xml"
-    if not (REUSE and kind == "theirs" and report.exists()):
-        run_tests(kind, name, report)
-    return read_report(report)
+def find_source(library: Library) -> Path | None:
+    wanted = f"{library.name}-{library.version}"
+    folders = [p for p in (WORK / "source").iterdir() if p.is_dir()]
+    return next((p for p in folders if p.name.replace("_", "-").lower() == wanted), None)
 
 
-def run_tests(kind: str, name: str, report: Path) -> None:
+def run_tests(kind: str, name: str) -> None:
     """Run a library's tests in one environment and leave a JUnit report."""
-    library = LIBRARIES[name]
+    library, report = LIBRARIES[name], WORK / f"{name}-{kind}.xml"
     report.unlink(missing_ok=True)
-    folder = unpack(name) if library.from_source else WORK
+    folder = unpack(library) if library.from_source else WORK
     command = [python_of(kind), "-m", "pytest", *library.arguments, *PLAIN, f"--junitxml={report}"]
     environment = os.environ | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("PYTHONPATH", None)  # the zarr under test is the installed one
+    began = time.monotonic()
     with (WORK / f"{name}-{kind}.log").open("w") as log:
-        subprocess.run(command, check=False, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            subprocess.run(command, check=False, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT,
+                           timeout=HOUR)  # fmt: skip
+        except subprocess.TimeoutExpired:
+            note(f"{name} with {kind}: stopped after an hour")
+    note(f"{name} with {kind}: {time.monotonic() - began:.0f} s")
 
 
-def read_report(report: Path) -> dict[str, str]:
-    """Return test -> verdict of a JUnit report; nothing where the run left none."""
-    result: dict[str, str] = {}
+def read_report(kind: str, name: str) -> dict[str, str]:
+    """Return test -> verdict (passed, failure, error or skipped) of the last run; nothing where it left no report."""
+    report, result = WORK / f"{name}-{kind}.xml", {}
     if not report.exists():
-        return result
+        return {}
     for case in ElementTree.parse(report).iter("testcase"):
         kinds = {child.tag for child in case}
         verdict = next((k for k in ("failure", "error", "skipped") if k in kinds), "passed")
         where = str(case.get("classname")).rpartition("site-packages.")[2]  # the environments differ, the tests do not
-        result[f"{where}::{case.get('name')}"] = verdict
+        label = f"{where}::{case.get('name')}"
+        while label in result:  # subtests and inherited classes come by one name
+            label += "'"
+        result[label] = verdict
     return result
+
+
+def compare(name: str) -> tuple[list[str], bool]:
+    """Return the lines that say how a library fares, and whether all that passes with zarr-python passes here."""
+    theirs, ours = read_report("theirs", name), read_report("ours", name)
+    lost = sorted(t for t, verdict in theirs.items() if verdict == "passed" and ours.get(t) != "passed")
+    counts = [sum(v == "passed" for v in r.values()) for r in (theirs, ours)]
+    lines = [f"{name}: {counts[0]} passed with zarr-python, {counts[1]} with this project, {len(lost)} lost"]
+    lines += [f"    {test} ({ours.get(test, 'not run')})" for test in lost]
+    if 0 in counts:
+        lines.append(f"    no test passed in one of the two: see {name}-theirs.log and {name}-ours.log")
+    return lines, not lost and 0 not in counts
+
+
+def run_both(name: str) -> None:
+    """Run a library's tests in the environments that were asked for."""
+    for kind in ("theirs", "ours"):
+        kept = kind == "theirs" and "--reuse" in FLAGS and read_report(kind, name)
+        if not kept and FLAGS.isdisjoint({"--only=theirs", "--only=ours"} - {f"--only={kind}"}):
+            run_tests(kind, name)
 
 
 def main() -> int:
     """Run what was asked for; print and save the comparison."""
     names = [a for a in sys.argv[1:] if not a.startswith("-")] or list(LIBRARIES)
+    if unknown := set(names) - set(LIBRARIES):
+        sys.exit(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(LIBRARIES)}")
     WORK.mkdir(exist_ok=True)
     (WORK / "pytest.ini").write_text("[pytest]\n")  # keeps this project's own settings away
-    for kind in ("theirs", "ours"):
-        make_environment(kind, names)
-    lines, lost = [], 0
+    if "--compare" not in FLAGS:
+        make_environments(names)
+        for name in names:
+            run_both(name)
+    if any(flag.startswith("--only") for flag in FLAGS):
+        return 0
+    lines, good = [], True
     for name in names:
-        theirs, ours = outcomes("theirs", name), outcomes("ours", name)
-        missing = sorted(t for t, v in theirs.items() if v == "passed" and ours.get(t) not in ("passed", "skipped"))
-        missing += sorted(t for t, v in theirs.items() if v == "passed" and ours.get(t) == "skipped")
-        counts = [sum(v == "passed" for v in r.values()) for r in (theirs, ours)]
-        lines.append(f"{name}: {counts[0]} passed with zarr-python, {counts[1]} with this project, {len(missing)} lost")
-        lines += [f"    {test}" for test in missing]
-        lost += len(missing)
-        print("\n".join(lines[-len(missing) - 1 :]), flush=True)
-    (WORK / "REPORT.txt").write_text("\n".join(lines) + "\n")
-    return 1 if lost else 0
+        said, whole = compare(name)
+        lines, good = lines + said, good and whole
+    text = "\n".join(lines)
+    (WORK / "REPORT.txt").write_text(text + "\n")
+    print(text, flush=True)
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import posixpath
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from zarr.abc.staging import TakenError, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
+from zarr.groups.consolidating import nest
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord, Nodes
 from zarr.metadata.consolidated import ConsolidatedMetadata
 from zarr.metadata.group import GroupMetadata
@@ -124,7 +126,7 @@ def create_hierarchy_steps(root: StorePath, nodes: Nodes, overwrite: bool = Fals
         raise kind(root.store, taken[0])
     missing = {path: marker for path, marker in implicit.items() if path not in existing}
     plain = {path: GroupMetadata(zarr_format=marker.zarr_format) for path, marker in missing.items()}
-    nodes = {**wanted, **plain}
+    nodes = _with_true_copies(root, {**wanted, **plain}, alone=True)
     documents = _documents_of(nodes)
     yield from _publish_steps(root, documents, _tops(wanted) if overwrite else [], [] if overwrite else list(wanted))
     yield from record_changes_steps(root.store, documents, replaced=overwrite)
@@ -172,17 +174,38 @@ def _probe_steps(store_path: StorePath, zarr_format: ZarrFormat) -> Steps[NodeMe
         return None
 
 
-def create_nodes_steps(root: StorePath, nodes: Nodes, *, replaced: bool = False) -> Steps[list[NodeRecord]]:
+def create_nodes_steps(root: StorePath, nodes: Nodes) -> Steps[list[NodeRecord]]:
     """Write the documents of many nodes, by full paths and without looking at what is there; parents first."""
+    nodes = _with_true_copies(root, nodes, alone=False)
     documents = _documents_of(nodes)
     yield from _write_levels_steps(documents)
-    yield from record_changes_steps(root.store, documents, replaced=replaced)
+    yield from record_changes_steps(root.store, documents)
     return _records(root, nodes)
+
+
+def _with_true_copies(root: StorePath, nodes: Nodes, *, alone: bool) -> Nodes:
+    """Let each group that comes with a consolidated copy carry one that lists the nodes that are made below it.
+
+    What the copy lists besides is kept unless these nodes are ``alone`` there.
+    """
+    found = dict(nodes)
+    for path, metadata in nodes.items():
+        if not isinstance(metadata, GroupMetadata):
+            continue
+        given = metadata.consolidated_metadata
+        if not isinstance(given, ConsolidatedMetadata):
+            continue
+        below: dict[str, NodeMetadata] = {} if alone else dict(given.flattened_metadata)
+        prefix = f"{path}/" if path else ""
+        below |= {name[len(prefix) :]: node for name, node in nodes.items() if name != path and name.startswith(prefix)}
+        copy = nest(NodeRecord(name, root, node) for name, node in below.items())
+        found[path] = dataclasses.replace(metadata, consolidated_metadata=copy)
+    return found
 
 
 def _documents_of(nodes: Nodes) -> dict[str, dict[str, Buffer]]:
     prototype = default_buffer_prototype()
-    return {path: dict(_stored(metadata).to_buffer_dict(prototype)) for path, metadata in nodes.items()}
+    return {path: dict(metadata.to_buffer_dict(prototype)) for path, metadata in nodes.items()}
 
 
 def _levels(paths: Iterable[str]) -> list[list[str]]:
@@ -201,18 +224,10 @@ def _write_levels_steps(documents: Mapping[str, Mapping[str, Buffer]]) -> Steps[
 def _records(root: StorePath, nodes: Nodes) -> list[NodeRecord]:
     base = root.path
     return [
-        NodeRecord(path[len(base) :].strip("/"), StorePath(root.store, path), _stored(nodes[path]))
+        NodeRecord(path[len(base) :].strip("/"), StorePath(root.store, path), nodes[path])
         for level in _levels(nodes)
         for path in level
     ]
-
-
-def _stored(metadata: NodeMetadata) -> NodeMetadata:
-    if isinstance(metadata, GroupMetadata) and isinstance(metadata.consolidated_metadata, ConsolidatedMetadata):
-        return GroupMetadata(
-            attributes=metadata.attributes, zarr_format=metadata.zarr_format, extra_fields=metadata.extra_fields
-        )
-    return metadata
 
 
 def _write_steps(path: str, documents: Mapping[str, Buffer]) -> Steps[None]:

@@ -58,6 +58,15 @@ def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
     return LocalStore(path, read_only=mode == "r")
 
 
+def _check_folder(root: str, mode: AccessModeLiteral | None) -> None:
+    """Refuse to read from nothing, and to write below a file."""
+    if mode == "r":
+        if not os.path.exists(root):
+            raise FileNotFoundError(f"{root} does not exist")
+    elif os.path.isfile(root):
+        raise FileExistsError(f"{root} is a file, not a folder; a zip file is named by a string or by a ZipStore")
+
+
 def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[str, Any] | None) -> Store:
     scheme = parse_store_url(url).scheme if "::" not in url else "chain"
     if scheme in {"memory", "file"}:
@@ -96,7 +105,9 @@ def resolve_store(
     Parameters
     ----------
     store_like : StoreLike or None
-        None is a new store in memory. A string is a path or a URL: ``file://``, ``memory://``, else one for fsspec.
+        None is a new store in memory. A string is a location and is looked at: a folder, a zip file, or a URL
+        (``file://``, ``memory://``, else one for fsspec). A ``Path`` is a folder, whatever it is called: a zip file is
+        named by a string or by a ``ZipStore``.
     mode : {"r", "r+", "a", "w", "w-"}, optional
     storage_options : dict, optional
         For fsspec URLs only.
@@ -129,10 +140,12 @@ def resolve_store(
         return store_like.store
     if isinstance(store_like, Store):
         return store_like
-    if not isinstance(store_like, Path) and is_upath(store_like):
+    if isinstance(store_like, Path):
+        return LocalStore(store_like, read_only=mode == "r")
+    if is_upath(store_like):
         return _from_upath(store_like, mode)
-    if isinstance(store_like, str | Path):
-        return _from_local_path(os.fspath(store_like), mode)
+    if isinstance(store_like, str):
+        return _from_local_path(store_like, mode)
     if isinstance(store_like, dict):
         return MemoryStore(store_like)
     if isinstance(store_like, MutableMapping):
@@ -167,6 +180,8 @@ def resolve_store_path(
     ------
     FileNotFoundError
         If the mode is ``"r"`` and there is no such folder or file.
+    FileExistsError
+        If the mode writes and there is a file where the folder would be.
 
     Examples
     --------
@@ -182,8 +197,8 @@ def resolve_store_path(
     if below and is_fsmap(store_like):
         raise ValueError("'path' was provided but is not used for FSMap store_like objects; put it into the mapper")
     store = resolve_store(store_like, mode=mode, storage_options=storage_options)
-    if mode == "r" and isinstance(store, LocalStore) and not os.path.exists(store._base):
-        raise FileNotFoundError(f"{store.root} does not exist")
+    if isinstance(store, LocalStore):
+        _check_folder(store._base.rstrip("/") or "/", mode)
     if isinstance(store, ManagedMemoryStore) and isinstance(store_like, str):
         # The path of the URL is the path of the node: the store itself begins at its root.
         below = join(store.path, below)

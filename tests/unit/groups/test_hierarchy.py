@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -84,12 +85,27 @@ def test_below_a_group(root: zarr.Group, group: GroupMetadata, array: Any) -> No
         base.create_hierarchy({"": group})
 
 
-def test_a_copy_within_is_not_stored_with_it(array: Any) -> None:
+def test_a_copy_that_comes_along_is_kept_and_true(group: GroupMetadata, array: Any, zarr_format: int) -> None:
     store = MemoryStore()
-    carrying = GroupMetadata(consolidated_metadata=ConsolidatedMetadata({}))
-    made = dict(zarr.create_hierarchy(store=store, nodes={"a": carrying}))
-    assert made["a"].metadata.consolidated_metadata is None
-    assert zarr.open_group(store, path="a").metadata.consolidated_metadata is None
+    carrying = dataclasses.replace(group, consolidated_metadata=ConsolidatedMetadata({"gone": group}))
+    nodes = {"a": carrying, "a/b": group, "a/b/x": array, "c": group}
+    made = dict(zarr.create_hierarchy(store=store, nodes=nodes))
+    for found in (made["a"], zarr.open_group(store, path="a", use_consolidated=True)):
+        assert sorted(found.metadata.consolidated_metadata.flattened_metadata) == ["b", "b/x"]
+    assert made["c"].metadata.consolidated_metadata is None
+    empty = dataclasses.replace(group, consolidated_metadata=ConsolidatedMetadata({}))
+    alone = dict(zarr.create_hierarchy(store=store, nodes={"d": empty}))["d"]
+    assert alone.metadata.consolidated_metadata == ConsolidatedMetadata({})
+    assert zarr.open_group(store, path="d", use_consolidated=True).metadata.consolidated_metadata is not None
+
+
+def test_single_nodes_keep_what_a_copy_lists(group: GroupMetadata, array: Any) -> None:
+    store = MemoryStore()
+    carrying = dataclasses.replace(group, consolidated_metadata=ConsolidatedMetadata({"x": array}))
+    dict(create_nodes(store=store, nodes={"a/x": array}))
+    made = dict(create_nodes(store=store, nodes={"a": carrying, "a/y": array}))["a"]
+    for found in (made, zarr.open_group(store, path="a", use_consolidated=True)):
+        assert sorted(found.metadata.consolidated_metadata.metadata) == ["x", "y"]
 
 
 def test_a_root_among_the_nodes(group: GroupMetadata, array: Any) -> None:

@@ -174,7 +174,7 @@ def test_named_memory_stores() -> None:
 
 
 def test_zip_files_are_known_by_suffix_and_by_content(tmp_path: Path) -> None:
-    new = resolve_store(tmp_path / "new.zip", mode="a")
+    new = resolve_store(f"{tmp_path}/new.zip", mode="a")
     assert type(new) is ZipStore
     assert not new.read_only
     with zipfile.ZipFile(tmp_path / "data.zarr", "w") as file:
@@ -184,15 +184,24 @@ def test_zip_files_are_known_by_suffix_and_by_content(tmp_path: Path) -> None:
         assert type(found) is ZipStore
         assert found.read_only is read_only
         assert found.exists_sync("zarr.json")
-    place = resolve_store_path(tmp_path / "data.zarr", mode="r", path="a")
+    place = resolve_store_path(f"{tmp_path}/data.zarr", mode="r", path="a")
     assert place.read_only
     with pytest.raises(FileExistsError):
-        asyncio.run(make_store_path(tmp_path / "data.zarr", mode="w-"))
+        asyncio.run(make_store_path(f"{tmp_path}/data.zarr", mode="w-"))
     (tmp_path / "folder.zip").mkdir()
-    assert type(resolve_store(tmp_path / "folder.zip")) is LocalStore
+    assert type(resolve_store(f"{tmp_path}/folder.zip")) is LocalStore
     os.chmod(tmp_path / "data.zarr", 0o444)
     if not os.access(tmp_path / "data.zarr", os.W_OK):
-        assert resolve_store(tmp_path / "data.zarr").read_only
+        assert resolve_store(f"{tmp_path}/data.zarr").read_only
+
+
+def test_a_path_object_is_a_folder_whatever_it_is_called(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        file.writestr("zarr.json", b"{}")
+    assert type(resolve_store(tmp_path / "a.zip", mode="r")) is LocalStore
+    assert type(resolve_store(tmp_path / "new.zip", mode="a")) is LocalStore
+    with pytest.raises(FileExistsError, match="by a string or by a ZipStore"):
+        resolve_store_path(tmp_path / "a.zip", mode="a")
 
 
 def test_fsspec_mappers(tmp_path: Path) -> None:
