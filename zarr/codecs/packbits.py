@@ -144,7 +144,7 @@ class PackBitsCodec(ArrayBytesMethods, ArrayBytesCodec):
         self, *, padding_encoding: str = "none", first_bit: int | None = None, last_bit: int | None = None
     ) -> None:
         put = object.__setattr__
-        put(self, "padding_encoding", one_of(padding_encoding, PADDING_ENCODING, "padding_encoding"))
+        put(self, "padding_encoding", one_of(padding_encoding, PADDING_ENCODING, "padding_encoding", "PackBitsCodec"))
         put(self, "first_bit", None if first_bit is None else parse_field_int(first_bit, "first_bit"))
         put(self, "last_bit", None if last_bit is None else parse_field_int(last_bit, "last_bit"))
         if (self.first_bit or 0) < 0 or (self.last_bit is not None and self.last_bit < (self.first_bit or 0)):
