@@ -114,22 +114,20 @@ class FsspecStore(Store):
 
     def _forget_loops(self) -> None:
         self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = weakref.WeakKeyDictionary()
-        self._taken = False
 
     def _filesystem(self) -> Any:
         """The file system whose connections belong to the running loop."""
         loop = asyncio.get_running_loop()
         fs = self._by_loop.get(loop)
         if fs is None:
-            fs = _clone(self.fs) if self._taken and _has_connections(self.fs) else self.fs
+            fs = self.fs if _claimed(self.fs, loop) or not _has_connections(self.fs) else _clone(self.fs)
             allow_connections(fs)
-            self._taken = True
             self._by_loop[loop] = fs
         return fs
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        del state["_by_loop"], state["_taken"]
+        del state["_by_loop"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -352,6 +350,12 @@ class FsspecStore(Store):
             for path in await fs._find(self.path, withdirs=True):
                 with contextlib.suppress(*self.allowed_exceptions):
                     await fs._rm(path, recursive=True)
+
+
+def _claimed(fs: Any, loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether a file system is this loop's: noted on it, since fsspec hands the same one to several stores."""
+    owner = fs.__dict__.setdefault("_zarr_loop", weakref.ref(loop))
+    return owner() is loop
 
 
 def _has_connections(fs: Any) -> bool:
