@@ -20,4 +20,4 @@ if compgen -G ".benchmarks/*/*.json" >/dev/null; then
     options+=(--benchmark-compare)
     [ -z "${FAIL_AT:-}" ] || options+=("--benchmark-compare-fail=min:$FAIL_AT")
 fi
-PYTHONPATH=. exec "$PYTHON" -m pytest -q -p no:cacheprovider -o "python_files=bench_*.py" "${options[@]}" "${files[@]}"
+PYTHONPATH=. exec "$PYTHON" -m pytest -q -p no:cacheprovider -o "python_files=bench_*.py" "${files[@]}" "${options[@]}"

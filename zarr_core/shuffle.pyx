@@ -29,6 +29,13 @@ from zarr_core.words cimport (
 
 cnp.import_array()
 
+cdef extern from "bits.h" nogil:
+    int zc_wide_bits()
+    int zc_has_avx2()
+    void zc_bits_avx2(const uint8_t* src, Py_ssize_t row, uint8_t* to)
+    void zc_bits_plain(const uint8_t* src, Py_ssize_t row, uint8_t* to)
+
+
 cdef enum:
     RELEASE_GIL_BYTES = 65536
     MAX_ITEMSIZE = 65280
@@ -213,6 +220,25 @@ cdef void bitshuffle_bytes(const uint8_t* src, uint8_t* dst, Py_ssize_t nbytes, 
     memcpy(dst + n * itemsize, src + n * itemsize, nbytes - n * itemsize)
 
 
+cdef Py_ssize_t bitunshuffle_wide(
+    const uint8_t* src, uint8_t* dst, Py_ssize_t n, Py_ssize_t itemsize,
+) noexcept nogil:
+    """256 items at a time; how many items were done."""
+    cdef uint8_t tile[256 * TILE_WIDTH]
+    cdef Py_ssize_t row = n // 8, done = n - n % 256, i, k
+    cdef bint avx2 = zc_has_avx2()
+    if itemsize > TILE_WIDTH or not zc_wide_bits():
+        return 0
+    for i in range(0, done, 256):
+        for k in range(itemsize):
+            if avx2:
+                zc_bits_avx2(src + k * 8 * row + i // 8, row, tile + 256 * k)
+            else:
+                zc_bits_plain(src + k * 8 * row + i // 8, row, tile + 256 * k)
+        unshuffle_bytes(tile, dst + i * itemsize, 256 * itemsize, itemsize)
+    return done
+
+
 cdef void bitunshuffle_bytes(const uint8_t* src, uint8_t* dst, Py_ssize_t nbytes, Py_ssize_t itemsize) noexcept nogil:
     cdef uint8_t tile[64 * TILE_WIDTH]
     cdef Py_ssize_t n = nbytes // itemsize, row = n // 8, i, b, width
@@ -221,7 +247,7 @@ cdef void bitunshuffle_bytes(const uint8_t* src, uint8_t* dst, Py_ssize_t nbytes
     if n % 8:
         memcpy(dst, src, nbytes)
         return
-    for i in range(0, n - 63, 64):
+    for i in range(bitunshuffle_wide(src, dst, n, itemsize), n - 63, 64):
         b = 0
         while b < itemsize:
             width = min(itemsize - b, TILE_WIDTH)

@@ -175,3 +175,15 @@ def test_width_and_dtype_guards(module: Any) -> None:
             function(b"abcdef", "i4")
         with pytest.raises(ValueError, match="out has 2 bytes, expected 4"):
             function(b"abcd", "i2", out=np.zeros(1, "i2"))
+
+
+@pytest.mark.parametrize("itemsize", [1, 2, 3, 4, 7, 8, 12, 16, 17, 24])
+def test_bits_of_many_items_together_and_apart(itemsize: int) -> None:
+    """Around the 64 and 256 items that are taken at a time."""
+    rng = np.random.default_rng(itemsize)
+    for items in (8, 56, 64, 72, 248, 256, 264, 320, 512, 760, 2056):
+        raw = rng.integers(0, 256, items * itemsize, dtype="u1").tobytes()
+        apart = bytes(shuffle.bitshuffle(raw, itemsize))
+        assert apart == bytes(reference.bitshuffle(raw, itemsize))
+        assert bytes(shuffle.bitunshuffle(apart, itemsize)) == raw
+        assert bytes(shuffle.bitunshuffle(raw, itemsize)) == bytes(reference.bitunshuffle(raw, itemsize))
