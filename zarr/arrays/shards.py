@@ -16,7 +16,7 @@ import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.arrays.transfer import decode_steps, note_place, raise_missing
 from zarr.errors import ChunkDecodeError
-from zarr.steps.requests import Gather, Get, GetRanges, Steps, Transfer
+from zarr.steps.requests import Gather, Get, GetParts, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
@@ -74,10 +74,12 @@ class ShardPart:
 
 def index_request(shard: ShardLevel, key: str, nchunks: int) -> Get:
     """The request for the index of a shard."""
+    return Get(key, _index_range(shard, nchunks))
+
+
+def _index_range(shard: ShardLevel, nchunks: int) -> RangeByteRequest | SuffixByteRequest:
     nbytes = shard.index_nbytes(nchunks)
-    if shard.index_location == "start":
-        return Get(key, RangeByteRequest(0, nbytes))
-    return Get(key, SuffixByteRequest(nbytes))
+    return RangeByteRequest(0, nbytes) if shard.index_location == "start" else SuffixByteRequest(nbytes)
 
 
 def read_index_steps(shard: ShardLevel, key: str, nchunks: int) -> Steps[Ndarray | None]:
@@ -129,24 +131,6 @@ def check_rows(table: Ndarray) -> None:
         )
 
 
-def fetch_steps(layout: ArrayLayout, key: str, rows: list[tuple[int, int] | None]) -> Steps[list[Buffer | None]]:
-    """The stored bytes at some rows of an index, near ones read together."""
-    ranges = [RangeByteRequest(row[0], row[0] + row[1]) for row in rows if row is not None]
-    if not ranges:
-        return [None] * len(rows)
-    config = layout.config
-    found = yield GetRanges(
-        key,
-        ranges,
-        max_gap_bytes=config.sharding_coalesce_max_gap_bytes,
-        max_coalesced_bytes=config.sharding_coalesce_max_bytes,
-    )
-    if found is None:
-        raise FileNotFoundError(f"the shard {key!r} went away while it was read")
-    answers = iter(found)
-    return [None if row is None else next(answers) for row in rows]
-
-
 # ----------------------------------------------------------------------------------------------- reading
 
 
@@ -167,10 +151,32 @@ def stored_steps(
         table = _parsed_index(shard, raw[start : start + nbytes], nchunks)
         places = [checked_row(table[i], i) for i in inner]
         return [None if place is None else raw[place[0] : place[0] + place[1]] for place in places]
-    rows = yield from read_index_steps(shard, key, nchunks)
-    if rows is None:
+    return (yield from _parts_steps(layout, shard, key, nchunks, inner))
+
+
+def _parts_steps(
+    layout: ArrayLayout, shard: ShardLevel, key: str, nchunks: int, inner: list[int]
+) -> Steps[list[Buffer | None] | None]:
+    """The same by the index of the shard, near inner chunks read together."""
+    rows: list[tuple[int, int] | None] = []
+
+    def choose(raw: Buffer) -> list[RangeByteRequest]:
+        table = _parsed_index(shard, raw, nchunks)
+        rows[:] = [checked_row(table[i], i) for i in inner]
+        return [RangeByteRequest(row[0], row[0] + row[1]) for row in rows if row is not None]
+
+    config = layout.config
+    found = yield GetParts(
+        key,
+        _index_range(shard, nchunks),
+        choose,
+        max_gap_bytes=config.sharding_coalesce_max_gap_bytes,
+        max_coalesced_bytes=config.sharding_coalesce_max_bytes,
+    )
+    if found is None:
         return None
-    return (yield from fetch_steps(layout, key, [checked_row(rows[i], i) for i in inner]))
+    answers = iter(found)
+    return [None if row is None else next(answers) for row in rows]
 
 
 def stored_inner_steps(layout: ArrayLayout, key: str, nchunks: int, place: int) -> Steps[Buffer | None]:

@@ -295,6 +295,8 @@ def update_attributes_steps(
         Whether ``changes`` are all that is left.
     """
     metadata = (yield Gather([_change_attributes_steps(handle, changes, tuple(removed), replace)]))[0]
+    if metadata is None:
+        return  # a finalizer, amid a change of this very group: what it asks for is done after that
     documents = metadata.to_buffer_dict(default_buffer_prototype())
     yield from record_changes_steps(handle.store, {handle.path: documents})
     yield from fresh_steps(handle)

@@ -18,7 +18,7 @@ from zarr.abc.store import is_synchronous
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.crossing import first_error
 from zarr.runners.inline import InlineRunner, range_limits, staged
-from zarr.runners.lock_table import CalledOff
+from zarr.runners.lock_table import LOCKS, MAX_READINGS, CalledOff
 from zarr.runners.locks import Holder, lock_prefix
 from zarr.runners.process_locks import lock_paths
 from zarr.runners.resources import get_executor
@@ -31,6 +31,7 @@ from zarr.steps.requests import (
     Gather,
     Get,
     GetMany,
+    GetParts,
     GetRanges,
     Hold,
     List,
@@ -168,6 +169,8 @@ class _Direct:
                         reply: Any = None
                     elif kind is Gather:
                         reply = [await self.run(child, holder) for child in request.steps]
+                    elif kind is GetParts:
+                        reply = self._inline.get_parts(request, holder)
                     elif kind is Await:
                         reply = await request.factory()
                     elif kind is Staged:
@@ -188,7 +191,6 @@ class _Direct:
         finally:
             steps.close()
             holder.release()
-
 
     async def _transfer(self, request: Transfer, above: Holder) -> None:
         async with _locked(request, self._prefix, above):
@@ -257,6 +259,8 @@ class _Coroutines:
             return await windowed((partial(self._gated, Get(key)) for key in request.keys), concurrency())
         if kind is Await:
             return await request.factory()
+        if kind is GetParts:
+            return await self._get_parts(request, holder)
         if kind is Transfer:
             async with _locked(request, self._prefix, holder):
                 await self._transfer(request)
@@ -288,6 +292,31 @@ class _Coroutines:
                 return None
             raise
         return answers
+
+    async def _get_parts(self, request: GetParts, above: Holder) -> list[Buffer | None] | None:
+        name = f"chunk:{self._prefix}/{request.key}"
+        for _ in range(MAX_READINGS):
+            moment = LOCKS.moment(name)
+            if moment is not None:
+                found = await self._get_parts_once(request)
+                if LOCKS.moment(name) == moment:
+                    return found
+        holder = Holder(self._prefix, above)
+        try:
+            await holder.acquire_async((request.key,), "chunk")
+            return await self._get_parts_once(request)
+        finally:
+            holder.release()
+
+    async def _get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
+        raw = await self._gated(Get(request.key, request.first))
+        if raw is None:
+            return None
+        ranges = request.ranges(raw)
+        if not ranges.ranges:
+            return []
+        async with request_gate():
+            return await self._get_ranges(ranges)
 
     async def _put(self, request: Put) -> None:
         await completed(self._store.set(request.key, request.value))

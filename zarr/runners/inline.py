@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +11,7 @@ from zarr.abc.store import bulk_access_of, get_many_of, is_synchronous
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.bulk import transfer
 from zarr.runners.crossing import first_error, sync
+from zarr.runners.lock_table import LOCKS, MAX_READINGS
 from zarr.runners.locks import Holder, PutOff, lock_prefix
 from zarr.runners.process_locks import lock_paths
 from zarr.steps.requests import (
@@ -20,6 +21,7 @@ from zarr.steps.requests import (
     Gather,
     Get,
     GetMany,
+    GetParts,
     GetRanges,
     Hold,
     List,
@@ -194,6 +196,8 @@ class InlineRunner:
                 return InlineRunner(store).run(request.steps, holder)
         if type(request) is Transfer:
             return self._transfer_locked(request, holder)
+        if type(request) is GetParts:
+            return self.get_parts(request, holder)
         raise TypeError(f"steps yielded {request!r}, which is no request")
 
     def _get_some(self, request: GetMany) -> Sequence[Buffer | None]:
@@ -215,6 +219,31 @@ class InlineRunner:
         for index, value in found:
             answers[index] = value
         return answers
+
+    def get_parts(self, request: GetParts, above: Holder) -> list[Buffer | None] | None:
+        """Parts of one value, and not of what it is replaced with meanwhile."""
+        name = f"chunk:{self._lock_prefix()}/{request.key}"
+        for _ in range(MAX_READINGS):
+            moment = LOCKS.moment(name)
+            if moment is not None:
+                found = self._get_parts_once(request)
+                if LOCKS.moment(name) == moment:
+                    return found
+        # Somebody writes all the time: this reading takes its turn among the writers.
+        holder = Holder(self._lock_prefix(), above)
+        try:
+            with suppress(PutOff):  # what this thread was at, when it was interrupted, goes on after this reading
+                holder.acquire((request.key,), "chunk")
+            return self._get_parts_once(request)
+        finally:
+            holder.release()
+
+    def _get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
+        raw = self._get(request.key, prototype=default_buffer_prototype(), byte_range=request.first)
+        if raw is None:
+            return None
+        ranges = request.ranges(raw)
+        return self._get_ranges(ranges) if ranges.ranges else []
 
     def _put_if_absent(self, request: PutIfAbsent) -> bool:
         put_if_absent = getattr(self.store, "put_if_absent_sync", None)

@@ -29,6 +29,9 @@ else:
 MAX_NAMED_KEYS: Final = 1 << 16
 """A claim of more keys than these takes every key of its array for its own, rather than naming them all."""
 
+MAX_READINGS: Final = 3
+"""How often a value is read again in parts that was changed meanwhile, before its key is locked for reading."""
+
 WATCH_SECONDS: Final = 0.02
 """How often a thread that waits for a key looks whether its operation was called off meanwhile."""
 
@@ -88,6 +91,7 @@ class LockTable:
         self._guard = threading.RLock()
         self._queues: dict[str, deque[_Waiter]] = {}
         self._claims: list[Claim] = []
+        self._ends = 0
 
     def __len__(self) -> int:
         return len(self._queues) + len(self._claims)
@@ -140,15 +144,30 @@ class LockTable:
     def end_claim(self, claim: Claim) -> None:
         """Forget a claim; keys of it for which others wait are theirs now, unless another claim has them."""
         with self._guard:
+            self._ends += 1
             self._claims.remove(claim)
             taken = [name for name in claim.taken if not self._hand_on(name)]
         for name in taken:
             self.release(name)
 
+    def moment(self, name: str) -> int | None:
+        """A number that changes when keys are let go; None while this key is held.
+
+        Where it is the same before and after some readings of a value, nobody has changed the value meanwhile.
+        """
+        if name in self._queues:
+            return None
+        if self._claims:
+            with self._guard:
+                if any(claim.covers(name) for claim in self._claims):
+                    return None
+        return self._ends
+
     def release(self, name: str) -> None:
         """Let the key go, or hand it to the first who waits and can still be reached."""
         while True:
             with self._guard:
+                self._ends += 1
                 queue = self._queues.get(name)
                 if queue is None:
                     return

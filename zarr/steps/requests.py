@@ -92,6 +92,46 @@ class GetRanges(Request):
         self.max_coalesced_bytes = max_coalesced_bytes
 
 
+class GetParts(Request):
+    """Ask for ranges of one value that a first range of it tells: the chunks of a shard, by its index.
+
+    The answer is a list of Buffers in the order of the ranges, all of one value, whoever replaces it meanwhile in this
+    process; or None where there is no such key.
+
+    Parameters
+    ----------
+    key : str
+    first : ByteRequest
+    choose : callable
+        Takes the Buffer of the first range, returns the ranges; may be called more than once.
+    """
+
+    __slots__ = ("choose", "first", "key", "max_coalesced_bytes", "max_gap_bytes")
+
+    def __init__(
+        self,
+        key: str,
+        first: ByteRequest,
+        choose: Callable[[Buffer], Sequence[ByteRequest]],
+        max_gap_bytes: int | None = None,
+        max_coalesced_bytes: int | None = None,
+    ) -> None:
+        self.key = key
+        self.first = first
+        self.choose = choose
+        self.max_gap_bytes = max_gap_bytes
+        self.max_coalesced_bytes = max_coalesced_bytes
+
+    def ranges(self, raw: Buffer) -> GetRanges:
+        """The second request, when the first range has come."""
+        return GetRanges(
+            self.key,
+            self.choose(raw),
+            max_gap_bytes=self.max_gap_bytes,
+            max_coalesced_bytes=self.max_coalesced_bytes,
+        )
+
+
 class Put(Request):
     """Store a value under a key, replacing what was there; the answer is None."""
 
@@ -337,6 +377,7 @@ __all__ = [
     "DeletePrefix",
     "Gather",
     "Get",
+    "GetParts",
     "GetMany",
     "GetRanges",
     "Hold",

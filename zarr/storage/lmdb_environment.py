@@ -52,6 +52,7 @@ class Environment:
         self._options = {"sync": sync, "metasync": sync, "map_size": map_size, "subdir": subdir}
         self._gate = threading.Condition()
         self._running = 0
+        self._changes: dict[int, Any] = {}
         self._changing = False
         self._env: Any = self._open()
         self.max_key_bytes: int = self._env.max_key_size()
@@ -116,17 +117,22 @@ class Environment:
             )
 
     @contextmanager
-    def _transaction(self, **options: Any) -> Iterator[Any]:
+    def _inside(self) -> Iterator[None]:
+        """Nothing is changed about the environment, and no process is forked, while it is used in here."""
         with self._gate:
             self._gate.wait_for(lambda: not self._changing)
             self._running += 1
         try:
-            with self._env.begin(**options) as transaction:
-                yield transaction
+            yield
         finally:
             with self._gate:
                 self._running -= 1
                 self._gate.notify_all()
+
+    @contextmanager
+    def _transaction(self, **options: Any) -> Iterator[Any]:
+        with self._inside(), self._env.begin(**options) as transaction:
+            yield transaction
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -157,18 +163,31 @@ class Environment:
 
     def write(self, change: Callable[[Any], T]) -> T:
         """Run a change in a transaction, again in a larger map where there was no room; its result."""
+        nested = self._changes.get(threading.get_ident())
+        if nested is not None:
+            # This thread is amid a change already: what a finalizer wants is done along with it.
+            return change(nested)
         try:
             while True:
-                size = int(self._env.info()["map_size"])
+                with self._inside():
+                    size = int(self._env.info()["map_size"])
                 try:
                     with self._transaction(write=True, buffers=True) as transaction:
-                        return change(transaction)
+                        return self._changed(change, transaction)
                 except self._lmdb.MapResizedError:
                     self._resize(None)
                 except self._lmdb.MapFullError:
                     self._resize(size)
         except self._lmdb.Error as error:
             self._translate(error)
+
+    def _changed(self, change: Callable[[Any], T], transaction: Any) -> T:
+        me = threading.get_ident()
+        self._changes[me] = transaction
+        try:
+            return change(transaction)
+        finally:
+            del self._changes[me]
 
     def pause(self) -> bool:
         """Wait until no transaction is under way, and let none begin until :meth:`go_on`."""

@@ -244,7 +244,7 @@ class _Registry:
     """The dictionaries of this process by name."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a finalizer may use the library at any allocation
         self._dicts: weakref.WeakValueDictionary[str, _SharedDict] = weakref.WeakValueDictionary()
         self._numbers = count()
 

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias
 from urllib.parse import quote
 
 from zarr.errors import ReadOnlyError
+from zarr.storage.fork_gate import ForkGate
 
 Journal: TypeAlias = Literal["wal", "delete", "truncate", "persist"]
 Synchronous: TypeAlias = Literal["off", "normal", "full", "extra"]
@@ -27,6 +28,9 @@ _TABLE: Final = "CREATE TABLE IF NOT EXISTS zarr (k TEXT PRIMARY KEY, v BLOB)"
 
 _INHERITED: list[Any] = []
 """Connections of a parent process. Closing one here could fold up a log that the parent still writes."""
+
+
+_GATE: Final = ForkGate()
 
 
 class Connections:
@@ -56,8 +60,10 @@ class Connections:
 
     def _renew(self) -> None:
         self._pid = os.getpid()
-        self._guard = threading.Lock()
-        self._writer = threading.Lock()
+        # Reentrant: a finalizer may run, and use the library, amid any call.
+        self._guard = threading.RLock()
+        self._writer = threading.RLock()
+        self._changing: sqlite3.Connection | None = None
         self._idle: list[sqlite3.Connection] = []
         self._all: list[sqlite3.Connection] = []
 
@@ -74,8 +80,9 @@ class Connections:
         with self._guard:
             idle, self._idle = self._idle, []
             self._all = []
-        for connection in idle:
-            connection.close()
+        with _GATE.call():
+            for connection in idle:
+                connection.close()
 
     # Opening
 
@@ -168,15 +175,16 @@ class Connections:
             yield None
             return
         try:
-            connection = self._take()
-            try:
-                if snapshot:
-                    connection.execute("BEGIN")
-                yield connection
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                self._give(connection)
+            with _GATE.call():
+                connection = self._take()
+                try:
+                    if snapshot:
+                        connection.execute("BEGIN")
+                    yield connection
+                finally:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    self._give(connection)
         except sqlite3.OperationalError as error:
             if self.read_only and "no such table" in str(error):
                 raise OSError(errno.EINVAL, "this SQLite database has no table 'zarr'", self.path) from error
@@ -190,13 +198,18 @@ class Connections:
         try:
             self._check_process()
             # Threads stand in a queue here: SQLite itself would have them try again and again.
-            with self._writer:
-                connection = self._take()
+            with self._writer, _GATE.call():
+                if self._changing is not None:
+                    # This thread is amid a change already: what a finalizer wants is done along with it.
+                    yield self._changing
+                    return
+                connection = self._changing = self._take()
                 try:
                     connection.execute("BEGIN IMMEDIATE")
                     yield connection
                     connection.execute("COMMIT")
                 finally:
+                    self._changing = None
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                     self._give(connection)

@@ -16,6 +16,7 @@ from typing import IO, Any, Final, Literal
 
 from zarr.storage.files import partial_name, sync_directory
 from zarr.storage.keys import check_key
+from zarr.storage.zip_forks import watch
 from zarr.storage.zip_format import (
     END_SIZE,
     HEADER_SIZES,
@@ -49,11 +50,15 @@ class Handle:
     def __init__(self, file: IO[bytes] | io.FileIO, *, owned: bool) -> None:
         self._file = file
         self._owned = owned
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._fd = file.fileno() if owned and _HAS_PREAD else -1
         # What cannot go back can still be written from front to back; and some readers fail at the end of the file.
         self._seekable = file.seekable() if isinstance(file, io.IOBase) else True
         self._limit = None if isinstance(file, io.IOBase) else self.size()
+
+    def renew_lock(self) -> None:
+        """Make a new lock; for a forked child."""
+        self._lock = threading.RLock()
 
     def read_at(self, offset: int, length: int) -> bytes:
         """Read that part of the file; fewer bytes where the file ends."""
@@ -125,6 +130,7 @@ class Archive:
 
     def _prepare(self) -> None:
         self.lock = threading.RLock()
+        watch(self)
         self.entries: dict[str, Entry] = {}
         self._handle: Handle | None = None
         self._temporary: str | None = None
@@ -133,6 +139,12 @@ class Archive:
         self._new = False
         self._end = 0
         self._pid = os.getpid()
+
+    def renew_locks(self) -> None:
+        """Make new locks; for a forked child."""
+        self.lock = threading.RLock()
+        if self._handle is not None:
+            self._handle.renew_lock()
 
     def __getstate__(self) -> dict[str, Any]:
         if self.file is not None:

@@ -1,0 +1,190 @@
+"""Finalizers, forks, nested loops, the end of the interpreter: nothing hangs, complains or leaves things over."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from tests.trust.together import KINDS, make_store, open_descriptors, rounds, run_together, threads_named
+from zarr.runners.lock_table import LOCKS
+from zarr.storage import MemoryStore
+
+posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="posix only")
+
+
+class Writes:
+    """In a circle of references, so that the collector finds it, some time, anywhere."""
+
+    def __init__(self, action: Any) -> None:
+        self.action, self.me = action, self
+
+    def __del__(self) -> None:
+        self.action()
+
+
+@pytest.fixture
+def eager_collector() -> Any:
+    before = gc.get_threshold()
+    gc.set_threshold(20, 2, 2)
+    yield
+    gc.set_threshold(*before)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("eager_collector")
+def test_finalizers_that_write_what_is_being_written(kind: str, tmp_path: Path) -> None:
+    store = make_store(kind, tmp_path)
+    array = zarr.create_array(store, name="a", shape=64, chunks=16, dtype="i4")
+    group = zarr.open_group(store, mode="a")
+
+    def work(number: int) -> None:
+        for i in range(rounds(12, 100)):
+            Writes(lambda number=number, i=i: array.__setitem__(number * 16 + 8, i + 1))
+            Writes(lambda number=number, i=i: group.attrs.__setitem__(f"{number}", i))
+            array[number * 16 : number * 16 + 3] = i
+            array[:] = array[:]
+            group.attrs["x"] = i
+
+    run_together([lambda n=n: work(n) for n in range(4)])
+    gc.collect()
+    for thread in threads_named("zarr_put_off"):
+        thread.join(10)
+    assert len(LOCKS) == 0
+    store.close()
+
+
+def test_what_a_finalizer_wants_is_done_when_the_interrupted_write_is_done() -> None:
+    class Store(MemoryStore):
+        armed = False
+
+        def get_sync(self, key: str, **options: Any) -> Any:
+            found = super().get_sync(key, **options)
+            if self.armed and "c/" in key:
+                self.armed = False
+                array[2] = 7
+            return found
+
+    store = Store()
+    array = zarr.create_array(store, shape=8, chunks=8, dtype="i4")
+    array[:] = 1
+    store.armed = True
+    array[1] = 5
+    assert array[:4].tolist() == [1, 5, 7, 1]
+    assert len(LOCKS) == 0
+
+
+@posix
+@pytest.mark.parametrize("kind", KINDS)
+def test_forks_at_any_moment(kind: str, tmp_path: Path) -> None:
+    store = make_store(kind, tmp_path)
+    array = zarr.create_array(store, shape=(64, 64), chunks=(8, 64), dtype="i4")
+    array[...] = 1
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        while not done.is_set():
+            array[number * 8 + 1] = number
+            array[number * 8]
+            array[...]
+
+    threads = [threading.Thread(target=work, args=(n,), daemon=True) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(rounds(6, 60)):
+            time.sleep(0.01)
+            child = os.fork()
+            if child == 0:
+                try:
+                    found = array[0].tolist()
+                    if kind != "zip":
+                        array[40, 3] = 5
+                        found += array[40, 3:4].tolist()
+                    os._exit(0 if found[:64] == [1] * 64 else 3)
+                except BaseException:
+                    os._exit(4)
+            deadline = time.monotonic() + 15
+            while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
+                if time.monotonic() > deadline:
+                    os.kill(child, 9)
+                    os.waitpid(child, 0)
+                    pytest.fail("the child hangs")
+                time.sleep(0.005)
+            assert os.waitstatus_to_exitcode(ended[1]) == 0
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join(20)
+
+
+def test_a_synchronous_call_inside_a_running_loop() -> None:
+    async def main() -> int:
+        array = zarr.create_array({}, shape=8, dtype="i4")
+        array[:] = 3
+        inner = await zarr.api.asynchronous.open_array(store=array.store)
+        return int(array[0]) + int(await inner.getitem(0))
+
+    assert asyncio.run(main()) == 6
+
+
+ENDS = {
+    "bulk": "array[...] = 1",
+    "async": "asyncio.run(main())",
+    "thread": "threading.Thread(target=lambda: array.__setitem__(..., 2)).start()",
+    "daemon": "threading.Thread(target=forever, daemon=True).start()",
+    "finalizer": "keep.append(Late())",
+    "atexit": "import atexit; atexit.register(lambda: array.__setitem__(3, 3))",
+}
+
+
+@pytest.mark.parametrize("way", ENDS)
+def test_the_interpreter_ends_in_silence(way: str, tmp_path: Path) -> None:
+    script = f"""
+import asyncio, threading, sys
+import numpy as np, zarr
+array = zarr.create_array(sys.argv[1], shape=(64, 1000), chunks=(1, 1000), dtype="i4")
+keep = []
+class Late:
+    def __del__(self, array=array):
+        array[0, 0] = 9
+async def main():
+    inner = await zarr.api.asynchronous.open_array(store=sys.argv[1])
+    await inner.setitem(..., 4)
+def forever():
+    while True:
+        array[...] = 5
+{ENDS[way]}
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "a")], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_nothing_is_left_over(tmp_path: Path) -> None:
+    """Threads and descriptors after many operations are those after a few."""
+
+    def work() -> None:
+        array = zarr.create_array(tmp_path / "data", shape=(256, 4096), chunks=(16, 4096), dtype="f4", overwrite=True)
+        array[...] = np.ones((256, 4096), "f4")
+        array[3:5] = 2
+        array[...]
+
+    for _ in range(3):
+        work()
+    before = open_descriptors(), threading.active_count()
+    for _ in range(20):
+        work()
+    gc.collect()
+    assert (open_descriptors(), threading.active_count()) <= (before[0], before[1] + 1)
