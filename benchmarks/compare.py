@@ -67,6 +67,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--peers", default="z34,fused,zarrs,z2,ts,h5py,limit")
     parser.add_argument("--save", action="store_true", help="write benchmarks/RESULTS.md")
+    parser.add_argument("--remote", action="store_true", help="with --save: measure stores over a network, too")
     parser.add_argument("--json", type=Path, help="write the figures there, too")
     parser.add_argument("--quick", action="store_true", help="small inputs")
     return parser.parse_args()
@@ -96,7 +97,7 @@ def main() -> None:
     if options.json:
         options.json.write_text(json.dumps(figures))
     if options.save:
-        save(figures, pythons, options.rounds, machine)
+        save(figures, pythons, options.rounds, machine, options.remote)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,9 @@ library is ahead. `limit` is a C loop without Python for each chunk (`limit.c`);
 Rows in "x array" are peak memory in multiples of the array."""
 
 
+NOT_REMOTE = "Not measured here; `python benchmarks/remote.py` measures it."
+
+
 def middle(results: list[dict[str, Any]], clock: str) -> float:
     """Return the median over the rounds."""
     return statistics.median(result[clock] for result in results)
@@ -105,11 +108,11 @@ def remote_table(pythons: dict[str, str]) -> list[str]:
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=HERE)
     table = [line for line in done.stdout.splitlines() if line.startswith("|")]
     print(done.stdout if table else done.stderr)
-    return table or ["Not measured here; `python benchmarks/remote.py` measures it."]
+    return table or [NOT_REMOTE]
 
 
-def save(figures: Figures, pythons: dict[str, str], rounds: int, machine: str) -> None:
-    """Write RESULTS.md."""
+def save(figures: Figures, pythons: dict[str, str], rounds: int, machine: str, remote: bool = False) -> None:
+    """Write RESULTS.md; with the table of the network, if so asked."""
     columns = list(pythons)
     lines = ["# Measured side by side", "", EXPLANATION.format(rounds=rounds), "", f"Machine: {machine}", ""]
     lines += [*versions(pythons), ""]
@@ -117,7 +120,7 @@ def save(figures: Figures, pythons: dict[str, str], rounds: int, machine: str) -
         lines += [f"## {title}", "", *heading(columns)]
         lines += [*(format_row(name, row, columns, clock) for name, row in figures.items() if row), ""]
     lines += ["## Rows that fall short of their goal", "", *shortfalls(figures), ""]
-    lines += ["## Over a network", "", *remote_table(pythons), ""]
+    lines += ["## Over a network", "", *(remote_table(pythons) if remote else [NOT_REMOTE]), ""]
     lines += ["Made by `python benchmarks/compare.py --save`."]
     RESULTS.write_text("\n".join(lines) + "\n")
 
