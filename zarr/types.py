@@ -326,6 +326,22 @@ def parse_enum(data: object, cls: type[E]) -> E:
     raise ValueError(f"Value must be one of {list(enum_names(cls))}. Got {data} instead.")
 
 
+def printable(text: str) -> str:
+    """Return text from a file as it may be shown: what is no printable character is escaped.
+
+    Control characters, the escape sequences of terminals, marks that turn the direction of writing and lone surrogates
+    could make a page or a terminal show something else than what is there.
+
+    Examples
+    --------
+    >>> printable("a\\x1b[31m\\u202e")
+    'a\\\\x1b[31m\\\\u202e'
+    """
+    if text.isprintable():
+        return text
+    return "".join([char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text])
+
+
 def parse_fill_value(data: Any) -> Any:
     """Return the fill value as it is; its check belongs to the data type.
 

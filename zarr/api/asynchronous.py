@@ -276,6 +276,7 @@ async def create(
     config: ArrayConfigLike | None = None,
     mode: AccessModeLiteral | None = None,
     data: npt.ArrayLike | None = None,
+    checksum: bool = False,
     **kwargs: Any,
 ) -> AsyncArray[Any]:
     return as_array(await run(create_call(**given(locals()))))
@@ -303,6 +304,7 @@ async def create_array(
     overwrite: bool = False,
     config: ArrayConfigLike | None = None,
     write_data: bool = True,
+    checksum: bool = False,
 ) -> AsyncArray[Any]:
     return as_array(await run(create_array_call(**given(locals()))))
 

@@ -234,6 +234,10 @@ def _as_copy(parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters of ``create_array`` as ``from_array`` calls them: what is left to choose is kept."""
     if parameters.pop("shape", None) is not None or parameters.pop("dtype", None) is not None:
         raise ValueError("data gives the shape and the dtype of the new array: give either data, or shape and dtype")
+    if parameters.pop("checksum", False):
+        raise ValueError(
+            "checksum=True is for new data; a copy of a zarr array keeps its codecs: give compressors=, crc32c last"
+        )
     return {
         name: "keep" if name in ("filters", "compressors", "serializer") and is_auto(value) else value
         for name, value in parameters.items()

@@ -74,6 +74,7 @@ def create(
     config: ArrayConfigLike | None = None,
     mode: AccessModeLiteral | None = None,
     data: npt.ArrayLike | None = None,
+    checksum: bool = False,
     **kwargs: Any,
 ) -> Array[Any]:
     """Make an array.
@@ -121,6 +122,8 @@ def create(
         where nothing is.
     data : array-like, optional
         What to fill the array with.
+    checksum : bool
+        Store a CRC-32C checksum with every chunk; of format 3.
     synchronizer : ThreadSynchronizer or ProcessSynchronizer, optional
         Whom partial writes wait for; see ``locking`` in :class:`zarr.core.array_spec.ArrayConfig`.
     chunk_store, cache_metadata, cache_attrs, read_only, object_codec, meta_array
@@ -168,6 +171,7 @@ def create_array(
     overwrite: bool = False,
     config: ArrayConfigLike | None = None,
     write_data: bool = True,
+    checksum: bool = False,
 ) -> Array[Any]:
     """Make an array.
 
@@ -200,6 +204,8 @@ def create_array(
     config : ArrayConfig or dict, optional
     write_data : bool
         Whether ``data`` is written, or only lends its shape and dtype.
+    checksum : bool
+        Store a CRC-32C checksum with every chunk (within shards: with every inner chunk); of format 3.
 
     Returns
     -------

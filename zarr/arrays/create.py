@@ -112,6 +112,7 @@ def new_array_metadata(
     attributes: Mapping[str, Any] | None = None,
     chunk_key_encoding: ChunkKeyEncodingLike | None = None,
     dimension_names: Iterable[str | None] | None = None,
+    checksum: bool = False,
 ) -> ArrayV2Metadata | ArrayV3Metadata:
     """The metadata document of a new array, all defaults filled in.
 
@@ -130,6 +131,8 @@ def new_array_metadata(
     attributes : mapping, optional
     chunk_key_encoding : ChunkKeyEncoding or dict, optional
     dimension_names : iterable of str or None, optional
+    checksum : bool
+        Whether a CRC-32C checksum is stored with every chunk (within shards: with every inner chunk).
 
     Returns
     -------
@@ -157,7 +160,7 @@ def new_array_metadata(
         "attributes": dict(attributes or {}),
     }
     if zarr_format == 2:
-        _refuse_v3_words(shards, serializer, dimension_names)
+        _refuse_v3_words(shards, serializer, dimension_names, checksum)
         if not grid.is_regular:
             raise ValueError("Zarr format 2 does not support rectilinear chunk grids.")
         chosen, compressor = choose_codecs_v2(zdtype, filters, compressors)
@@ -172,7 +175,7 @@ def new_array_metadata(
         )
     if order is not None:
         warn_order()
-    codecs = choose_codecs_v3(zdtype, filters, serializer, compressors)
+    codecs = with_checksum(choose_codecs_v3(zdtype, filters, serializer, compressors), checksum)
     outer, codecs = with_shards(lengths, grid, shards, zdtype, codecs)
     return ArrayV3Metadata(
         data_type=zdtype,
@@ -198,7 +201,14 @@ def choose_fill_value(zdtype: ZDType[Any, Any], fill_value: Any, zarr_format: in
     return None if fill_value is None else zdtype.cast_scalar(fill_value)
 
 
-def _refuse_v3_words(shards: Any, serializer: Any, dimension_names: Any) -> None:
+def with_checksum(codecs: tuple[Any, ...], wanted: bool) -> tuple[Any, ...]:
+    """The codecs of a chunk, with a checksum behind them where one is wanted and none is there."""
+    return (*codecs, Crc32cCodec()) if wanted and not isinstance(codecs[-1], Crc32cCodec) else codecs
+
+
+def _refuse_v3_words(shards: Any, serializer: Any, dimension_names: Any, checksum: bool) -> None:
+    if checksum:
+        raise ValueError("checksum=True belongs to Zarr format 3; in format 2 a checksum is a filter of numcodecs.")
     if shards is not None:
         raise ValueError(
             "Zarr format 2 arrays can only be created with `shard_shape` set to `None`. "

@@ -12,6 +12,7 @@ from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.arrays.info import ArrayInfo
 from zarr.arrays.walks import ChunkWalks
 from zarr.errors import ZarrDeprecationWarning
+from zarr.types import printable
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
@@ -214,7 +215,7 @@ class ArrayFace(ChunkWalks):
         )
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.store_path} shape={self.shape} dtype={self.dtype}>"
+        return printable(f"<{type(self).__name__} {self.store_path} shape={self.shape} dtype={self.dtype}>")
 
 
 def _sizes(grid: Any) -> tuple[tuple[int, ...], ...]:

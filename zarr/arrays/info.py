@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zarr.types import MemoryOrder, ZarrFormat
+from zarr.types import MemoryOrder, ZarrFormat, printable
 
 _UNITS = ("", "K", "M", "G", "T", "P")
 
@@ -67,7 +67,7 @@ class ArrayInfo:
     _count_chunks_initialized: int | None = None
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name:<19}: {value}" for name, value in self._rows() if value is not None)
+        return "\n".join(f"{name:<19}: {printable(str(value))}" for name, value in self._rows() if value is not None)
 
     def _rows(self) -> list[tuple[str, object]]:
         counted = "Chunks Initialized" if self._shard_shape is None else "Shards Initialized"

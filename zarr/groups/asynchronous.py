@@ -41,6 +41,7 @@ from zarr.groups.walk import Lookup, Lookups, look_up, members_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for
 from zarr.storage.resolve import resolve_store_path
+from zarr.types import printable
 
 if TYPE_CHECKING:
     from zarr.array_spec import ArrayConfigLike
@@ -103,7 +104,7 @@ class AsyncGroup(GroupFace):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<AsyncGroup {self.store_path}>"
+        return printable(f"<AsyncGroup {self.store_path}>")
 
     def _wrap(self, record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
         return adopted(self._handle, wrap_async(record))
@@ -288,6 +289,7 @@ class AsyncGroup(GroupFace):
         overwrite: bool = False,
         config: ArrayConfigLike | None = None,
         write_data: bool = True,
+        checksum: bool = False,
     ) -> AsyncArray[Any]:
         parameters = creation_parameters(locals())
         return await self._create(name, parameters)

@@ -69,6 +69,7 @@ def legacy_array_steps(
     config: Any = None,
     data: Any = None,
     shards: Any = None,
+    checksum: bool = False,
     synchronizer: Any = None,
     **without_effect: Any,
 ) -> Steps[ArrayHandle]:
@@ -103,6 +104,7 @@ def legacy_array_steps(
         "fill_value": fill_value,
         "order": order,
         "overwrite": overwrite,
+        "checksum": checksum,
         "zarr_format": zarr_format,
         "attributes": None if attributes is None else dict(attributes),
         "config": with_synchronizer(_config(config, write_empty_chunks), synchronizer),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from zarr.types import ZarrFormat
+from zarr.types import ZarrFormat, printable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,4 +42,4 @@ class GroupInfo:
             ("No. arrays", self._count_arrays),
             ("No. groups", self._count_groups),
         ]
-        return "\n".join(f"{name:<12}: {value}" for name, value in rows if value is not None)
+        return "\n".join(f"{name:<12}: {printable(str(value))}" for name, value in rows if value is not None)

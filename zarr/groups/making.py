@@ -63,6 +63,7 @@ class MakesArrays:
         overwrite: bool = False,
         config: ArrayConfigLike | None = None,
         write_data: bool = True,
+        checksum: bool = False,
     ) -> Array[Any]:
         """Make an array below the group, with the groups between.
 
@@ -92,6 +93,8 @@ class MakesArrays:
         config : ArrayConfig or dict, optional
         write_data : bool
             Whether ``data`` is written, or only lends its shape and dtype.
+        checksum : bool
+            Store a CRC-32C checksum with every chunk (within shards: with every inner chunk); of format 3.
 
         Returns
         -------
@@ -133,6 +136,7 @@ class MakesArrays:
         overwrite: bool = False,
         config: ArrayConfigLike | None = None,
         write_data: bool = True,
+        checksum: bool = False,
     ) -> Array[Any]:
         """Another name of :meth:`create_array`, with the same parameters.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
+from zarr.types import printable
 
 if TYPE_CHECKING:
     import html
@@ -88,6 +89,7 @@ def draw_tree(root: str, nodes: Iterable[tuple[str, str]], *, truncated: str = "
     for path, detail in nodes:
         parent, _, name = path.rpartition("/")
         children.setdefault(parent, []).append((name, path, detail))
+    root = printable(root)
     text = [f"{root}\n"]
     bold = [f"{_bold(root)}\n"]
     page = [f"<b>{html.escape(root)}</b>\n"]
@@ -95,7 +97,7 @@ def draw_tree(root: str, nodes: Iterable[tuple[str, str]], *, truncated: str = "
     while pending:
         name, path, detail, last, indent = pending.pop()
         stem = indent + ("└── " if last else "├── ")
-        tail = f" {detail}" if detail else ""
+        name, tail = printable(name), f" {printable(detail)}" if detail else ""
         text.append(f"{stem}{name}{tail}\n")
         bold.append(f"{stem}{_bold(name)}{tail}\n")
         page.append(f"{stem}<b>{html.escape(name)}</b>{html.escape(tail)}\n")

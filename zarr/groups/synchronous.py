@@ -30,6 +30,7 @@ from zarr.groups.operations import (
 from zarr.groups.summary import info_complete_steps, tree_steps
 from zarr.runners.choose import runner_for
 from zarr.storage.resolve import resolve_store_path
+from zarr.types import printable
 
 if TYPE_CHECKING:
     from zarr.array_spec import ArrayConfig
@@ -259,7 +260,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         return self._run(tree_steps(self._handle, expand, level, max_nodes, plain))
 
     def __repr__(self) -> str:
-        return f"<Group {self.store_path}>"
+        return printable(f"<Group {self.store_path}>")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Group):
