@@ -202,7 +202,9 @@ class LocalStore(SyncStore):
         """Return the values of several keys; None where there is no such key."""
         keys = list(keys)
         for key in keys:
-            self._path(key)
+            check_key(key)
+            if self.links == "inside":
+                self._check_inside(key)
         make = (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes
         found = zarr_core.read_files(self._base, keys)
         return [
