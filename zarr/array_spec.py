@@ -28,6 +28,7 @@ class ArrayConfigParams(TypedDict):
     sharding_coalesce_max_gap_bytes: int
     sharding_coalesce_max_bytes: int
     locking: str
+    chunk_cache_bytes: int
 
 
 def parse_locking(data: object) -> str:
@@ -46,6 +47,25 @@ def parse_locking(data: object) -> str:
     if isinstance(data, str) and (data in {"thread", "process"} or (data.startswith("process:") and len(data) > 8)):
         return data
     raise ValueError(f"locking must be 'thread', 'process' or 'process:<folder>', got {data!r}")
+
+
+def parse_cache_bytes(data: object) -> int:
+    """Return how many bytes of decoded chunks are kept, checked.
+
+    Raises
+    ------
+    ValueError
+        When it is negative.
+
+    Examples
+    --------
+    >>> parse_cache_bytes(1 << 20)
+    1048576
+    """
+    nbytes = parse_int(data)
+    if nbytes < 0:
+        raise ValueError(f"chunk_cache_bytes must be 0 (no cache) or more, got {nbytes}")
+    return nbytes
 
 
 _CONFIG_KEYS = tuple(ArrayConfigParams.__annotations__)
@@ -71,6 +91,11 @@ class ArrayConfig:
         Whom writes to parts of chunks, appends, resizes and changes of attributes wait for. "thread": threads and tasks
         of this process; that is always on. "process": other processes with the same setting, too, by lock files beside
         the data. "process:<folder>": the same, by lock files in a folder.
+    chunk_cache_bytes
+        Up to so many bytes of decoded chunks are kept in this process, for reads that touch few chunks; 0 for none.
+        They are used only while the store says that the stored value is still the same, so what was written is seen,
+        by whomever it was written: a local folder tells by time, size and inode of the file, a store in memory by the
+        object. Chunks of stores that cannot tell are not kept.
 
     Examples
     --------
@@ -84,6 +109,7 @@ class ArrayConfig:
     sharding_coalesce_max_gap_bytes: int
     sharding_coalesce_max_bytes: int
     locking: str
+    chunk_cache_bytes: int
 
     def __init__(
         self,
@@ -94,6 +120,7 @@ class ArrayConfig:
         sharding_coalesce_max_gap_bytes: int = 1 << 20,
         sharding_coalesce_max_bytes: int = 16 << 20,
         locking: str = "thread",
+        chunk_cache_bytes: int = 0,
     ) -> None:
         object.__setattr__(self, "order", parse_order(order))
         object.__setattr__(self, "write_empty_chunks", parse_bool(write_empty_chunks))
@@ -101,6 +128,7 @@ class ArrayConfig:
         object.__setattr__(self, "sharding_coalesce_max_gap_bytes", parse_int(sharding_coalesce_max_gap_bytes))
         object.__setattr__(self, "sharding_coalesce_max_bytes", parse_int(sharding_coalesce_max_bytes))
         object.__setattr__(self, "locking", parse_locking(locking))
+        object.__setattr__(self, "chunk_cache_bytes", parse_cache_bytes(chunk_cache_bytes))
 
     @classmethod
     def from_dict(cls, data: ArrayConfigParams | Mapping[str, Any]) -> Self:

@@ -20,7 +20,7 @@ from zarr.abc.store_protocols import (
     _store_supports_sync_io,
     set_or_delete,
 )
-from zarr.abc.sync_store import SyncStore, bulk_access_of, get_many_of, is_synchronous
+from zarr.abc.sync_store import SyncStore, bulk_access_of, get_many_of, is_synchronous, stamp_of_store
 
 __all__ = [
     "BulkAccess",
@@ -43,4 +43,5 @@ __all__ = [
     "get_many_of",
     "is_synchronous",
     "set_or_delete",
+    "stamp_of_store",
 ]

@@ -283,6 +283,33 @@ def get_many_of(store: Any) -> Callable[..., Sequence[Buffer | None]] | None:
 
 
 @cache
+def _class_stamps(cls: type) -> bool:
+    return _depth(cls, "stamp_sync") <= min(1 << 29, _depth(cls, "get"), _depth(cls, "get_sync"))
+
+
+def stamp_of_store(store: Any) -> Callable[[str], Any] | None:
+    """Return the method ``stamp_sync`` of a store; None where there is none, or reads are somebody's to see.
+
+    A store may offer ``stamp_sync(key)``: an object that compares equal for one and the same value of the key only, or
+    None where there is no such object. Decoded chunks are kept by it.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> stamp_of_store(object()) is None
+    True
+    """
+    if not _class_stamps(cast("Any", type(store))):
+        return None
+    own = getattr(store, "__dict__", {})
+    return None if "get" in own or "get_sync" in own else store.stamp_sync
+
+
+@cache
 def _class_moves_in_bulk(cls: type) -> bool:
     moving = [f"{name}{end}" for name in ("get", "set", "delete") for end in ("", "_sync")]
     return _depth(cls, "bulk_access") <= min(1 << 29, *(_depth(cls, name) for name in moving))

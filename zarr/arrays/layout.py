@@ -145,6 +145,7 @@ class ArrayLayout:
         self.keys: zarr_core.KeyFormat | None = self._encoding.to_core(path)
         self.prefix = f"{path}/" if path else ""
         self.scope = LockScope.of(config.locking, path)
+        self.cache_bytes = config.chunk_cache_bytes
         try:
             self._bind_codecs()
         except (ValueError, TypeError, KeyError, OverflowError) as error:

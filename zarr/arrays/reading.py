@@ -24,7 +24,7 @@ from zarr.arrays.selection import (
     simple_kind,
 )
 from zarr.arrays.shards import read_shards_steps
-from zarr.arrays.transfer import MIN_BULK_SLOTS, read_bulk_steps, read_chunk_steps, read_slots_steps
+from zarr.arrays.transfer import MIN_BULK_SLOTS, is_cached, read_bulk_steps, read_chunk_steps, read_slots_steps
 from zarr.buffer import cpu
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.dtype.base import empty_array
@@ -59,6 +59,8 @@ def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bul
     count = plan.nslots
     if count == 0:
         return
+    if layout.cache_bytes and is_cached(layout, plan):
+        bulk = None
     if layout.shard is not None:
         yield from read_shards_steps(layout, plan, out, bulk)
     elif bulk is not None and layout.program is not None and count >= MIN_BULK_SLOTS:

@@ -16,11 +16,13 @@ import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.arrays.transfer import decode_steps, note_place, raise_missing
 from zarr.errors import ChunkDecodeError
-from zarr.steps.requests import Gather, Get, GetParts, Steps, Transfer
+from zarr.runners.chunk_cache import CHUNKS
+from zarr.steps.requests import Gather, Get, GetParts, Stamp, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
     from zarr.buffer.core import Buffer
+    from zarr.codecs.chain import CodecChain
     from zarr.codecs.shard_level import ShardLevel
 
 Ndarray = np.ndarray[Any, Any]
@@ -202,25 +204,82 @@ def read_part_steps(
     assert shard is not None
     chain = layout.chain
     try:
+        if layout.cache_bytes:
+            return (yield from _read_cached_steps(layout, plan, part, slots, inner, out))
         found = yield from stored_steps(layout, shard, key, part.nchunks, inner)
         if found is None:
-            for slot in slots:
-                zarr_core.fill(out, plan.slot(slot), layout.fill)
+            _fill_slots(layout, plan, slots, out)
             return part.coords
         for slot, place, raw in zip(slots, inner, found, strict=True):
             if raw is None:
                 zarr_core.fill(out, plan.slot(slot), layout.fill)
                 continue
-            try:
-                chunk = yield from decode_steps(chain, raw)
-            except Exception as error:
-                error.add_note(f"while decoding inner chunk {place} of a shard")
-                raise
-            zarr_core.scatter(chunk, plan.slot(slot), out)
+            zarr_core.scatter((yield from _decode_inner_steps(chain, raw, place)), plan.slot(slot), out)
     except Exception as error:
         note_place(error, layout, key, "reading")
         raise
     return None
+
+
+def _decode_inner_steps(chain: CodecChain, raw: Buffer, place: int) -> Steps[Ndarray]:
+    try:
+        chunk: Ndarray = yield from decode_steps(chain, raw)
+    except Exception as error:
+        error.add_note(f"while decoding inner chunk {place} of a shard")
+        raise
+    return chunk
+
+
+def _fill_slots(layout: ArrayLayout, plan: zarr_core.Plan, slots: list[int], out: Ndarray) -> None:
+    for slot in slots:
+        zarr_core.fill(out, plan.slot(slot), layout.fill)
+
+
+def _read_cached_steps(
+    layout: ArrayLayout, plan: zarr_core.Plan, part: ShardPart, slots: list[int], inner: list[int], out: Ndarray
+) -> Steps[tuple[int, ...] | None]:
+    """Read some slots of one shard with the help of the cache of decoded chunks; the stamp is that of the shard."""
+    chunks = yield from _cached_inner_steps(layout, part, inner)
+    if chunks is None:
+        _fill_slots(layout, plan, slots, out)
+        return part.coords
+    for slot, place in zip(slots, inner, strict=True):
+        chunk = chunks[place]
+        if chunk is None:
+            zarr_core.fill(out, plan.slot(slot), layout.fill)
+        else:
+            zarr_core.scatter(chunk, plan.slot(slot), out)
+    return None
+
+
+def _cached_inner_steps(
+    layout: ArrayLayout, part: ShardPart, inner: list[int]
+) -> Steps[dict[int, Ndarray | None] | None]:
+    """Some inner chunks of a shard by their places; None where there is no such shard."""
+    chain, key, shard = layout.chain, layout.key(part.coords), layout.shard
+    assert shard is not None
+    chunks: dict[int, Ndarray | None] = {}
+    stamp = yield Stamp(key)
+    if stamp is not None:
+        looked_up = ((place, CHUNKS.find(stamp, (key, place), chain.codecs, chain.spec.shape)) for place in inner)
+        chunks = {place: chunk for place, chunk in looked_up if chunk is not None}
+    wanted = [place for place in inner if place not in chunks]
+    if not wanted:
+        return chunks
+    found = yield from stored_steps(layout, shard, key, part.nchunks, wanted)
+    same = stamp is not None and (yield Stamp(key)) == stamp
+    if chunks and found is not None and not same:
+        # Somebody wrote the shard on the way: the cache and the store must not be mixed.
+        chunks, wanted = {}, inner
+        found = yield from stored_steps(layout, shard, key, part.nchunks, inner)
+    if found is None:
+        return None
+    for place, raw in zip(wanted, found, strict=True):
+        chunk = None if raw is None else (yield from _decode_inner_steps(chain, raw, place))
+        chunks[place] = chunk
+        if same and chunk is not None:
+            CHUNKS.keep(stamp, (key, place), chain.codecs, chunk, layout.cache_bytes)
+    return chunks
 
 
 def read_shards_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bulk: str | None) -> Steps[None]:

@@ -16,7 +16,8 @@ import numpy as np
 import zarr_core
 from zarr.dtype.base import empty_array
 from zarr.errors import ChunkError, ChunkNotFoundError, NothingToStoreError
-from zarr.steps.requests import Await, Delete, Gather, Get, Hold, Put, Steps, Transfer
+from zarr.runners.chunk_cache import CHUNKS
+from zarr.steps.requests import Await, Delete, Gather, Get, Hold, Put, Stamp, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from zarr.codecs.chain import CodecChain
 
 Ndarray = np.ndarray[Any, Any]
+
+MAX_CACHED_SLOTS = 64
+"""Reads of more chunks than that pass the cache by: they would sweep it clean."""
 
 MIN_BULK_SLOTS = 2
 """A single chunk is not worth a bulk job."""
@@ -75,17 +79,44 @@ def raise_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...]]) -> Non
 # ----------------------------------------------------------------------------------------------- reading
 
 
+def is_cached(layout: ArrayLayout, plan: zarr_core.Plan) -> bool:
+    """Whether the chunks of a plan are so few that they are looked for, and kept, in the cache of decoded chunks."""
+    count: int = plan.nslots
+    return count <= MAX_CACHED_SLOTS and count * layout.chunk_nbytes <= layout.cache_bytes
+
+
+def cached_chunk_steps(layout: ArrayLayout, chain: CodecChain, key: str) -> Steps[Ndarray | None]:
+    """One decoded chunk, from the cache where it is there; None where it is not stored."""
+    stamp = yield Stamp(key)
+    if stamp is not None:
+        chunk = CHUNKS.find(stamp, key, chain.codecs, chain.spec.shape)
+        if chunk is not None:
+            return chunk
+    raw = yield Get(key)
+    if raw is None:
+        return None
+    chunk = yield from decode_steps(chain, raw)
+    # What was read is the value of the stamp if the stamp is still the same.
+    if stamp is not None and (yield Stamp(key)) == stamp:
+        CHUNKS.keep(stamp, key, chain.codecs, chunk, layout.cache_bytes)
+    return chunk
+
+
 def read_chunk_steps(layout: ArrayLayout, slot: zarr_core.Slot, out: Ndarray) -> Steps[tuple[int, ...] | None]:
     """Read one slot into the output; the result is the coordinates of a chunk that is not stored."""
     coords: tuple[int, ...] = slot.coords
     key = layout.key(coords)
     try:
-        raw = yield Get(key)
-        if raw is None:
+        chain = layout.chain if layout.regular else layout.chain_for(slot.chunk_shape)
+        if layout.cache_bytes:
+            chunk = yield from cached_chunk_steps(layout, chain, key)
+        elif (raw := (yield Get(key))) is None:
+            chunk = None
+        else:
+            chunk = (yield from decode_steps(chain, raw)) if chain.asynchronous else chain.decode(raw)
+        if chunk is None:
             zarr_core.fill(out, slot, layout.fill)
             return coords
-        chain = layout.chain if layout.regular else layout.chain_for(slot.chunk_shape)
-        chunk = (yield from decode_steps(chain, raw)) if chain.asynchronous else chain.decode(raw)
         zarr_core.scatter(chunk, slot, out)
     except Exception as error:
         note_place(error, layout, key, "reading")

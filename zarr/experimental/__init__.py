@@ -1,4 +1,7 @@
-"""What may still change: chunk grids as objects, and a store that caches another one.
+"""What may still change: chunk grids as objects, a store that caches another one, the cache of decoded chunks.
+
+``chunk_cache`` is the cache that ``chunk_cache_bytes`` (a setting, and a part of the configuration of an array) lets
+arrays use: ``chunk_cache.info()`` tells what it holds, ``chunk_cache.clear()`` empties it.
 
 May import: everything below.
 Read first: ``cache_store.py``.
@@ -7,5 +10,6 @@ Read first: ``cache_store.py``.
 from __future__ import annotations
 
 from zarr.grids import ChunkGrid, ChunkSpec
+from zarr.runners.chunk_cache import CHUNKS as chunk_cache
 
-__all__ = ["ChunkGrid", "ChunkSpec"]
+__all__ = ["ChunkGrid", "ChunkSpec", "chunk_cache"]

@@ -40,6 +40,7 @@ from zarr.steps.requests import (
     PutIfAbsent,
     Size,
     Staged,
+    Stamp,
     Steps,
     Transfer,
 )
@@ -254,6 +255,8 @@ class _Coroutines:
             return await windowed(jobs, concurrency() if request.lean else 2 * concurrency())
         if kind is Hold:
             await _hold(self._store, holder, request)
+            return None
+        if kind is Stamp:
             return None
         if kind is GetMany:
             return await windowed((partial(self._gated, Get(key)) for key in request.keys), concurrency())

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr.abc.store import bulk_access_of, get_many_of, is_synchronous
+from zarr.abc.store import bulk_access_of, get_many_of, is_synchronous, stamp_of_store
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.bulk import transfer
 from zarr.runners.crossing import first_error, sync
@@ -31,6 +31,7 @@ from zarr.steps.requests import (
     Size,
     Splice,
     Staged,
+    Stamp,
     Steps,
     Transfer,
 )
@@ -206,6 +207,11 @@ class InlineRunner:
             return get_many(request.keys, None)
         return [self._get(key, prototype=None, byte_range=None) for key in request.keys]
 
+    def _stamp(self, request: Stamp) -> tuple[str, Any] | None:
+        stamp_of = stamp_of_store(self.store)
+        stamp = None if stamp_of is None else stamp_of(request.key)
+        return None if stamp is None else (self._lock_prefix(), stamp)
+
     def _get_ranges(self, request: GetRanges) -> list[Buffer | None] | None:
         limits = range_limits(request)
         answers: list[Buffer | None] = [None] * len(request.ranges)
@@ -322,6 +328,7 @@ _HANDLERS: dict[type, Callable[[InlineRunner, Any], Any]] = {
     List: InlineRunner._list,
     ListDir: InlineRunner._list_dir,
     Size: InlineRunner._size,
+    Stamp: InlineRunner._stamp,
     Splice: InlineRunner._splice,
     Transfer: InlineRunner.transfer,
     Await: InlineRunner._await,

@@ -359,6 +359,20 @@ class Transfer(Request):
         return [names[int(slot)] for slot in self.slots]
 
 
+class Stamp(Request):
+    """Ask for something that changes whenever the value of a key does, without reading the value.
+
+    The answer is the name of the store and a stamp that compares equal for one and the same value only; None where the
+    store has no stamps, or has none for this value (there is none, or it is so new that it could not be told from the
+    next one).
+    """
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+
 class Await(Request):
     """Await a coroutine of somebody else (a codec, a pipeline); the answer is its result.
 
@@ -389,6 +403,7 @@ __all__ = [
     "Request",
     "Size",
     "Staged",
+    "Stamp",
     "Steps",
     "Transfer",
 ]

@@ -123,6 +123,30 @@ def read_file(path: str, bounds: Callable[[int], tuple[int, int]] | None = None)
         os.close(fd)
 
 
+SETTLED_NS: Final = 100_000_000
+"""Clocks of file systems go in steps, of a few milliseconds mostly: a file must be so old to have a stamp."""
+
+SETTLED_COARSE_NS: Final = 3_000_000_000
+"""The same where the clock seems to go in whole seconds."""
+
+
+def file_stamp(path: str) -> tuple[int, int, int] | None:
+    """The time, size and inode of a file that has not changed for a moment; None for any other.
+
+    A file that was just written could be written again in the same tick of the clock, and nothing would show it; one
+    that is older cannot be replaced by a file of its time.
+    """
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    written = status.st_mtime_ns
+    age = time.time_ns() - written
+    if age < SETTLED_NS or (written % 1_000_000_000 == 0 and age < SETTLED_COARSE_NS):
+        return None
+    return (written, status.st_size, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+
+
 # Writing
 
 

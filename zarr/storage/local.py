@@ -15,7 +15,7 @@ from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.file_splice import splice_file
-from zarr.storage.files import lies_inside, not_regular, read_file, remove_tree, scan, walk, write_file
+from zarr.storage.files import file_stamp, lies_inside, not_regular, read_file, remove_tree, scan, walk, write_file
 from zarr.storage.keys import LOCKS_FOLDER, check_key, is_partial
 from zarr.storage.local_stage import LocalStage
 from zarr.storage.values import check_buffer
@@ -211,6 +211,10 @@ class LocalStore(SyncStore):
             self.get_sync(key, prototype=prototype) if type(data) is int else None if data is None else make(data)  # type: ignore[arg-type]
             for key, data in zip(keys, found, strict=True)
         ]
+
+    def stamp_sync(self, key: str) -> tuple[int, int, int] | None:
+        """What tells the value of a key from every other: time, size and number of its file; see ``file_stamp``."""
+        return file_stamp(self._path(key))
 
     def exists_sync(self, key: str) -> bool:
         """Whether the key has a value."""

@@ -27,6 +27,28 @@ def frozen(value: Buffer) -> Buffer:
     return type(value).from_bytes(value.to_bytes())
 
 
+class SameObject:
+    """Equal to itself made of the very same object only, which it keeps alive.
+
+    Examples
+    --------
+    >>> one, other = [], []
+    >>> SameObject(one) == SameObject(one), SameObject(one) == SameObject(other)
+    (True, False)
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameObject) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
 class MemoryStore(SyncStore):
     """Keys and values in a dictionary.
 
@@ -124,6 +146,13 @@ class MemoryStore(SyncStore):
             data.flags.writeable = False
             found = wanted(data)
         return found
+
+    def stamp_sync(self, key: str) -> SameObject | None:
+        """What tells the value of a key from every other: the very object, which nobody can write into."""
+        value = self._store_dict.get(key)
+        if type(value) is not cpu.Buffer or value._data.flags.writeable:
+            return None
+        return SameObject(value)
 
     def exists_sync(self, key: str) -> bool:
         """Whether the key has a value."""
