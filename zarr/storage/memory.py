@@ -15,7 +15,7 @@ from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import slice_of
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, normalize_path
 from zarr.storage.url import parse_store_url
-from zarr.storage.values import check_buffer
+from zarr.storage.values import SameObject, check_buffer
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -25,28 +25,6 @@ if TYPE_CHECKING:
 def frozen(value: Buffer) -> Buffer:
     """A copy of a buffer that nobody can write into: an encoded value may be a view of somebody's array."""
     return type(value).from_bytes(value.to_bytes())
-
-
-class SameObject:
-    """Equal to itself made of the very same object only, which it keeps alive.
-
-    Examples
-    --------
-    >>> one, other = [], []
-    >>> SameObject(one) == SameObject(one), SameObject(one) == SameObject(other)
-    (True, False)
-    """
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: object) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SameObject) and self.value is other.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
 
 
 class MemoryStore(SyncStore):

@@ -25,3 +25,25 @@ def check_buffer(store: object, value: object) -> Buffer:
             f"Got an instance of {type(value)} instead."
         )
     return value
+
+
+class SameObject:
+    """Equal to itself made of the very same object only, which it keeps alive.
+
+    Examples
+    --------
+    >>> one, other = [], []
+    >>> SameObject(one) == SameObject(one), SameObject(one) == SameObject(other)
+    (True, False)
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameObject) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
