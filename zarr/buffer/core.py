@@ -421,10 +421,11 @@ def default_buffer_prototype() -> BufferPrototype:
     known = _Named.last
     if known[0] != state:  # asked for with every value that is read, while the answer hardly ever changes
         known = _Named.last = (state, BufferPrototype(buffer=get_buffer_class(), nd_buffer=get_ndbuffer_class()))
-    return cast("BufferPrototype", known[1])
+    prototype: BufferPrototype = known[1]
+    return prototype
 
 
 class _Named:
     """What the configuration named when it was last looked at, and the classes of those names."""
 
-    last: tuple[Any, BufferPrototype | None] = (None, None)
+    last: tuple[Any, Any] = (None, None)
