@@ -47,6 +47,7 @@ from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.runners.synchronizers import ProcessSynchronizer, ThreadSynchronizer
 from zarr.settings import config
+from zarr.transactions import transaction
 
 if TYPE_CHECKING:
     from zarr._version import version as __version__
@@ -132,6 +133,7 @@ __all__ = [
     "save_group",
     "set_format",
     "set_log_level",
+    "transaction",
     "tree",
     "zeros",
     "zeros_like",

@@ -137,6 +137,10 @@ class ReadOnlyError(BaseZarrError, PermissionError):
     """Something tried to write to a store or a node that is open for reading only."""
 
 
+class TransactionConflictError(BaseZarrError):
+    """What a transaction has read was changed by somebody else before it was applied; nothing of it was stored."""
+
+
 class ChunkNotFoundError(BaseZarrError):
     """A chunk is absent and the array's configuration says that absent chunks are an error."""
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from zarr.errors import FolderInPlaceError, NotAValueError
-from zarr.storage.keys import LOCKS_FOLDER, METADATA_NAMES, is_partial, partial_owner
+from zarr.storage.keys import METADATA_NAMES, RESERVED_NAMES, is_partial, partial_owner
 
 WINDOWS: Final = sys.platform == "win32"
 _READ_FLAGS: Final = (
@@ -34,6 +34,7 @@ _NO_LINKS: Final = frozenset(
 )
 _NO_DEVICE: Final = frozenset((errno.ENXIO, errno.ENODEV))
 _LONGEST_STEM: Final = 160
+_LONGEST_LOOK: Final = 4096
 _ATTEMPTS: Final = 8
 _numbers = itertools.count()
 
@@ -150,14 +151,28 @@ def file_stamp(path: str) -> tuple[int, int, int] | None:
 # Writing
 
 
-def _create(path: str) -> int:
+def make_directories(path: str, fsync: bool = False) -> None:
+    """Make a directory and those above it; with ``fsync``, have the names of the new ones reach the disk."""
+    if os.path.isdir(path):
+        return
+    new = []
+    above = path
+    while fsync and above and not os.path.isdir(above):
+        new.append(above)
+        above = os.path.dirname(above)
+    os.makedirs(path, exist_ok=True)
+    for directory in reversed(new):
+        sync_directory(os.path.dirname(directory) or ".")
+
+
+def _create(path: str, fsync: bool) -> int:
     """Create a file that must not be there, with its directories."""
     for _ in range(16):
         try:
             return os.open(path, _WRITE_FLAGS, 0o666)
         except FileNotFoundError:
             # Made again where somebody removes the directories at the same time.
-            os.makedirs(os.path.dirname(path), exist_ok=True)
+            make_directories(os.path.dirname(path), fsync)
     return os.open(path, _WRITE_FLAGS, 0o666)
 
 
@@ -262,7 +277,7 @@ def _place_once(path: str, fill: Callable[[int], None], fsync: bool, exclusive: 
     directory, name = os.path.split(path)
     partial = os.path.join(directory, partial_name(name))
     try:
-        fill(_create(partial))
+        fill(_create(partial, fsync))
         if exclusive:
             stored = claim(partial, path)
         else:
@@ -332,7 +347,8 @@ def remove_tree(path: str) -> None:
     shutil.rmtree(hidden)
 
 
-def _alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Whether a process lives; True where one cannot tell."""
     if WINDOWS or pid <= 0:
         return True  # no harmless way to ask
     try:
@@ -350,7 +366,7 @@ def sweep(path: str) -> None:
     The wait is for writers on other machines that share the directory, whose processes cannot be seen from here.
     """
     owner = partial_owner(os.path.basename(path))
-    if owner is None or _alive(owner):
+    if owner is None or is_alive(owner):
         return
     with contextlib.suppress(OSError):
         status = os.lstat(path)
@@ -373,10 +389,13 @@ def _give_back(hidden: str) -> None:
 
 
 def sweep_beside(directory: str, name: str) -> None:
-    """Remove what dead processes left of writing one name; for directories that are not listed as part of a store."""
+    """Remove what dead processes left of writing one name; for directories that are not listed as part of a store.
+
+    In a directory of very many entries only the first ones are looked at.
+    """
     start = f".{name[:32]}"
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
-        for entry in entries:
+        for entry in itertools.islice(entries, _LONGEST_LOOK):
             if entry.name.startswith(start) and is_partial(entry.name):
                 sweep(entry.path)
 
@@ -394,7 +413,8 @@ SWEEP_AFTER_SECONDS: float = 0.0
 def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
     """The entries of a directory that belong to values; none where there is no such directory.
 
-    Partial files and lock files are left out; with ``clean``, partial files are removed that nobody writes any more.
+    Partial files, lock files and journals are left out; with ``clean``, those partial files are removed that nobody
+    writes any more.
     """
     try:
         entries = os.scandir(path)
@@ -405,7 +425,7 @@ def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
             if is_partial(entry.name):
                 if clean:
                     sweep(entry.path)
-            elif entry.name != LOCKS_FOLDER:
+            elif entry.name not in RESERVED_NAMES:
                 yield entry
 
 

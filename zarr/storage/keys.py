@@ -10,6 +10,11 @@ from typing import Final
 LOCKS_FOLDER: Final = ".zarr-locks"
 """The folder beside the documents and chunks of a node in which processes that share it lock files; holds no keys."""
 
+JOURNAL_FOLDER: Final = ".zarr-journal"
+"""The folder in the root of a local store that holds a transaction while it is carried out; holds no keys."""
+
+RESERVED_NAMES: Final = frozenset({LOCKS_FOLDER, JOURNAL_FOLDER})
+
 METADATA_NAMES: Final = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
 
 # An empty, "." or ".." segment anywhere (a leading or trailing slash makes an empty one), a backslash, a NUL, or a

@@ -15,13 +15,24 @@ from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.file_splice import splice_file
-from zarr.storage.files import file_stamp, lies_inside, not_regular, read_file, remove_tree, scan, walk, write_file
-from zarr.storage.keys import LOCKS_FOLDER, check_key, is_partial
+from zarr.storage.files import (
+    file_stamp,
+    lies_inside,
+    not_regular,
+    read_file,
+    remove_tree,
+    scan,
+    sweep_beside,
+    walk,
+    write_file,
+)
+from zarr.storage.keys import LOCKS_FOLDER, RESERVED_NAMES, check_key, is_partial
+from zarr.storage.local_journal import commit_changes, recover
 from zarr.storage.local_stage import LocalStage
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
-    from zarr.abc.staging import Stage
+    from zarr.abc.staging import Changes, Stage
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
     from zarr.types import AccessModeLiteral
@@ -89,6 +100,7 @@ class LocalStore(SyncStore):
         self.root = Path(root)
         self.fsync = fsync
         self._base = self.root.as_posix().rstrip("/") + "/"
+        recover(self._base)
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a store over the same folder that may, or may not, be written to."""
@@ -228,17 +240,27 @@ class LocalStore(SyncStore):
             raise not_regular(status.st_mode, path)
         return status.st_size
 
+    def _sweep_beside(self) -> None:
+        """A root that is built anew is built beside the old one: see ``LocalStage``."""
+        if not self.read_only:
+            sweep_beside(*os.path.split(os.path.realpath(self.root)))
+
     def list_sync(self) -> Iterable[str]:
         """All keys."""
+        self._sweep_beside()
         return walk(self._base, "", clean=not self.read_only, inside=self._inside)
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys under the prefix, which names a folder."""
         prefix = prefix.rstrip("/")
-        return walk(self._dir(prefix), f"{prefix}/" if prefix else "", clean=not self.read_only, inside=self._inside)
+        if not prefix:
+            return self.list_sync()
+        return walk(self._dir(prefix), f"{prefix}/", clean=not self.read_only, inside=self._inside)
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix, in order."""
+        if not prefix:
+            self._sweep_beside()
         inside = self._inside
         return sorted(
             [
@@ -255,8 +277,8 @@ class LocalStore(SyncStore):
         path = self._path(key)
         if is_partial(os.path.basename(path)):
             raise ValueError(f"key {key!r} is reserved: names of this form belong to values that are being written")
-        if LOCKS_FOLDER in key and LOCKS_FOLDER in key.split("/"):
-            raise ValueError(f"key {key!r} is reserved: folders of this name hold the locks of processes")
+        if ".zarr-" in key and not RESERVED_NAMES.isdisjoint(key.split("/")):
+            raise ValueError(f"key {key!r} is reserved: folders of this name hold locks and transactions of processes")
         return path
 
     def _data(self, value: object) -> memoryview:
@@ -327,6 +349,22 @@ class LocalStore(SyncStore):
         """A hidden folder beside ``path`` to write to, which takes its place in one step."""
         self._check_writable()
         return LocalStage(self, path, replace, absent)
+
+    def apply_sync(self, changes: Changes) -> None:
+        """Make many changes; one of two processes that do so at once waits for the other.
+
+        They are written down in a journal first. Should this process die while it carries them out, whoever opens the
+        store next does the rest.
+
+        Raises
+        ------
+        TakenError
+            If a key does not hold what it was expected to hold; nothing has changed then.
+        """
+        self._check_writable()
+        for key in changes.values:
+            self._target(key)
+        commit_changes(self, changes)
 
     def staged_in(self, folder: str) -> LocalStore:
         """A store that writes to another folder in the name of this one: under the same locks, and as durably."""

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 
 import zarr_core
 from zarr.abc.staging import Stage, TakenError
-from zarr.storage.files import REPLACED, claim, partial_name, remove_tree, sweep_beside, sync_directory, sync_tree
+from zarr.storage.files import (
+    REPLACED,
+    claim,
+    make_directories,
+    partial_name,
+    remove_tree,
+    sweep_beside,
+    sync_directory,
+    sync_tree,
+)
 from zarr.storage.keys import METADATA_NAMES
 
 if TYPE_CHECKING:
@@ -81,12 +90,14 @@ class LocalStage(Stage):
                 raise TakenError(key)
         if self._base.fsync:
             sync_tree(self.folder)
-        os.makedirs(os.path.dirname(self._target), exist_ok=True)
+        make_directories(os.path.dirname(self._target), self._base.fsync)
         self._place(self._source, self._target, self._keys)
         if self._base.fsync:
             sync_directory(os.path.dirname(self._target))
-        if os.path.lexists(self.folder):
-            remove_tree(self.folder)
+        if os.path.islink(self.folder):
+            os.unlink(self.folder)
+        elif os.path.lexists(self.folder):
+            shutil.rmtree(self.folder)  # hidden already
 
     def _place(self, source: str, target: str, keys: str) -> None:
         """Move a folder to its place, or, where there is one already that stays, what is in it."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
+from zarr._lazy import LazyModule
 from zarr.abc.staging import Changes, Stage, TakenError
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
@@ -16,10 +16,13 @@ from zarr.storage.memory import frozen
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
+    import hashlib
     from collections.abc import Collection
 
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
+else:
+    hashlib = LazyModule("hashlib")
 
 
 def digest_of(value: Any) -> bytes | None:
@@ -227,7 +230,8 @@ class OverlayStore(SyncStore):
         with self._lock:
             for key in [key for key in self._values if is_below(key, folder)]:
                 del self._values[key]
-            if folder not in self._removed:
+            if not self._is_removed(folder) and folder not in self._removed:
+                self._removed[:] = [gone for gone in self._removed if not is_below(gone, folder)]
                 self._removed.append(folder)
 
     # Bulk

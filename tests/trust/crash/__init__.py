@@ -1,0 +1,1 @@
+"""A writer that dies, or whose file operations fail, at every place in turn."""

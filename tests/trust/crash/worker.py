@@ -1,0 +1,282 @@
+"""The process that is hit: it loads the library once, and forks a child for each case.
+
+Started with the fault library preloaded. Each line of input is a request in JSON, each line of output the answer.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import zarr
+from tests.trust.crash.scenarios import SCENARIOS, Scenario, open_store
+
+warnings.simplefilter("ignore")
+COUNT, KILL, FAIL, SHORT = range(4)
+FAULTS = ctypes.CDLL(os.environ["ZARR_TEST_FAULTS"])
+FAULTS.faults_arm.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_int, ctypes.c_int]
+FAULTS.faults_disarm.restype = ctypes.c_long
+PATIENCE_SECONDS = 30
+
+
+def in_child(action: Callable[[], Any], kill_after: float | None = None) -> Any:
+    """What an action returns in a forked child; None where the child died."""
+    here, there = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(here)
+        try:
+            answer = {"answer": action()}
+        except BaseException as error:
+            answer = {"crash": f"{type(error).__name__}: {error}"}
+        data = json.dumps(answer).encode()
+        while data:
+            data = data[os.write(there, data) :]
+        os._exit(0)
+    os.close(there)
+    if kill_after is not None:
+        time.sleep(kill_after)
+        os.kill(pid, signal.SIGKILL)
+    with os.fdopen(here, "rb") as pipe:
+        data = pipe.read()
+    os.waitpid(pid, 0)
+    if not data:
+        return None
+    try:
+        answer = json.loads(data)
+    except ValueError:
+        return None
+    if "crash" in answer:
+        raise RuntimeError(answer["crash"])
+    return answer["answer"]
+
+
+# What is there
+
+
+def state_of(store: Any) -> dict[str, Any]:
+    """All nodes of a store with what they hold, as JSON."""
+    nodes: dict[str, Any] = {}
+    keys = sorted(store.list_sync())
+    names = {key.rpartition("/")[0] for key in keys if key.rpartition("/")[2] in {"zarr.json", ".zarray", ".zgroup"}}
+    for path in sorted(names):
+        node = zarr.open(store, path=path, mode="r")
+        if isinstance(node, zarr.Group):
+            copy = node.metadata.consolidated_metadata
+            listed = None if copy is None else sorted(copy.metadata)
+            nodes[path] = {"attributes": dict(node.attrs), "consolidated": listed}
+        else:
+            values = np.asarray(node[...]).tolist()
+            nodes[path] = {"attributes": dict(node.attrs), "shape": list(node.shape), "values": values}
+    return nodes
+
+
+def is_mixture(found: Any, old: Any, new: Any) -> bool:
+    """Whether each chunk is an old or a new one; the arrays of the scenarios have chunks (or shards) of four."""
+    if {**found, "g/x": 0} != {**old, "g/x": 0}:
+        return False
+    a, b, c = (np.array(state["g/x"]["values"]) for state in (found, old, new))
+    parts = [slice(start, start + 4) for start in range(0, len(b), 4)]
+    return len(a) == len(b) and all((a[p] == b[p]).all() or (a[p] == c[p]).all() for p in parts)
+
+
+def litter(folder: Path) -> list[str]:
+    """Files and folders that no one needs."""
+    found = []
+    for place, folders, files in os.walk(folder):
+        found += [os.path.join(place, name) for name in [*folders, *files] if ".partial" in name]
+    return found
+
+
+class Case:
+    """One scenario over one kind of store."""
+
+    def __init__(self, kind: str, name: str, folder: str, fsync: bool = False) -> None:
+        self.kind, self.name, self.fsync = kind, name, fsync
+        self.scenario: Scenario = SCENARIOS[name]
+        self.template = Path(folder) / "template"
+        self.work = Path(folder) / "work"
+        shutil.rmtree(folder, ignore_errors=True)
+        self.template.mkdir(parents=True)
+        in_child(lambda: self.with_store(self.scenario.prepare, self.template))
+        self.old = in_child(lambda: self.look(self.template))
+        self.old_keys = in_child(lambda: self.with_store(lambda s: list(s.list_sync()), self.template))
+        self.renew()
+        in_child(lambda: self.with_store(self.scenario.act, self.work))
+        self.new = in_child(lambda: self.look(self.work))
+        self.new_keys = in_child(lambda: self.with_store(lambda s: list(s.list_sync()), self.work))
+
+    def renew(self) -> None:
+        shutil.rmtree(self.work, ignore_errors=True)
+        shutil.copytree(self.template, self.work)
+
+    def with_store(self, action: Callable[[Any], Any], folder: Path, fsync: bool = False) -> Any:
+        """Open, act, close; what the action returns, if it is JSON."""
+        store = open_store(self.kind, folder, fsync)
+        try:
+            answer = action(store)
+        finally:
+            store.close()
+        return answer if isinstance(answer, dict | list) else None
+
+    def look(self, folder: Path) -> Any:
+        return self.with_store(state_of, folder)
+
+    # The hit
+
+    def hit(self, mode: int, place: int, code: int = 0, log: int = -1) -> Any:
+        """Run the operation with a fault: how many file operations there were, and the error, if any."""
+
+        def act() -> Any:
+            signal.alarm(PATIENCE_SECONDS)
+            error: list[Any] | None = None
+            FAULTS.faults_arm(mode, place, code, log)
+            try:
+                self.with_store(self.scenario.act, self.work, self.fsync)
+            except Exception as caught:
+                number = next((e.errno for e in _chain(caught) if isinstance(e, OSError) and e.errno), None)
+                error = [type(caught).__name__, number, str(caught)]
+            return {"count": FAULTS.faults_disarm(), "error": error}
+
+        return in_child(act)
+
+    def judge(self, what: str) -> list[str]:
+        """Look at what a hit left; the complaints."""
+        said: list[str] = []
+        try:
+            found = in_child(lambda: self.look(self.work))
+        except RuntimeError as error:
+            return [f"{what}: cannot be read: {error}"]
+        whole = found in (self.old, self.new)
+        if not whole and not (self.scenario.piecewise and is_mixture(found, self.old, self.new)):
+            said.append(f"{what}: neither old nor new: {found}")
+        said += [f"{what}: litter {name}" for name in litter(self.work)]
+        keys = in_child(lambda: self.with_store(lambda s: list(s.list_sync()), self.work))
+        said += [f"{what}: stray key {key}" for key in set(keys) - set(self.old_keys) - set(self.new_keys)]
+        if found != self.new:
+            said += self.retry(what)
+        if "g/x" in (found or {}) and "shape" in found["g/x"] and self.name.startswith(("append", "shrink", "grow")):
+            said += self.grow(what)
+        return said
+
+    def retry(self, what: str) -> list[str]:
+        try:
+            in_child(lambda: self.with_store(self.scenario.act, self.work))
+            found = in_child(lambda: self.look(self.work))
+        except RuntimeError as error:
+            return [f"{what}: the retry failed: {error}"]
+        said = [] if found == self.new else [f"{what}: after a retry: {found}"]
+        return said + [f"{what}: litter after a retry {name}" for name in litter(self.work)]
+
+    def grow(self, what: str) -> list[str]:
+        """Nothing may come back that was cut off, or never became part of the array."""
+
+        def act(store: Any) -> list[str]:
+            array = zarr.open_array(store, path="g/x", mode="r+")
+            before, shape = array[...], array.shape
+            array.resize(tuple(40 for _ in shape))
+            expected = np.zeros(array.shape, array.dtype)
+            expected[tuple(slice(0, n) for n in shape)] = before
+            return [] if (array[...] == expected).all() else [f"{what}: old data came back: {array[...].tolist()}"]
+
+        answer: list[str] = in_child(lambda: self.with_store(act, self.work))
+        return answer
+
+    # Sweeps
+
+    def count(self) -> int:
+        self.renew()
+        return int(self.hit(COUNT, -1)["count"])
+
+    def kills(self, places: Iterator[int]) -> list[str]:
+        said = []
+        for place in places:
+            self.renew()
+            self.hit(KILL, place)
+            said += self.judge(f"killed before operation {place}")
+        return said
+
+    def failures(self, places: Iterator[int], mode: int, code: int) -> list[str]:
+        said = []
+        for place in places:
+            self.renew()
+            answer = self.hit(mode, place, code)
+            what = f"operation {place} failed with {code}" if code else f"operation {place} was short"
+            if answer is None:
+                said.append(f"{what}: the process died or hung")
+                continue
+            error = answer["error"]
+            if error is not None and (not code or error[1] != code):
+                said.append(f"{what}: raised {error}")
+            said += self.judge(what)
+        return said
+
+    def random_kills(self, count: int, seed: int) -> list[str]:
+        draw = random.Random(seed)
+        self.renew()
+        start = time.perf_counter()
+        self.hit(COUNT, -1)
+        whole = time.perf_counter() - start
+        said = []
+        for _ in range(count):
+            self.renew()
+            after = draw.uniform(0, whole)
+            in_child(lambda: self.with_store(self.scenario.act, self.work), kill_after=after)
+            said += self.judge(f"killed after {after * 1e3:.2f} ms")
+        return said
+
+    def calls(self) -> list[list[str]]:
+        """The file operations in order: name, path, other path."""
+        self.renew()
+        log = self.template.parent / "log"
+        with open(log, "wb") as file:
+            answer = self.hit(COUNT, -1, log=file.fileno())
+        assert answer["error"] is None, answer
+        return [line.split("\t") for line in log.read_text(errors="replace").splitlines()]
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def serve(request: dict[str, Any]) -> Any:
+    """Answer one request: a sweep of one scenario."""
+    case = Case(request["store"], request["scenario"], request["folder"], request.get("fsync", False))
+    what = request["what"]
+    if what == "calls":
+        return case.calls()
+    if what == "random":
+        return case.random_kills(request["count"], request["seed"])
+    count = case.count()
+    step = max(1, -(-count // request.get("most", count or 1)))
+    places = iter(range(request.get("first", 0) % step, count, step))
+    if what == "kill":
+        return case.kills(places)
+    return case.failures(places, SHORT if what == "short" else FAIL, request.get("code", 0))
+
+
+def main() -> None:
+    for line in sys.stdin:
+        try:
+            answer = {"answer": serve(json.loads(line))}
+        except Exception as error:
+            answer = {"crash": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

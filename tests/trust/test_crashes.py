@@ -1,0 +1,135 @@
+"""Whatever dies or fails when: the old state or the new, whole; no litter; the right error; a retry works.
+
+A writer is killed before its file operations in turn, and each of them fails in turn, by a small library that is
+preloaded (``crash/faults.c``). By default some places of each operation are tried; ``ZARR_TEST_CRASH=full`` tries all.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.trust.crash.scenarios import SCENARIOS
+
+HERE = Path(__file__).parent / "crash"
+ROOT = HERE.parent.parent.parent
+FULL = os.environ.get("ZARR_TEST_CRASH") == "full"
+STORES = ["local", "zip", "sqlite", "lmdb"]
+QUICK = ["append", "shrink", "recreate_with_data", "create_in_nothing", "attributes", "delete", "transaction"]
+FAULTS = {"EIO": errno.EIO, "ENOSPC": errno.ENOSPC, "EINTR": errno.EINTR, "short": 0}
+
+Ask = Callable[..., Any]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="preloads a library, which is done for Linux"),
+]
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    """Asks the process that is hit for a sweep; what it answers are complaints."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("needs a C compiler for the library that lets file operations fail")
+    folder = tmp_path_factory.mktemp("crash")
+    library = folder / "faults.so"
+    built = subprocess.run(
+        [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(HERE / "faults.c"), "-ldl"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if built.returncode != 0:
+        pytest.skip(f"the library that lets file operations fail cannot be built here: {built.stderr[:200]}")
+    variables = {"LD_PRELOAD": str(library), "ZARR_TEST_FAULTS": str(library), "OPENBLAS_NUM_THREADS": "1"}
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "tests.trust.crash.worker"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+        env={**os.environ, **variables, "PYTHONPATH": path},
+    )  # fmt: skip
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+
+    def ask_worker(**request: Any) -> Any:
+        worker.stdin.write(json.dumps({"folder": str(folder / "case"), **request}) + "\n")
+        worker.stdin.flush()
+        answer = json.loads(worker.stdout.readline())
+        assert "crash" not in answer, answer["crash"]
+        return answer["answer"]
+
+    yield ask_worker
+    worker.stdin.close()
+    worker.wait(60)
+
+
+def needs(store: str) -> None:
+    if store == "lmdb" and importlib.util.find_spec("lmdb") is None:
+        pytest.skip("lmdb is not installed")
+
+
+def sweep(quick: int) -> dict[str, int]:
+    return {} if FULL else {"most": quick}
+
+
+CASES = [(store, name) for store in STORES for name in (SCENARIOS if FULL else QUICK)]
+
+
+@pytest.mark.parametrize(("store", "scenario"), CASES)
+def test_killed_before_an_operation(ask: Ask, store: str, scenario: str) -> None:
+    needs(store)
+    assert ask(store=store, scenario=scenario, what="kill", **sweep(4)) == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("store", "scenario"), CASES if FULL else [(s, n) for s, n in CASES if s == "local"])
+def test_an_operation_fails(ask: Ask, store: str, scenario: str, fault: str) -> None:
+    needs(store)
+    what = "short" if fault == "short" else "fail"
+    first = sorted(FAULTS).index(fault)
+    assert ask(store=store, scenario=scenario, what=what, code=FAULTS[fault], first=first, **sweep(3)) == []
+
+
+@pytest.mark.parametrize("store", STORES if FULL else ["local"])
+def test_killed_at_random(ask: Ask, store: str) -> None:
+    needs(store)
+    names = list(SCENARIOS if FULL else QUICK)
+    count = -(-250 // len(names)) if FULL else 2
+    for seed, name in enumerate(names):
+        assert ask(store=store, scenario=name, what="random", count=count, seed=seed) == [], name
+
+
+SYNCED = ["append_shards", "attributes", "create_group", "create_in_nothing", "recreate_root"]
+
+
+@pytest.mark.parametrize("scenario", SYNCED)
+def test_what_is_renamed_was_synced(ask: Ask, scenario: str) -> None:
+    """With ``fsync``: no file gets its name before its bytes are on the disk, and each new name is synced after."""
+    calls = ask(store="local", scenario=scenario, what="calls", fsync=True)
+    unsynced: set[str] = set()
+    names: dict[str, str] = {}
+    for name, path, other in calls:
+        if name in {"create", "write"}:
+            unsynced.add(path)
+        elif name == "sync":
+            unsynced.discard(path)
+            names = {place: folder for place, folder in names.items() if folder != path}
+        elif name in {"rename", "link", "exchange"}:
+            early = [file for file in unsynced if file == path or file.startswith(f"{path}/")]
+            assert not early, f"{name} {path} {other}: not synced yet: {early}"
+            names[other] = os.path.dirname(other)
+        elif name == "mkdir":
+            names[path] = os.path.dirname(path)
+        if name == "rename":
+            names.pop(path, None)
+    aside = {place for place in names if ".partial" in place}
+    assert set(names) <= aside, f"names that were never synced: {sorted(names)}"

@@ -1,0 +1,261 @@
+"""Transactions over every kind of store: seen inside, not outside, applied whole, dropped on an error."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import zarr
+from zarr.buffer.cpu import Buffer
+from zarr.errors import ReadOnlyError, TransactionConflictError
+from zarr.storage import LocalStore, LoggingStore, MemoryStore, SQLiteStore, ZipStore
+from zarr.storage.keys import JOURNAL_FOLDER
+
+KINDS = ["memory", "local", "zip", "sqlite", "lmdb", "wrapped", "fsspec"]
+
+
+def make_store(kind: str, folder: Path) -> Any:
+    if kind == "memory":
+        return MemoryStore()
+    if kind == "local":
+        return LocalStore(folder / "data.zarr")
+    if kind == "zip":
+        return ZipStore(folder / "data.zip", mode="w")
+    if kind == "sqlite":
+        return SQLiteStore(folder / "data.sqlite")
+    if kind == "wrapped":
+        return LoggingStore(LocalStore(folder / "data.zarr"), log_level="ERROR")
+    if kind == "fsspec":
+        pytest.importorskip("fsspec")
+        return zarr.storage.FsspecStore.from_url(f"memory://{folder.name}")
+    pytest.importorskip("lmdb")
+    return zarr.storage.LMDBStore(folder / "data.lmdb", map_size=1 << 24)
+
+
+@pytest.fixture(params=KINDS)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
+    made = make_store(request.param, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def arrays(store: Any) -> tuple[Any, Any]:
+    x = zarr.create_array(store, name="x", data=np.arange(10), chunks=(4,))
+    y = zarr.create_array(store, name="y", data=np.arange(6), chunks=(4,))
+    return x, y
+
+
+def read(store: Any, name: str) -> list[int]:
+    values: list[int] = np.asarray(zarr.open_array(store, path=name, mode="r")[...]).tolist()
+    return values
+
+
+def test_changes_are_seen_inside_and_after(store: Any, arrays: Any) -> None:
+    with zarr.transaction(store) as tx:
+        root = tx.group()
+        root["x"][2:5] = 7
+        root["x"].append(np.array([50, 51, 52]))
+        root["y"].resize((2,))
+        root["y"].attrs["unit"] = "m"
+        root.create_array("new/z", data=np.ones(3, int))
+        assert root["x"][:5].tolist() == [0, 1, 7, 7, 7]
+        assert root["x"].shape == (13,)
+        assert sorted(root.keys()) == ["new", "x", "y"]
+        assert read(store, "x") == list(range(10))
+        assert read(store, "y") == list(range(6))
+        assert sorted(zarr.open_group(store, mode="r").keys()) == ["x", "y"]
+    assert read(store, "x") == [0, 1, 7, 7, 7, 5, 6, 7, 8, 9, 50, 51, 52]
+    assert read(store, "y") == [0, 1]
+    assert read(store, "new/z") == [1, 1, 1]
+    assert zarr.open_array(store, path="y").attrs.asdict() == {"unit": "m"}
+
+
+def test_nothing_stays_of_an_error(store: Any, arrays: Any) -> None:
+    before = read(store, "x"), read(store, "y")
+    with pytest.raises(KeyError), zarr.transaction(store) as tx:
+        tx.group()["x"][:] = 0
+        del tx.group()["y"]
+        raise KeyError("stop")
+    assert (read(store, "x"), read(store, "y")) == before
+
+
+def test_deleted_and_made_anew(store: Any, arrays: Any) -> None:
+    with zarr.transaction(store) as tx:
+        zarr.create_array(tx, name="x", data=np.arange(3, dtype="i1"), chunks=(2,), overwrite=True)
+        del tx.group()["y"]
+        assert "y" not in tx.group()
+        assert read(tx, "x") == [0, 1, 2]
+    assert read(store, "x") == [0, 1, 2]
+    assert "y" not in zarr.open_group(store, mode="r")
+
+
+def test_everything_made_anew(store: Any, arrays: Any) -> None:
+    with zarr.transaction(store) as tx:
+        zarr.open_group(tx, mode="w").create_array("only", data=np.arange(2))
+    assert sorted(zarr.open_group(store, mode="r").keys()) == ["only"]
+    assert read(store, "only") == [0, 1]
+
+
+def test_a_conflict_stores_nothing(store: Any, arrays: Any) -> None:
+    x, y = arrays
+    with pytest.raises(TransactionConflictError, match="x/c/0"), zarr.transaction(store) as tx:
+        tx.group()["x"][1] = 100
+        tx.group()["y"][:] = 100
+        x[0] = 9
+    assert x[:2].tolist() == [9, 1]
+    assert y[0] == 0
+
+
+def test_a_changed_document_is_a_conflict(store: Any, arrays: Any) -> None:
+    x, _ = arrays
+    with pytest.raises(TransactionConflictError, match=r"zarr\.json"), zarr.transaction(store) as tx:
+        tx.group()["x"][8:] = 100
+        x.resize((4,))
+    assert read(store, "x") == [0, 1, 2, 3]
+
+
+def test_of_two_creators_one_wins(store: Any) -> None:
+    zarr.create_group(store)
+    first, second = zarr.transaction(store), zarr.transaction(store)
+    first.group().create_array("a", data=np.zeros(2))
+    second.group().create_array("a", data=np.ones(2))
+    first.commit()
+    with pytest.raises(TransactionConflictError):
+        second.commit()
+    assert read(store, "a") == [0, 0]
+
+
+def test_it_is_over_after_the_end(store: Any, arrays: Any) -> None:
+    with zarr.transaction(store) as tx:
+        inside = tx.group()["x"]
+    with pytest.raises(ValueError, match="read-only"):
+        inside[:] = 3
+    with pytest.raises(ReadOnlyError):
+        tx.commit()
+
+
+def test_asynchronously(store: Any, arrays: Any) -> None:
+    async def work() -> None:
+        async with zarr.transaction(store) as tx:
+            array = await zarr.api.asynchronous.open_array(store=tx, path="x")
+            await array.setitem(slice(0, 2), 5)
+            assert (await array.getitem(slice(0, 3))).tolist() == [5, 5, 2]
+        with pytest.raises(KeyError):
+            async with zarr.transaction(store) as tx:
+                await tx.delete("x/zarr.json")
+                raise KeyError
+
+    asyncio.run(work())
+    assert read(store, "x")[:3] == [5, 5, 2]
+
+
+def test_a_read_only_store_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReadOnlyError):
+        zarr.transaction(LocalStore(tmp_path, read_only=True))
+
+
+def test_threads_that_try_again_lose_nothing(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path / "data.zarr")
+    zarr.create_array(store, name="n", data=np.zeros(1, int))
+    zarr.create_array(store, name="m", data=np.zeros(1, int))
+
+    def work() -> None:
+        for _ in range(5):
+            while True:
+                try:
+                    with zarr.transaction(store) as tx:
+                        for name in "nm":
+                            array = zarr.open_array(tx, path=name)
+                            array[0] = array[0] + 1
+                    break
+                except TransactionConflictError:
+                    continue
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (read(store, "n"), read(store, "m")) == ([15], [15])
+
+
+def test_a_dead_process_s_journal_is_carried_out(tmp_path: Path) -> None:
+    root = tmp_path / "data.zarr"
+    store = LocalStore(root)
+    zarr.create_array(store, name="x", data=np.arange(4))
+    pid = os.fork()
+    if pid == 0:
+        from zarr.storage import local_journal
+
+        local_journal.carry_out = lambda *_: os._exit(0)
+        with zarr.transaction(store) as tx:
+            tx.group()["x"][:] = 9
+        os._exit(1)
+    os.waitpid(pid, 0)
+    assert (root / JOURNAL_FOLDER).exists()
+    assert JOURNAL_FOLDER not in list(store.list_dir_sync(""))
+    assert read(LocalStore(root), "x") == [9, 9, 9, 9]
+    assert sorted(name for name in os.listdir(root) if name.startswith(".")) == []
+
+
+# Against a dictionary
+
+KEYS = st.sampled_from(["a", "a0/b", "c/d", "c/e/f", "c/e/g", "h"])
+FOLDERS = st.sampled_from(["", "a0", "c", "c/e"])
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("set"), KEYS, st.binary(max_size=3)),
+        st.tuples(st.just("delete"), KEYS),
+        st.tuples(st.just("delete_dir"), FOLDERS),
+    ),
+    max_size=8,
+)
+
+
+def change(model: dict[str, bytes], store: Any, steps: list[Any]) -> None:
+    for step in steps:
+        if step[0] == "set":
+            model[step[1]] = step[2]
+            store.set_sync(step[1], Buffer.from_bytes(step[2]))
+        elif step[0] == "delete":
+            model.pop(step[1], None)
+            store.delete_sync(step[1])
+        else:
+            for key in [key for key in model if not step[1] or key.startswith(f"{step[1]}/")]:
+                del model[key]
+            store.delete_dir_sync(step[1])
+
+
+def contents(store: Any) -> dict[str, bytes]:
+    return {key: store.get_sync(key).to_bytes() for key in store.list_sync()}
+
+
+@pytest.mark.parametrize("kind", ["memory", "local", "zip", "sqlite"])
+@settings(max_examples=40, deadline=None)
+@given(before=STEPS, inside=STEPS)
+def test_like_a_dictionary(tmp_path_factory: pytest.TempPathFactory, kind: str, before: Any, inside: Any) -> None:
+    store = make_store(kind, tmp_path_factory.mktemp("dict"))
+    model: dict[str, bytes] = {}
+    change(model, store, before)
+    outside = contents(store)
+    with zarr.transaction(store) as tx:
+        change(model, tx, inside)
+        assert contents(tx) == model
+        assert contents(store) == outside
+        for folder in ("", "a0", "c", "c/e"):
+            start = f"{folder}/" if folder else ""
+            expected = sorted({key[len(start) :].split("/")[0] for key in model if key.startswith(start)})
+            assert list(tx.list_dir_sync(folder)) == expected
+        assert all(tx.exists_sync(key) == (key in model) for key in ("a", "a0/b", "c/d", "c/e/f", "h"))
+    assert contents(store) == model
+    store.close()
