@@ -8,7 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -16,6 +16,9 @@ T = TypeVar("T")
 
 INITIAL_MAP_BYTES: Final = 1 << 28
 """Taken of the address space, not of the disk, save on Windows."""
+
+SMALLEST_BYTES: Final = 8192
+"""A file of fewer bytes is none yet: who made it died, or had no room, before its two first pages were written."""
 
 MAX_READERS: Final = 1024
 
@@ -60,6 +63,7 @@ class Environment:
     def _open(self) -> Any:
         if not self.read_only:
             os.makedirs(self.path if self._options["subdir"] else os.path.dirname(self.path), exist_ok=True)
+            self._remove_stub()
         try:
             try:
                 return self._open_with()
@@ -70,6 +74,13 @@ class Environment:
                 return self._open_with(lock=False)
         except self._lmdb.Error as error:
             self._translate(error)
+
+    def _remove_stub(self) -> None:
+        """Make way for a new file where one was begun and never finished; nothing can be in it."""
+        file = os.path.join(self.path, "data.mdb") if self._options["subdir"] else self.path
+        with suppress(FileNotFoundError):
+            if 0 < os.path.getsize(file) < SMALLEST_BYTES:
+                os.unlink(file)
 
     def _open_with(self, **changes: Any) -> Any:
         # No transactions are kept for later use: a forked child that closes the environment would give up their
@@ -162,11 +173,16 @@ class Environment:
             self._translate(error)
 
     def write(self, change: Callable[[Any], T]) -> T:
-        """Run a change in a transaction, again in a larger map where there was no room; its result."""
+        """Run a change in a transaction, again in a larger map where there was no room; its result.
+
+        A commit whose pages the system took only in part counts as failed, and is tried once more: where the disk is
+        full, the second error says so.
+        """
         nested = self._changes.get(threading.get_ident())
         if nested is not None:
             # This thread is amid a change already: what a finalizer wants is done along with it.
             return change(nested)
+        tried = False
         try:
             while True:
                 with self._inside():
@@ -178,6 +194,11 @@ class Environment:
                     self._resize(None)
                 except self._lmdb.MapFullError:
                     self._resize(size)
+                except self._lmdb.Error as error:
+                    if tried or not (os.strerror(errno.EIO) in str(error) or "MDB_PANIC" in str(error)):
+                        raise
+                    tried = True
+                    self._reopen()
         except self._lmdb.Error as error:
             self._translate(error)
 
@@ -188,6 +209,12 @@ class Environment:
             return change(transaction)
         finally:
             del self._changes[me]
+
+    def _reopen(self) -> None:
+        """Begin anew after a failed commit, when LMDB takes no transaction any more."""
+        with self._alone():
+            self._env.close()
+            self._env = self._open()
 
     def pause(self) -> bool:
         """Wait until no transaction is under way, and let none begin until :meth:`go_on`."""

@@ -12,7 +12,7 @@ from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.key_ranges import child_names_in_order, key_after
 from zarr.storage.keys import check_key, check_prefix, dir_prefix
-from zarr.storage.lmdb_environment import INITIAL_MAP_BYTES, Environment, environment_of, require_lmdb
+from zarr.storage.lmdb_environment import INITIAL_MAP_BYTES, SMALLEST_BYTES, Environment, environment_of, require_lmdb
 from zarr.storage.overlay import OverlayStage, check_expected
 from zarr.storage.values import check_buffer
 
@@ -147,9 +147,11 @@ class LMDBStore(SyncStore):
     def _existing(self) -> Environment | None:
         """The open database; None where there is none yet and nothing is to be made for a look at it."""
         file = self.path / "data.mdb" if self._options["subdir"] else self.path
-        if not os.path.exists(file):
+        try:
+            size = os.path.getsize(file)
+        except FileNotFoundError:
             return None
-        return self._opened()
+        return None if size < SMALLEST_BYTES else self._opened()
 
     def _opened(self) -> Environment:
         environment = self._environment

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, Literal, NoReturn, TypeAlias
 from urllib.parse import quote
 
@@ -232,6 +232,23 @@ class Connections:
             sqlite3.SQLITE_NOMEM: errno.ENOMEM,
             sqlite3.SQLITE_PERM: errno.EACCES,
             sqlite3.SQLITE_TOOBIG: errno.EFBIG,
-            sqlite3.SQLITE_CANTOPEN: errno.EACCES if os.path.exists(self.path) else errno.ENOENT,
+            sqlite3.SQLITE_CANTOPEN: self._why_closed(),
+            sqlite3.SQLITE_IOERR: self._why_failed(),
         }.get(code, errno.EIO)
         raise OSError(number, f"SQLite: {error}", self.path) from error
+
+    def _why_closed(self) -> int:
+        """The error number for a file that cannot be opened; SQLite does not tell."""
+        if not os.path.exists(self.path):
+            return errno.ENOENT
+        needed = os.R_OK if self.read_only else os.R_OK | os.W_OK
+        allowed = os.access(self.path, needed) and (self.read_only or os.access(os.path.dirname(self.path), needed))
+        return self._why_failed() if allowed else errno.EACCES
+
+    def _why_failed(self) -> int:
+        """The error number for a file operation that failed; SQLite does not tell."""
+        if hasattr(os, "statvfs"):
+            with suppress(OSError):
+                if os.statvfs(os.path.dirname(self.path)).f_bavail == 0:
+                    return errno.ENOSPC
+        return errno.EIO
