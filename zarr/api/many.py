@@ -30,7 +30,7 @@ class Batch:
     @property
     def synchronous(self) -> bool:
         """Whether it is read in the caller's thread."""
-        return is_synchronous(self.requests[0][0].store_path.store)
+        return is_synchronous(self.requests[0][0].serving)
 
     def read(self) -> list[Any]:
         """Read it here."""
@@ -49,7 +49,7 @@ def batches(requests: Iterable[tuple[Any, Any]], out: Any) -> list[Batch]:
         if not isinstance(array, Array | AsyncArray):
             raise TypeError(f"a request is a pair of an array and a selection, got {array!r} for an array")
         handle = array._handle
-        batch = found.setdefault(id(handle.store_path.store), Batch())
+        batch = found.setdefault(id(handle.serving), Batch())
         batch.places.append(place)
         batch.requests.append((handle, selection))
         batch.outs.append(target)

@@ -88,10 +88,11 @@ class Batch:
     budget : Budget
     """
 
-    __slots__ = ("budget", "bulk", "chunks", "closed", "layout", "lock")
+    __slots__ = ("budget", "bulk", "chunks", "closed", "handle", "layout", "lock")
 
     def __init__(self, handle: ArrayHandle, budget: Budget) -> None:
         path = handle.store_path.path
+        self.handle = handle
         self.bulk = handle.bulk
         self.layout = handle.layout
         self.budget = budget

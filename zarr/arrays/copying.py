@@ -228,8 +228,8 @@ def copy_elements_steps(source: ArrayHandle, target: ArrayHandle) -> Steps[None]
 def _copy_block_steps(source: ArrayHandle, target: ArrayHandle, block: tuple[slice, ...]) -> Steps[None]:
     read = partial(get_selection_steps, source, "basic", block)
     store = target.store_path.store
-    if source.store_path.store is store and not stages(store):  # a stage shows what is written, not what is copied
+    if source.serving is store and not stages(store):  # a stage shows what is written, not what is copied
         values = yield from read()
     else:
         values = yield Await(lambda: source.async_run(read()))
-    yield from set_selection_steps(target, "basic", block, values)
+    yield from target.from_outside_steps(set_selection_steps(target, "basic", block, values))

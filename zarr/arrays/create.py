@@ -113,6 +113,7 @@ def new_array_metadata(
     chunk_key_encoding: ChunkKeyEncodingLike | None = None,
     dimension_names: Iterable[str | None] | None = None,
     checksum: bool = False,
+    storage_transformers: Iterable[Mapping[str, Any]] | None = None,
 ) -> ArrayV2Metadata | ArrayV3Metadata:
     """The metadata document of a new array, all defaults filled in.
 
@@ -133,6 +134,8 @@ def new_array_metadata(
     dimension_names : iterable of str or None, optional
     checksum : bool
         Whether a CRC-32C checksum is stored with every chunk (within shards: with every inner chunk).
+    storage_transformers : iterable of dict, optional
+        JSON forms of storage transformers, the first next to the array; of format 3.
 
     Returns
     -------
@@ -160,7 +163,7 @@ def new_array_metadata(
         "attributes": dict(attributes or {}),
     }
     if zarr_format == 2:
-        _refuse_v3_words(shards, serializer, dimension_names, checksum)
+        _refuse_v3_words(shards, serializer, dimension_names, checksum, storage_transformers)
         if not grid.is_regular:
             raise ValueError("Zarr format 2 does not support rectilinear chunk grids.")
         chosen, compressor = choose_codecs_v2(zdtype, filters, compressors)
@@ -185,6 +188,7 @@ def new_array_metadata(
         ),
         codecs=codecs,
         dimension_names=None if dimension_names is None else tuple(dimension_names),
+        storage_transformers=None if storage_transformers is None else [dict(t) for t in storage_transformers],
         **common,
     )
 
@@ -206,7 +210,11 @@ def with_checksum(codecs: tuple[Any, ...], wanted: bool) -> tuple[Any, ...]:
     return (*codecs, Crc32cCodec()) if wanted and not isinstance(codecs[-1], Crc32cCodec) else codecs
 
 
-def _refuse_v3_words(shards: Any, serializer: Any, dimension_names: Any, checksum: bool) -> None:
+def _refuse_v3_words(
+    shards: Any, serializer: Any, dimension_names: Any, checksum: bool, storage_transformers: Any
+) -> None:
+    if storage_transformers:
+        raise ValueError("Zarr format 2 arrays do not support storage transformers.")
     if checksum:
         raise ValueError("checksum=True belongs to Zarr format 3; in format 2 a checksum is a filter of numcodecs.")
     if shards is not None:
@@ -342,7 +350,12 @@ def init_array_steps(
         warn_whole_shards(metadata.codecs)
     handle = ArrayHandle(store_path, metadata, parse_array_config(config))
     contents = None if data is None else partial(setitem_steps, handle, Ellipsis, data)
-    documents = yield from write_node_steps(store_path, metadata, overwrite=overwrite, contents=contents)
+    direct = handle.serving is store_path.store
+    documents = yield from write_node_steps(
+        store_path, metadata, overwrite=overwrite, contents=contents if direct else None
+    )
+    if contents is not None and not direct:
+        yield from handle.from_outside_steps(contents())
     if store_path.path:
         yield from record_changes_steps(store_path.store, {store_path.path: documents}, replaced=overwrite)
     return handle

@@ -9,6 +9,8 @@ from zarr.abc.store import bulk_access_of, is_synchronous
 from zarr.arrays.layout import ArrayLayout
 from zarr.grids import ChunkGrid
 from zarr.runners.choose import async_runner_for, runner_for
+from zarr.steps.requests import Await
+from zarr.storage.transformed import transformed_store
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
@@ -113,7 +115,7 @@ class ArrayHandle:
     config : ArrayConfig
     """
 
-    __slots__ = ("_async_run", "_run", "batch", "bulk", "state", "store_path")
+    __slots__ = ("_async_run", "_run", "batch", "bulk", "serving", "state", "store_path")
 
     def __init__(self, store_path: StorePath, metadata: ArrayV2Metadata | ArrayV3Metadata, config: ArrayConfig) -> None:
         self.store_path = store_path
@@ -122,14 +124,18 @@ class ArrayHandle:
         """The open batch that writes go into (see ``batching.py``)."""
         self._run: Any = None
         self._async_run: Any = None
-        self.bulk: str | None = bulk_kind(store_path.store)
+        transformers = getattr(metadata, "storage_transformers", ())
+        plain = store_path.store
+        self.serving: Store = transformed_store(plain, store_path.path, transformers) if transformers else plain
+        """The store that answers this array: that of the user, or what its storage transformers made of it."""
+        self.bulk: str | None = bulk_kind(self.serving)
         """Where a bulk transfer finds chunks: "files", "memory", or "buffers" that are read whole. None: no bulk."""
 
     def bound_run(self) -> Any:
         """The runner's own method: one frame less for each operation."""
         run = self._run
         if run is None:
-            run = self._run = runner_for(self.store_path.store).run
+            run = self._run = runner_for(self.serving).run
         return run
 
     def run(self, steps: Steps[T]) -> T:
@@ -141,9 +147,21 @@ class ArrayHandle:
         """Run one operation in the caller's event loop."""
         run = self._async_run
         if run is None:
-            run = self._async_run = async_runner_for(self.store_path.store).run
+            run = self._async_run = async_runner_for(self.serving).run
         coroutine: Coroutine[Any, Any, T] = run(steps)
         return coroutine
+
+    def from_outside_steps(self, steps: Steps[T]) -> Steps[T]:
+        """Steps of this array for a runner of the user's store: with transformers, they run over the store in between.
+
+        Parameters
+        ----------
+        steps : generator of requests
+        """
+        if self.serving is self.store_path.store:
+            return (yield from steps)
+        result: T = yield Await(lambda: self.async_run(steps))
+        return result
 
     @property
     def layout(self) -> ArrayLayout:

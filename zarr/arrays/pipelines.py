@@ -16,6 +16,7 @@ from zarr.arrays.layout import codecs_of
 from zarr.arrays.transfer import raise_missing
 from zarr.registry import get_pipeline_class
 from zarr.steps.requests import Await, Gather, Hold, Steps
+from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
     import zarr_core
@@ -31,7 +32,7 @@ def pipeline_of(handle: ArrayHandle, layout: ArrayLayout) -> CodecPipeline:
     cls: type[CodecPipeline] = get_pipeline_class()
     if hasattr(cls, "from_array_metadata_and_store"):
         try:
-            return cls.from_array_metadata_and_store(array_metadata=layout.metadata, store=handle.store_path.store)
+            return cls.from_array_metadata_and_store(array_metadata=layout.metadata, store=handle.serving)
         except NotImplementedError:
             pass  # the pipeline takes codecs instead
     pipeline = cls.from_codecs(codecs_of(layout.metadata))
@@ -43,10 +44,12 @@ def entries(
 ) -> Iterator[Entry]:
     """What a pipeline is told of each chunk of a plan."""
     cut = len(handle.store_path.path) + 1 if handle.store_path.path else 0
+    plain = handle.serving is handle.store_path.store
+    place = handle.store_path if plain else StorePath(handle.serving, handle.store_path.path)
     for i in range(plan.nslots):
         slot = plan.slot(i)
         spec = layout.spec_for(slot.chunk_shape, prototype)
-        getter = handle.store_path / layout.key(slot.coords)[cut:]
+        getter = place / layout.key(slot.coords)[cut:]
         yield getter, spec, slot.chunk_selection, slot.out_selection, slot.whole
 
 

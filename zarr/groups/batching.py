@@ -66,7 +66,7 @@ def _same_chunks(batch: Batch, handle: ArrayHandle) -> bool:
 
 def _close_one_steps(batch: Batch) -> Steps[Exception | None]:
     try:
-        yield from batch.close_steps()
+        yield from batch.handle.from_outside_steps(batch.close_steps())
     except Exception as error:
         return error
     return None

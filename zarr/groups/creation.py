@@ -70,6 +70,7 @@ def legacy_array_steps(
     data: Any = None,
     shards: Any = None,
     checksum: bool = False,
+    storage_transformers: Any = None,
     synchronizer: Any = None,
     **without_effect: Any,
 ) -> Steps[ArrayHandle]:
@@ -92,8 +93,7 @@ def legacy_array_steps(
     warn_without_effect(without_effect)
     if shape is None and data is None:
         raise TypeError("Expected an integer or an iterable of integers for the shape. Got None instead.")
-    if zarr_format is None:
-        zarr_format = default_zarr_format()
+    zarr_format = default_zarr_format() if zarr_format is None else zarr_format
     if chunks is not None and chunk_shape is not None:
         raise ValueError("Only one of chunk_shape or chunks can be provided.")
     parameters: dict[str, Any] = {
@@ -105,6 +105,7 @@ def legacy_array_steps(
         "order": order,
         "overwrite": overwrite,
         "checksum": checksum,
+        "storage_transformers": storage_transformers,
         "zarr_format": zarr_format,
         "attributes": None if attributes is None else dict(attributes),
         "config": with_synchronizer(_config(config, write_empty_chunks), synchronizer),
