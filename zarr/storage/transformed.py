@@ -79,7 +79,7 @@ class TransformedStore(WrapperStore[Store]):
             return False
         return (self.plain, self._store, self.path) == (value.plain, value._store, value.path)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     # Coroutines
 
