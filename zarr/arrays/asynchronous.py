@@ -12,6 +12,7 @@ from zarr.arrays.face import ArrayFace
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.indexers import AsyncOIndex, AsyncVIndex
 from zarr.arrays.info import ArrayInfo
+from zarr.arrays.lazy.view import AsyncLazyArray, LazyIndex
 from zarr.arrays.many import outs_for, read_many_steps
 from zarr.arrays.opening import open_array_steps, parse_metadata
 from zarr.arrays.operations import (
@@ -117,6 +118,11 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
     def vindex(self) -> AsyncVIndex:
         """Vectorized indexing."""
         return AsyncVIndex(self)
+
+    @property
+    def lazy(self) -> LazyIndex[AsyncLazyArray]:
+        """Views; ``await view.result()`` reads one."""
+        return LazyIndex(AsyncLazyArray(self._handle))
 
     async def getitem(self, selection: Any, *, prototype: BufferPrototype | None = None) -> Any:
         return await self._get("basic", selection, prototype=prototype)

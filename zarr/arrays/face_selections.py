@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr.arrays.face import ArrayFace
+from zarr.arrays.lazy.view import LazyArray, LazyIndex
 from zarr.arrays.reading import get_selection_steps
 from zarr.arrays.writing import set_selection_steps
 
@@ -19,6 +20,22 @@ class SelectionMethods(ArrayFace):
     """Reading and writing by kind of selection; brackets find the kind by themselves."""
 
     _run: Any
+
+    @property
+    def lazy(self) -> LazyIndex[LazyArray]:
+        """Views: ``array.lazy[...]`` selects without reading; the view reads, and writes, when it is asked to.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> array = zarr.array(np.arange(12).reshape(3, 4))
+        >>> view = array.lazy[1:, ::-1]
+        >>> view.T.shape
+        (4, 2)
+        >>> view[0]
+        array([7, 6, 5, 4])
+        """
+        return LazyIndex(LazyArray(self._handle))
 
     def _get(self, kind: str, selection: Any, **options: Any) -> Any:
         return self._run(get_selection_steps(self._handle, kind, selection, **options))

@@ -218,11 +218,12 @@ def _orthogonal_item(item: Any, length: int) -> Any:
     if is_integer(item):
         return int(item)
     if isinstance(item, list) or is_integer_array(item) or is_bool_array(item):
-        return _index_array(np.asarray(item), length)
+        return index_array(np.asarray(item), length)
     _refuse("orthogonal", "integer, slice, integer array or Boolean array", item)
 
 
-def _index_array(array: np.ndarray[Any, Any], length: int) -> np.ndarray[Any, Any]:
+def index_array(array: np.ndarray[Any, Any], length: int) -> np.ndarray[Any, Any]:
+    """Check an index array of one axis; an empty list becomes one of integers."""
     if array.size == 0 and array.ndim == 1 and array.dtype.kind == "f":
         array = array.astype(np.int64)  # an empty list
     if array.dtype.kind not in "iub":
