@@ -38,10 +38,19 @@ if TYPE_CHECKING or IMPLEMENTATION == "compiled":
         from zarr_core.shard_writing import ShardWriteJob
         from zarr_core.shared_reading import SharedReadJob
         from zarr_core.shuffle import bitshuffle, bitunshuffle, byteswap, delta_decode, delta_encode, shuffle, unshuffle
-        from zarr_core.vlen import pack_bytes, pack_utf8, unpack_bytes, unpack_utf8
+        from zarr_core.vlen import (
+            check_arrow,
+            pack_arrow,
+            pack_bytes,
+            pack_utf8,
+            unpack_arrow,
+            unpack_bytes,
+            unpack_utf8,
+        )
     except ImportError as error:
         raise ImportError(REMEDY.format(error=error), name=error.name, path=error.path) from error
 else:
+    from zarr_core.reference.arrow import check_arrow, pack_arrow, unpack_arrow
     from zarr_core.reference.bits import pack_bits, round_bits, unpack_bits
     from zarr_core.reference.bulk import ReadJob, WriteJob
     from zarr_core.reference.chunks import fill, gather, is_filled, scatter
@@ -90,6 +99,7 @@ __all__ = [
     "bitunshuffle",
     "build_index",
     "byteswap",
+    "check_arrow",
     "coalesce_ranges",
     "decode",
     "decode_blosc_range",
@@ -102,6 +112,7 @@ __all__ = [
     "gather",
     "is_filled",
     "morton_order",
+    "pack_arrow",
     "pack_bits",
     "pack_bytes",
     "pack_utf8",
@@ -116,6 +127,7 @@ __all__ = [
     "round_bits",
     "scatter",
     "shuffle",
+    "unpack_arrow",
     "unpack_bits",
     "unpack_bytes",
     "unpack_utf8",

@@ -370,25 +370,16 @@ cdef object pack_string_dtype(cnp.ndarray array):
             write_strings(items, count, itemsize, allocator, PyBytes_AS_STRING(packed) + PREFIX)
     finally:
         NpyString_release_allocator(allocator)
-    if body == -1:
-        raise TypeError(f"item {item}: expected str, got a missing value")
-    if body == -2:
-        raise MemoryError
-    if body == -3:
-        raise ValueError(f"item {item} is too long; a packed item holds at most {MAX_U32} bytes")
+    complain_of_string(body, item)
     return packed
 
 
 cdef object pack_fixed_text(cnp.ndarray array):
     cdef const uint32_t* items = <const uint32_t*>cnp.PyArray_DATA(array)
-    cdef int64_t i, size, count = cnp.PyArray_SIZE(array), body = 0, width = cnp.PyArray_ITEMSIZE(array) // 4
+    cdef int64_t i, count = cnp.PyArray_SIZE(array), body, width = cnp.PyArray_ITEMSIZE(array) // 4
     cdef char* to
     cdef char* end
-    for i in range(count):
-        size = zc_ucs4_size(items + i * width, width)
-        if size < 0:
-            raise ValueError(f"item {i} holds something that is not a character and cannot be written as UTF-8")
-        body += size
+    body = measure_fixed_text(items, count, width)
     packed = new_packed(body, count)
     to = PyBytes_AS_STRING(packed) + PREFIX
     for i in range(count):
@@ -494,3 +485,6 @@ def pack_bytes(array) -> bytes:
         memcpy(to + PREFIX, PyBytes_AS_STRING(items[i]), size)
         to += PREFIX + size
     return packed
+
+
+include "vlen_offsets.pxi"

@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr.array_spec import ArrayConfigLike, parse_array_config
+from zarr.arrays.arrow import to_arrow_steps
 from zarr.arrays.batching import DEFAULT_LIMIT, BatchScope
 from zarr.arrays.face import ArrayFace
 from zarr.arrays.handle import ArrayHandle
@@ -25,6 +26,7 @@ from zarr.arrays.operations import (
     update_attributes_steps,
 )
 from zarr.arrays.pipelines import pipeline_of
+from zarr.arrays.ragged import to_awkward_steps
 from zarr.arrays.reading import get_selection_steps
 from zarr.arrays.writing import set_selection_steps
 from zarr.errors import ZarrDeprecationWarning
@@ -126,6 +128,12 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
 
     async def getitem(self, selection: Any, *, prototype: BufferPrototype | None = None) -> Any:
         return await self._get("basic", selection, prototype=prototype)
+
+    async def to_arrow(self, selection: Any = ...) -> Any:
+        return await self._run(to_arrow_steps(self._handle, selection))
+
+    async def to_awkward(self, selection: Any = ...) -> Any:
+        return await self._run(to_awkward_steps(self._handle, selection))
 
     async def get_orthogonal_selection(
         self,

@@ -11,6 +11,7 @@ from zarr.array_spec import ArrayConfigLike
 from zarr.arrays.asynchronous import AsyncArray, merged_config
 from zarr.arrays.attributes import Attributes
 from zarr.arrays.batching import DEFAULT_LIMIT, BatchScope
+from zarr.arrays.face_exports import ExportMethods
 from zarr.arrays.face_selections import SelectionMethods
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.indexers import BlockIndex, OIndex, VIndex
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 T_ArrayMetadata = TypeVar("T_ArrayMetadata")
 
 
-class Array(SelectionMethods, Generic[T_ArrayMetadata]):
+class Array(SelectionMethods, ExportMethods, Generic[T_ArrayMetadata]):
     """A chunked, compressed, N-dimensional array in a store.
 
     Parameters

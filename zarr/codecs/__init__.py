@@ -6,6 +6,7 @@ Read first: ``bound.py`` for what a codec becomes, then ``bytes.py`` as an examp
 
 from __future__ import annotations
 
+from zarr.codecs.arrow_vlen import ArrowVLenCodec
 from zarr.codecs.blosc import BloscCname, BloscCodec, BloscShuffle
 from zarr.codecs.bytes import BytesCodec, Endian
 from zarr.codecs.cast_value import CastValue
@@ -43,6 +44,7 @@ from zarr.codecs.zstd import ZstdCodec
 from zarr.registry import register_codec
 
 __all__ = [
+    "ArrowVLenCodec",
     "BloscCname",
     "BloscCodec",
     "BloscShuffle",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zarr_core
+from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.bound import AnyArray, NativeForm, as_bytes, decoded_limit, fixed_nbytes, native_dtype, replace_spec
 from zarr.codecs.shard_level import ShardLevel
 from zarr.codecs.stages import Stage, make_stage, sort_codecs
@@ -195,6 +196,30 @@ class CodecChain:
         except ValueError:
             return self._wrap(self._encode_stages(chunk))
 
+    @property
+    def serializer(self) -> Any:
+        """The first codec, bound, where that makes bytes of the elements; None where elements are changed before."""
+        bound = getattr(self._stages[0], "bound", None)
+        return bound if isinstance(self.codecs[0], ArrayBytesCodec) else None
+
+    def serialized(self, raw: Buffer) -> AnyArray:
+        """Return the bytes that the first codec made of the elements: all codecs are undone but that one.
+
+        Parameters
+        ----------
+        raw
+            The stored bytes.
+
+        Raises
+        ------
+        ChunkDecodeError
+            As `decode` does.
+        """
+        data: AnyArray = raw.as_numpy_array()
+        for stage in reversed(self._stages[1:]):
+            data = _undo(stage, data)
+        return data
+
     async def decode_async(self, raw: Buffer) -> AnyArray:
         """Return the elements of a stored chunk; for chains with coroutines."""
         if not self.asynchronous:
@@ -329,6 +354,14 @@ def _sizes(stages: tuple[Stage, ...], nbytes: int | None) -> list[int | None]:
         nbytes = None if nbytes is None else stage.encoded_size(nbytes)
         sizes.append(nbytes)
     return sizes
+
+
+def _undo(stage: Stage, data: AnyArray) -> AnyArray:
+    try:
+        return stage.decode(data)
+    except Exception as error:
+        _note(error, "decoding", stage, data)
+        raise
 
 
 def _native_form(stages: tuple[Stage, ...], dtype: np.dtype[Any]) -> NativeForm | None:

@@ -233,7 +233,9 @@ class VariableLengthBytes(ZDType[Any, bytes], HasObjectCodec):
     dtype_cls: ClassVar[Any] = np.dtypes.ObjectDType
     _zarr_v3_name: ClassVar[str] = "variable_length_bytes"
     object_codec_id: ClassVar[str] = "vlen-bytes"
-    _names: ClassVar[tuple[str, ...]] = ("variable_length_bytes", "bytes", "binary")
+    _names: ClassVar[tuple[str, ...]] = (
+        "variable_length_bytes", "bytes", "binary", "large_binary", "LargeBinary",
+    )  # fmt: skip
 
     @classmethod
     def from_native_dtype(cls, dtype: TBaseDType) -> Self:

@@ -143,6 +143,8 @@ class VariableLengthUTF8(ZDType[Any, str], HasObjectCodec):
     dtype_cls: ClassVar[Any] = np.dtypes.StringDType
     _zarr_v3_name: ClassVar[str] = "string"
     object_codec_id: ClassVar[str] = "vlen-utf8"
+    # The large forms of ZEP 7 differ in how chunks are stored, which is for the codecs to say.
+    _names: ClassVar[tuple[str, ...]] = ("string", "large_string", "LargeString")
 
     @classmethod
     def from_native_dtype(cls, dtype: TBaseDType) -> Self:
@@ -168,9 +170,10 @@ class VariableLengthUTF8(ZDType[Any, str], HasObjectCodec):
 
     @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        if split_dtype_spec_v3(data) == ("string", {}):
+        spec = split_dtype_spec_v3(data)
+        if spec is not None and spec[0] in cls._names and not spec[1]:
             return cls()
-        raise wrong_json(cls, data, "the string 'string'")
+        raise wrong_json(cls, data, f"one of the strings {cls._names}")
 
     def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
         """Return ``"string"``, or ``"|O"`` with the id of the object codec in format 2."""

@@ -26,6 +26,7 @@ from zarr.grids.rectilinear import check_rectilinear_enabled
 from zarr.grids.shapes import parse_shape
 from zarr.metadata.codecs import parse_codecs, settle_codecs, validate_array_bytes_codec, warn_whole_shards
 from zarr.metadata.documents import dump_document
+from zarr.metadata.draft_strings import add_string_codec, with_codecs_member
 from zarr.metadata.members import (
     AllowedExtraField,
     check_allowed_extra_field,
@@ -287,13 +288,13 @@ class ArrayV3Metadata(Metadata):
             parse_zarr_format(require(data, "zarr_format"))  # type: ignore[arg-type]
             parse_node_type_array(require(data, "node_type"))  # type: ignore[arg-type]
             member = "chunk_grid"
-            data, readings = repair_array_document(stored := data, 3)
+            data, readings = repair_array_document(stored := with_codecs_member(data), 3)
             # Each member is read on its own, so that a fault can be given its place.
             members: dict[str, Any] = {}
             for member, parse in _PARSERS:
                 members[member] = parse(require(data, member))  # type: ignore[arg-type]
-            member = "fill_value"
-            raw_fill = require(data, member)  # type: ignore[arg-type]
+            members["codecs"] = add_string_codec(members["codecs"], data)
+            raw_fill = require(data, member := "fill_value")  # type: ignore[arg-type]
             members[member] = members["data_type"].from_json_scalar(raw_fill, zarr_format=3)
             for member, optional in _OPTIONAL_PARSERS:
                 members[member] = optional(data.get(member))

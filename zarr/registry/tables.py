@@ -19,6 +19,7 @@ _UNLISTED_CODECS: Final[dict[str, str]] = {
     "packbits": "zarr.codecs.packbits.PackBitsCodec",
     "reshape": "zarr.codecs.reshape.ReshapeCodec",
     "scale_offset": "zarr.codecs.scale_offset.ScaleOffset",
+    "zarr_core.arrow-vlen": "zarr.codecs.arrow_vlen.ArrowVLenCodec",
     "zfp": "zarr.codecs.zfp.ZfpCodec",
 }
 # Where the classes live that the configuration names by the paths of zarr-python.

@@ -1,0 +1,164 @@
+"""The ``zarr_core.arrow-vlen`` codec: items behind their offsets, the layout of Arrow's strings and byte strings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+import zarr_core
+from zarr.abc.codec import ArrayBytesCodec
+from zarr.codecs.bound import AnyArray, Bytes
+from zarr.codecs.configuration import configuration_of
+from zarr.codecs.deprecated_enums import one_of
+from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.codecs.vlen_utf8 import BoundVLen
+from zarr.errors import ChunkDecodeError, ChunkEncodeError
+
+if TYPE_CHECKING:
+    from typing import Literal, Self
+
+    from zarr.array_spec import ArraySpec
+    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.grids import ChunkGridMetadata
+    from zarr.types import JSON
+
+NAME: Final = "zarr_core.arrow-vlen"
+WIDTHS: Final = {"int32": 4, "int64": 8}
+TEXT_IDS: Final = {"vlen-utf8": True, "vlen-bytes": False}
+"""Whether the elements of a data type are text, by the codec that it has in format 2."""
+
+
+class BoundArrowVLen(BoundVLen):
+    """Elements to offsets and bytes and back.
+
+    Attributes
+    ----------
+    width
+        Bytes of an offset.
+    text
+        Whether the elements are strings.
+    """
+
+    def __init__(self, spec: ArraySpec, width: int) -> None:
+        super().__init__(NAME, spec)
+        self.width = width
+        self.text = is_text(spec.dtype)
+
+    def check(self, data: Bytes) -> int:
+        """Return where the bytes of the elements begin, once all offsets and characters are known to be good.
+
+        Raises
+        ------
+        ChunkDecodeError
+            When they are not.
+        """
+        try:
+            return zarr_core.check_arrow(data, self._count, self.width, self.text)
+        except ValueError as error:
+            raise ChunkDecodeError(f"codec {NAME!r}: {error}", codec=NAME) from error
+
+    def check_start(self, start: Bytes) -> None:
+        """Refuse the first bytes of what cannot be a chunk of so many elements: offsets that fall, or are negative."""
+        known = start[: (self._count + 1) * self.width]
+        offsets = known[: known.size // self.width * self.width].view(f"<i{self.width}")
+        if offsets.size and (offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any()):
+            raise ChunkDecodeError(f"codec {NAME!r}: the offsets do not rise from 0", codec=NAME)
+        if offsets.size == self._count + 1:
+            end = -(-(self._count + 1) * self.width // 64) * 64 + int(offsets[-1])
+            if end < start.size:
+                raise ChunkDecodeError(
+                    f"codec {NAME!r}: the last element ends at byte {end}, and more follow", codec=NAME
+                )
+
+    def encode(self, data: AnyArray) -> Bytes:
+        """Return the bytes of the elements."""
+        try:
+            return super().encode(data)
+        except ValueError as error:
+            raise ChunkEncodeError(f"codec {NAME!r}: {error}", codec=NAME) from error
+
+    def _unpack(self, data: Bytes) -> AnyArray:
+        kind = self._dtype.kind
+        elements = np.empty(self._count, dtype=self._dtype if kind in "OT" else object)
+        zarr_core.unpack_arrow(data, self._count, self.width, self.text, elements)
+        return elements
+
+    def _pack(self, elements: AnyArray) -> bytes:
+        return zarr_core.pack_arrow(elements, self.width, self.text)
+
+
+def is_text(dtype: Any) -> bool:
+    """Return whether elements of a variable-length data type are strings; ValueError for any other data type."""
+    text = TEXT_IDS.get(getattr(dtype, "object_codec_id", ""))
+    if text is None:
+        raise ValueError(f"codec {NAME!r} stores strings and byte strings of any length; the array has {dtype}")
+    return text
+
+
+@dataclass(frozen=True)
+class ArrowVLenCodec(ArrayBytesMethods, ArrayBytesCodec):
+    """Store strings or byte strings of any length as Arrow keeps them in memory.
+
+    A chunk of ``n`` elements is ``n + 1`` little-endian signed offsets, zeros up to a multiple of 64 bytes, then the
+    bytes of all elements; element ``i`` has the bytes from offset ``i`` to offset ``i + 1``. Offsets count bytes.
+    `zarr.Array.to_arrow` hands out such chunks without a copy. Other libraries do not know this codec: new arrays of
+    strings have ``vlen-utf8``, which they read, unless this one is asked for.
+
+    Parameters
+    ----------
+    offset
+        ``"int32"``: a chunk has at most 2147483647 bytes of elements. ``"int64"``: the layout of ``large_string`` and
+        ``large_binary``.
+
+    Raises
+    ------
+    ChunkDecodeError
+        On reading, for offsets that are negative, falling, or not within the chunk, and for bytes left over: all of
+        them are checked before an element is looked at; and for strings that are not UTF-8.
+    ChunkEncodeError
+        On writing, for more bytes than the offsets can count.
+
+    Notes
+    -----
+    Source: the draft ZEP 7, "Strings"; https://arrow.apache.org/docs/format/Columnar.html (variable-size binary).
+
+    Examples
+    --------
+    >>> import zarr
+    >>> array = zarr.create_array({}, shape=(3,), dtype="string", serializer=ArrowVLenCodec(), compressors=None)
+    >>> array[:] = ["the", "quick", "brüne"]
+    >>> array.metadata.codecs
+    (ArrowVLenCodec(offset='int32'),)
+    """
+
+    is_fixed_size = False
+
+    offset: Literal["int32", "int64"] = "int32"
+
+    def __init__(self, *, offset: str = "int32") -> None:
+        object.__setattr__(self, "offset", one_of(offset, tuple(WIDTHS), "offset", "ArrowVLenCodec"))
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes."""
+        return cls(**configuration_of(data, NAME, required=False))
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        return {"name": NAME, "configuration": {"offset": self.offset}}
+
+    def validate(
+        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
+    ) -> None:
+        """Raise ValueError if the elements are neither strings nor byte strings of any length."""
+        is_text(dtype)
+
+    def bind(self, spec: ArraySpec) -> BoundArrowVLen:
+        """Make the codec ready for chunks of one description."""
+        return BoundArrowVLen(spec, WIDTHS[self.offset])
+
+    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
+        """Raise, because the size depends on the data."""
+        raise NotImplementedError("The size of variable-length data depends on the data.")
