@@ -30,10 +30,12 @@ from zarr.codecs.crc32c_ import Crc32cCodec
 from zarr.codecs.deprecated_enums import DeprecatedStrEnumMeta, one_of
 from zarr.codecs.parsing import parse_codecs
 from zarr.codecs.partial_shards import decode_part, encode_part
+from zarr.codecs.settling import settle
 from zarr.codecs.shard_level import EMPTY, IndexLocation, ShardLevel, SubchunkWriteOrder
 from zarr.codecs.stages import sort_codecs
 from zarr.codecs.sync_api import ArrayBytesMethods
 from zarr.dtype import UInt64
+from zarr.grids import RegularChunkGridMetadata
 from zarr.registry import get_pipeline_class
 from zarr.types import parse_shapelike
 
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from zarr.types import JSON, SelectorTuple, ShapeLike
 
 MAX_UINT_64: Final = EMPTY
+_INNER_CONFIG: Final = ArrayConfig(order="C", write_empty_chunks=False)
 INDEX_LOCATION: Final = ("start", "end")
 SUBCHUNK_WRITE_ORDER: Final = ("morton", "unordered", "lexicographic", "colexicographic")
 
@@ -207,7 +210,8 @@ class ShardingCodec(
         Raises
         ------
         ValueError
-            When the numbers of dimensions differ, or a chunk length is no multiple of the inner one.
+            When the numbers of dimensions differ, a chunk length is no multiple of the inner one, or a codec of the
+            inner chunks does not fit them.
         TypeError
             When the grid has neither a chunk shape nor lists of them.
         """
@@ -218,6 +222,8 @@ class ShardingCodec(
         for axis, lengths in enumerate(_edge_lengths(chunk_grid)):
             for length in lengths:
                 _check_divides(length, self.chunk_shape[axis], axis)
+        inner = ArraySpec(self.chunk_shape, dtype, dtype.default_scalar(), _INNER_CONFIG, numpy_buffer_prototype())
+        settle(self.codecs, inner, self.chunk_shape, RegularChunkGridMetadata(chunk_shape=self.chunk_shape))
 
     def bind(self, spec: ArraySpec) -> BoundSharding:
         """Make the codec ready for shards of one description."""

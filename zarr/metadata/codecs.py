@@ -9,7 +9,7 @@ from typing import Any
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.cpu import buffer_prototype
-from zarr.codecs.bound import replace_spec
+from zarr.codecs.settling import settle
 from zarr.codecs.sharding import ShardingCodec
 from zarr.dtype import ZDType
 from zarr.errors import MetadataValidationError, ZarrUserWarning
@@ -128,31 +128,13 @@ def settle_codecs(
     """
     chunk = _first_chunk_shape(chunk_grid, shape)
     spec = ArraySpec(shape=chunk, dtype=dtype, fill_value=fill_value, config=_PLAIN_CONFIG, prototype=buffer_prototype)
-    settled: list[Codec] = []
-    for codec in codecs:
-        evolved = codec.evolve_from_array_spec(spec)
-        evolved.validate(shape=shape, dtype=spec.dtype, chunk_grid=chunk_grid)
-        settled.append(evolved)
-        if isinstance(evolved, ArrayArrayCodec):
-            whole, spec = replace_spec(spec, shape=shape), evolved.resolve_metadata(spec)
-            shape = _encoded_shape(evolved, whole, spec.shape)
-            # A codec that moves axes moves those of the grid too: a shard after it is cut along the moved axes.
-            encode_grid = getattr(evolved, "encode_grid", None)
-            chunk_grid = chunk_grid if encode_grid is None else encode_grid(chunk_grid)
+    settled = settle(codecs, spec, shape, chunk_grid)
     # A codec that does not fit the array is named first: it says more than that another one is missing.
     validate_array_bytes_codec(codecs)
-    return tuple(settled)
+    return settled
 
 
 def _first_chunk_shape(chunk_grid: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of the first chunk, for which codecs are settled; the array's, where the grid does not say."""
     lengths = getattr(chunk_grid, "chunk_shape", None)
     return shape if lengths is None else tuple(lengths)
-
-
-def _encoded_shape(codec: ArrayArrayCodec, whole: ArraySpec, chunk_shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of the array behind a codec; that of a chunk, if what the codec does suits chunks only."""
-    try:
-        return codec.resolve_metadata(whole).shape
-    except ValueError:
-        return chunk_shape

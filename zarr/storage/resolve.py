@@ -193,6 +193,10 @@ def resolve_store_path(
         _refuse_options(storage_options)
         if not below and mode is None:
             return store_like
+        if mode not in (None, "r"):
+            # Whose store may not be written to hears of it from the store, when something is written.
+            check_mode(mode)
+            return StorePath(store_like.store, join(store_like.path, below))
         return StorePath.with_mode(store_like.store, join(store_like.path, below), mode)
     if below and is_fsmap(store_like):
         raise ValueError("'path' was provided but is not used for FSMap store_like objects; put it into the mapper")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import zarr
 from zarr.buffer import cpu
-from zarr.codecs import BytesCodec, Crc32cCodec, GzipCodec, TransposeCodec, ZstdCodec
+from zarr.codecs import BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, TransposeCodec, ZstdCodec
 from zarr.codecs.bitround import BitRoundCodec
 from zarr.codecs.conditional import ConditionalCodec
 from zarr.codecs.n5_default import N5DefaultCodec
@@ -301,3 +301,23 @@ def test_zfp_refuses_unknown_parameters() -> None:
         ZfpCodec.from_dict({"name": "zfp", "configuration": {"mode": "expert", "minbits": 1}})
     with pytest.raises(ValueError, match="zfp"):
         zarr.create_array({}, shape=(1,), dtype="u8", serializer=ZfpCodec())
+
+
+# codecs of inner chunks
+
+
+@pytest.mark.parametrize("inner", [(4, 7), (12, 40), (3, 20, 1)])
+def test_shards_in_shards_must_divide_them(inner: tuple[int, ...]) -> None:
+    store: dict[str, Any] = {}
+    nested = ShardingCodec(chunk_shape=(6, 20), codecs=(ShardingCodec(chunk_shape=inner),))
+    with pytest.raises(ValueError, match="not divisible|same number of dimensions"):
+        zarr.create_array(store, shape=(6, 20), dtype="i4", chunks=(6, 20), serializer=nested)
+    assert not store
+
+
+def test_codecs_of_inner_chunks_are_checked_at_creation() -> None:
+    nested = ShardingCodec(chunk_shape=(3, 4), codecs=(TransposeCodec(order=(1, 0)), ShardingCodec(chunk_shape=(4, 3))))
+    assert zarr.create_array({}, shape=(6, 8), chunks=(6, 8), dtype="i4", serializer=nested)[...].sum() == 0
+    with pytest.raises(ValueError, match="bitround"):
+        inner = ShardingCodec(chunk_shape=(3, 4), codecs=(BitRoundCodec(keepbits=3), BytesCodec()))
+        zarr.create_array({}, shape=(6, 8), chunks=(6, 8), dtype="bool", serializer=inner)
