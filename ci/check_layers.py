@@ -36,6 +36,7 @@ FLOORS: dict[str, float] = {
     "zarr.metadata.migrate_v3": 6,
     "zarr.api": 6,
     "zarr.transactions": 6.2,
+    "zarr.draft3": 6.2,
     "zarr": 6.5,
     "zarr.testing": 7,
     "zarr._cli": 7,

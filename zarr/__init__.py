@@ -66,7 +66,7 @@ vars(types).update(
     AsyncArrayV3=AsyncArray[ArrayV3Metadata],
 )
 
-_FRONT_ROOMS = frozenset({"core", "experimental", "testing"})
+_FRONT_ROOMS = frozenset({"core", "draft3", "experimental", "testing"})
 
 
 def __getattr__(name: str) -> Any:

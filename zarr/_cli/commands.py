@@ -10,6 +10,8 @@ from typing import Any, cast
 
 from zarr.api.synchronous import open as open_node
 from zarr.arrays.synchronous import Array
+from zarr.draft3 import is_draft3
+from zarr.draft3 import migrate as migrate_draft3
 from zarr.groups.synchronous import Group
 from zarr.metadata.migrate_v3 import migrate_v2_to_v3
 from zarr.metadata.migrate_v3 import remove_metadata as remove_documents
@@ -43,6 +45,8 @@ def migrate(
 ) -> None:
     """Write metadata of format 3 beside that of format 2, or in another store; chunks stay where they are.
 
+    A hierarchy in the layout of a draft of format 3 (2019, 2020) is moved with its chunks, whose keys are others.
+
     Parameters
     ----------
     zarr_format : "v3"
@@ -61,6 +65,9 @@ def migrate(
     """
     source = _place(input_store, writes=output_store is None)
     target = source if output_store is None else _place(output_store)
+    if is_draft3(source):
+        migrate_draft3(source, None if output_store is None else target, dry_run=dry_run)
+        return
     if overwrite:
         sync(remove_documents(target.store, 3, force=force, dry_run=dry_run))
     migrate_v2_to_v3(input_store=source.store, output_store=target.store, dry_run=dry_run)

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from zarr.abc.store import Store
 from zarr.api import copying
 from zarr.api.calls import (
-    Call,
-    Opened,
     array_call,
     check_consolidated,
     consolidate_call,
@@ -21,7 +19,6 @@ from zarr.api.calls import (
     create_call,
     create_group_call,
     from_array_call,
-    given,
     group_call,
     hierarchy_call,
     like_call,
@@ -34,6 +31,7 @@ from zarr.api.calls import (
 )
 from zarr.api.documents import get_array_metadata
 from zarr.api.many import read_many_async as read_many
+from zarr.api.opened import Call, Opened, given
 from zarr.array_spec import parse_array_config
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.create import DEFAULT_FILL_VALUE, CompressorLike

@@ -6,103 +6,50 @@ The synchronous and the asynchronous functions make the same calls; they differ 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from zarr.api.opened import Call, Opened, array_record, check_format, format_of, group_record
 from zarr.arrays.codec_choice import is_auto
 from zarr.arrays.copying import from_array_steps
 from zarr.arrays.create import create_array_steps, default_zarr_format
 from zarr.arrays.face import ArrayFace
 from zarr.arrays.synchronous import Array
 from zarr.dtype import parse_dtype
-from zarr.errors import ArrayNotFoundError, GroupNotFoundError, MetadataValidationError, NodeNotFoundError
+from zarr.errors import (
+    ArrayNotFoundError,
+    ContainsArrayError,
+    ContainsGroupError,
+    GroupNotFoundError,
+    MetadataValidationError,
+    NodeNotFoundError,
+)
 from zarr.groups.consolidating import consolidate_steps
 from zarr.groups.creation import full_like_parameters, legacy_array_steps, like_parameters, warn_without_effect
-from zarr.groups.handle import GroupHandle, NodeRecord
+from zarr.groups.handle import NodeRecord
 from zarr.groups.hierarchy import create_hierarchy_steps
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import new_group_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.synchronizers import with_synchronizer
+from zarr.steps.layouts import translated_steps
 from zarr.steps.nodes import check_mode_steps, read_array_steps, read_node_steps
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
-    from zarr.arrays.handle import ArrayHandle
     from zarr.groups.handle import Nodes
     from zarr.steps.requests import Steps
     from zarr.storage.resolve import StoreLike
     from zarr.types import AccessModeLiteral, ZarrFormat
 
-T = TypeVar("T")
 ArrayLike: TypeAlias = Any
 PathLike: TypeAlias = str
 
 CREATING = ("a", "w", "w-")
 NO_ARRAYS = "at least one array must be provided"
-
-
-class Call(NamedTuple, Generic[T]):
-    """Steps, and the store over which they are to be run."""
-
-    store: Store
-    steps: Steps[T]
-
-
-class Opened(NamedTuple):
-    """A node, and the configuration with which an array is to be opened."""
-
-    record: NodeRecord
-    config: Any = None
-
-
-def group_record(handle: GroupHandle) -> Opened:
-    """An open group as a node."""
-    return Opened(NodeRecord("", handle.store_path, handle.metadata, handle.origin, handle.config))
-
-
-def array_record(handle: ArrayHandle, config: Any = None) -> Opened:
-    """An open array as a node."""
-    return Opened(NodeRecord("", handle.store_path, handle.metadata), handle.config if config is None else config)
-
-
-def format_of(given: dict[str, Any], zarr_format: ZarrFormat | None) -> ZarrFormat | None:
-    """Take the old name ``zarr_version`` for ``zarr_format``.
-
-    Raises
-    ------
-    ValueError
-        If both are given and differ.
-    """
-    version = given.pop("zarr_version", None)
-    if version is None:
-        return zarr_format
-    if zarr_format is not None and zarr_format != version:
-        raise ValueError(f"zarr_format={zarr_format} and zarr_version={version} contradict each other; give only one")
-    wanted: ZarrFormat = version
-    return wanted
-
-
-def check_format(zarr_format: object) -> None:
-    """Refuse a format that is none.
-
-    Raises
-    ------
-    MetadataValidationError
-        If it is neither 2 nor 3 nor None.
-    """
-    if zarr_format not in (None, 2, 3):
-        raise MetadataValidationError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got '{zarr_format}'.")
-
-
-def given(local_names: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a function, from its ``locals()`` at the first line; ``**kwargs`` among the others."""
-    arguments = dict(local_names)
-    arguments.update(arguments.pop("kwargs", {}))
-    return arguments
 
 
 # ------------------------------------------------------------------------------------------------- groups
@@ -144,11 +91,28 @@ def _open_group_steps(
     if mode != "w":
         try:
             return group_record((yield from open_group_steps(place, zarr_format, use_consolidated)))
-        except GroupNotFoundError:
+        except (GroupNotFoundError, MetadataValidationError) as error:
+            translated = yield from _translated_steps(place, mode, error, GroupNotFoundError)
+            if translated is not None:
+                if not translated.record.is_group:
+                    raise ContainsArrayError(place.store, place.path) from None
+                return translated
             if mode not in CREATING:
                 raise
     made = yield from new_group_steps(place, zarr_format or default_zarr_format(), attributes, mode == "w")
     return group_record(made)
+
+
+def _translated_steps(
+    place: StorePath, mode: AccessModeLiteral | None, error: Exception, kind: type[NodeNotFoundError]
+) -> Steps[Opened | None]:
+    """A node of a hierarchy in another layout, where none of format 2 or 3 was found; such are only read."""
+    found = None if mode == "w-" else (yield from translated_steps(place, kind))
+    if found is not None:
+        return Opened(NodeRecord("", found.place, found.metadata))
+    if not isinstance(error, NodeNotFoundError):
+        raise error
+    return None
 
 
 def create_group_call(
@@ -287,7 +251,12 @@ def _open_array_steps(
     if mode != "w":
         try:
             metadata = yield from read_array_steps(place, zarr_format)
-        except NodeNotFoundError:
+        except (NodeNotFoundError, MetadataValidationError) as error:
+            translated = yield from _translated_steps(place, mode, error, ArrayNotFoundError)
+            if translated is not None:
+                if translated.record.is_group:
+                    raise ContainsGroupError(place.store, place.path) from None
+                return translated._replace(config=_config_of(config, creation))
             if mode not in CREATING:
                 raise ArrayNotFoundError(place.store, place.path) from None
         else:
@@ -407,7 +376,10 @@ def _open_steps(
     if mode != "w":
         try:
             metadata = yield from read_node_steps(place, zarr_format)
-        except NodeNotFoundError:
+        except (NodeNotFoundError, MetadataValidationError) as error:
+            translated = yield from _translated_steps(place, mode, error, GroupNotFoundError)
+            if translated is not None:
+                return translated if translated.record.is_group else translated._replace(config=config)
             if mode not in CREATING:
                 raise GroupNotFoundError(place.store, place.path) from None
         else:

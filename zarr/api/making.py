@@ -13,9 +13,9 @@ from zarr.api.calls import (
     create_array_call,
     create_call,
     from_array_call,
-    given,
     like_call,
 )
+from zarr.api.opened import given
 from zarr.api.running import run_array
 from zarr.arrays.create import DEFAULT_FILL_VALUE, CompressorLike
 from zarr.arrays.synchronous import Array

@@ -8,7 +8,6 @@ from zarr.api.calls import (
     check_consolidated,
     consolidate_call,
     create_group_call,
-    given,
     group_call,
     hierarchy_call,
     open_array_call,
@@ -16,6 +15,7 @@ from zarr.api.calls import (
     open_group_call,
     open_like_call,
 )
+from zarr.api.opened import given
 from zarr.api.running import as_members, run, run_array, run_group, run_node
 from zarr.arrays.synchronous import Array
 from zarr.groups.synchronous import Group

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from zarr.api.calls import (
-    Call,
-    Opened,
-)
+from zarr.api.opened import Call, Opened
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.synchronous import Array
 from zarr.groups.handle import NodeRecord

@@ -16,6 +16,7 @@ _UNLISTED_CODECS: Final[dict[str, str]] = {
     "cast_value": "zarr.codecs.cast_value.CastValue",
     "conditional": "zarr.codecs.conditional.ConditionalCodec",
     "n5_default": "zarr.codecs.n5_default.N5DefaultCodec",
+    "zarr.n5_lz4": "zarr.codecs.n5_lz4.N5LZ4Codec",
     "packbits": "zarr.codecs.packbits.PackBitsCodec",
     "reshape": "zarr.codecs.reshape.ReshapeCodec",
     "scale_offset": "zarr.codecs.scale_offset.ScaleOffset",

@@ -27,12 +27,14 @@ from zarr.storage.wrapper import WrapperStore
 if TYPE_CHECKING:
     from zarr.storage.dbm_store import DBMStore
     from zarr.storage.lmdb_store import LMDBStore
+    from zarr.storage.n5_store import N5Store
     from zarr.storage.sqlite import SQLiteStore
     from zarr.storage.zip import ZipStore
 
 _LAZY = {
     "DBMStore": "zarr.storage.dbm_store",
     "LMDBStore": "zarr.storage.lmdb_store",
+    "N5Store": "zarr.storage.n5_store",
     "SQLiteStore": "zarr.storage.sqlite",
     "ZipStore": "zarr.storage.zip",
 }
@@ -61,6 +63,7 @@ __all__ = [
     "ManagedMemoryStore",
     "MappingStore",
     "MemoryStore",
+    "N5Store",
     "ObjectStore",
     "SQLiteStore",
     "StoreLike",

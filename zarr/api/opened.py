@@ -1,0 +1,77 @@
+"""What calls of the API are and give: steps to be run over a store, and the node that was opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from zarr.errors import MetadataValidationError
+from zarr.groups.handle import GroupHandle, NodeRecord
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store
+    from zarr.arrays.handle import ArrayHandle
+    from zarr.steps.requests import Steps
+    from zarr.types import ZarrFormat
+
+T = TypeVar("T")
+
+
+class Call(NamedTuple, Generic[T]):
+    """Steps, and the store over which they are to be run."""
+
+    store: Store
+    steps: Steps[T]
+
+
+class Opened(NamedTuple):
+    """A node, and the configuration with which an array is to be opened."""
+
+    record: NodeRecord
+    config: Any = None
+
+
+def group_record(handle: GroupHandle) -> Opened:
+    """An open group as a node."""
+    return Opened(NodeRecord("", handle.store_path, handle.metadata, handle.origin, handle.config))
+
+
+def array_record(handle: ArrayHandle, config: Any = None) -> Opened:
+    """An open array as a node."""
+    return Opened(NodeRecord("", handle.store_path, handle.metadata), handle.config if config is None else config)
+
+
+def format_of(given: dict[str, Any], zarr_format: ZarrFormat | None) -> ZarrFormat | None:
+    """Take the old name ``zarr_version`` for ``zarr_format``.
+
+    Raises
+    ------
+    ValueError
+        If both are given and differ.
+    """
+    version = given.pop("zarr_version", None)
+    if version is None:
+        return zarr_format
+    if zarr_format is not None and zarr_format != version:
+        raise ValueError(f"zarr_format={zarr_format} and zarr_version={version} contradict each other; give only one")
+    wanted: ZarrFormat = version
+    return wanted
+
+
+def check_format(zarr_format: object) -> None:
+    """Refuse a format that is none.
+
+    Raises
+    ------
+    MetadataValidationError
+        If it is neither 2 nor 3 nor None.
+    """
+    if zarr_format not in (None, 2, 3):
+        raise MetadataValidationError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got '{zarr_format}'.")
+
+
+def given(local_names: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a function, from its ``locals()`` at the first line; ``**kwargs`` among the others."""
+    arguments = dict(local_names)
+    arguments.update(arguments.pop("kwargs", {}))
+    return arguments

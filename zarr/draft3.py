@@ -1,0 +1,234 @@
+"""The layout that format 3 had in its design of 2019: writing it for tests and for those who need it, and leaving it.
+
+``zarr.open`` reads such hierarchies, and those of the draft of 2020, without any of this. Nothing writes them by
+default. May import everything below the command line; read first: ``zarr/storage/draft3_store.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING
+
+from zarr.api.opening import open_group
+from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import ContainsGroupError, GroupNotFoundError
+from zarr.runners.choose import runner_for
+from zarr.steps.layouts import layout_of
+from zarr.steps.requests import DeletePrefix, Get, List, Put, Steps
+from zarr.storage.draft3_documents import Draft3Layout, bootstrap_document, is_bootstrap, to_bytes
+from zarr.storage.draft3_store import Draft3Store
+from zarr.storage.keys import join
+from zarr.storage.path import StorePath
+from zarr.storage.resolve import resolve_store_path
+
+if TYPE_CHECKING:
+    from zarr.buffer.core import Buffer
+    from zarr.groups.synchronous import Group
+    from zarr.storage.resolve import StoreLike
+
+__all__ = ["Draft3Layout", "Draft3Store", "create", "is_draft3", "migrate", "open_store"]
+
+_logger = logging.getLogger(__name__)
+
+
+def create(store: StoreLike, *, path: str = "", metadata_key_suffix: str = "", overwrite: bool = False) -> Group:
+    """Make a hierarchy in the layout of the design of 2019, or of the draft of 2020.
+
+    Parameters
+    ----------
+    store : StoreLike
+    path : str
+        Where in the store the hierarchy begins.
+    metadata_key_suffix : str
+        If given (usually ``".json"``), the layout is that of 2020: ``meta/root/a.array.json``, ``data/root/a/c0/0``.
+    overwrite : bool
+        Whether what is at the path goes first.
+
+    Returns
+    -------
+    Group
+        The root. What is made in it, is stored in that layout: arrays with a regular grid, one compressor, the memory
+        layouts C and F, numbers, booleans and times. Anything else is refused.
+
+    Raises
+    ------
+    ContainsGroupError
+        If there is a hierarchy already, and ``overwrite`` is false.
+
+    Examples
+    --------
+    >>> store = {}
+    >>> root = create(store)
+    >>> array = root.create_array("foo/bar", shape=4, chunks=2, dtype="<f8", compressors=None)
+    >>> array[:2] = 1
+    >>> [key for key in sorted(store) if "bar" in key]
+    ['data/foo/bar/0', 'meta/root/foo/bar.array']
+    """
+    place = resolve_store_path(store, path=path, mode="a")
+    layout = Draft3Layout(metadata_key_suffix, rooted=bool(metadata_key_suffix))
+    runner_for(place.store).run(_begin_steps(place, metadata_key_suffix, overwrite))
+    return open_group(Draft3Store(place.store, place.path, layout, read_only=False), mode="r+")
+
+
+def _begin_steps(place: StorePath, suffix: str, overwrite: bool) -> Steps[None]:
+    key = join(place.path, "zarr.json")
+    if overwrite:
+        yield DeletePrefix(place.path)
+    elif (yield Get(key)) is not None:
+        raise ContainsGroupError(place.store, place.path)
+    yield Put(key, _as_buffer(to_bytes(bootstrap_document(suffix))))
+
+
+def _as_buffer(data: bytes) -> Buffer:
+    return default_buffer_prototype().buffer.from_bytes(data)
+
+
+def is_draft3(store: StoreLike, *, path: str = "") -> bool:
+    """Whether a place holds a hierarchy of a draft of format 3.
+
+    Examples
+    --------
+    >>> is_draft3({})
+    False
+    """
+    place = resolve_store_path(store, path=path)
+
+    def steps() -> Steps[bool]:
+        raw = yield Get(join(place.path, "zarr.json"))
+        return raw is not None and is_bootstrap(json.loads(raw.to_bytes()))
+
+    return runner_for(place.store).run(steps())
+
+
+def open_store(store: StoreLike, *, path: str = "") -> Draft3Store:
+    """Open a hierarchy of a draft of format 3 as a store that shows it as one of format 3, for reading.
+
+    Parameters
+    ----------
+    store : StoreLike
+    path : str
+        Where in the store the hierarchy begins.
+
+    Raises
+    ------
+    GroupNotFoundError
+        If there is no such hierarchy.
+
+    Examples
+    --------
+    >>> data = {}
+    >>> _ = create(data).create_array("a", data=[1, 2], compressors=None)
+    >>> sorted(open_store(data).list_sync())
+    ['a/c/0', 'a/zarr.json', 'zarr.json']
+    """
+    place = resolve_store_path(store, path=path)
+    key = join(place.path, "zarr.json")
+
+    def steps() -> Steps[Draft3Store | None]:
+        found = layout_of([(key, (yield Get(key)))], place)
+        return found if isinstance(found, Draft3Store) else None
+
+    opened = runner_for(place.store).run(steps())
+    if opened is None:
+        raise GroupNotFoundError(place.store, place.path)
+    return opened
+
+
+def migrate(
+    source: StoreLike,
+    target: StoreLike | None = None,
+    *,
+    path: str = "",
+    remove_draft: bool = False,
+    dry_run: bool = False,
+) -> list[str]:
+    """Make a hierarchy of format 3 of one of a draft of it: documents are rewritten, chunks copied byte by byte.
+
+    Parameters
+    ----------
+    source : StoreLike
+    target : StoreLike, optional
+        Where the hierarchy of format 3 goes; by default into the same store, beside the folders ``meta`` and ``data``.
+    path : str
+        Where in the source the hierarchy begins; in the target it begins at the root, or, in the same store, there.
+    remove_draft : bool
+        Whether the folders ``meta`` and ``data`` go at the end; only where there is no other target.
+    dry_run : bool
+        Only say (in the log) what would be written.
+
+    Returns
+    -------
+    list of str
+        The keys that were written, or would be.
+
+    Raises
+    ------
+    GroupNotFoundError
+        If there is no such hierarchy.
+    ContainsGroupError
+        If there is something at the root of the target.
+    ValueError
+        If a node's path would lie in one of the draft's own folders, and the target is the same store; or if
+        ``remove_draft`` is asked for with another target.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> old, new = {}, {}
+    >>> _ = create(old).create_array("a", data=[1, 2], compressors=None)
+    >>> migrate(old, new)
+    ['a/c/0', 'a/zarr.json', 'zarr.json']
+    >>> zarr.open_array(new, path="a")[:]
+    array([1, 2])
+    """
+    if remove_draft and target is not None:
+        raise ValueError("remove_draft is for a migration within one store; the source is left as it is otherwise")
+    shown = open_store(source, path=path)
+    place = resolve_store_path(shown._store if target is None else target, path=shown.path if target is None else "")
+    reader, writer = runner_for(shown), runner_for(place.store)
+    keys = sorted(reader.run(_keys_steps()), key=_documents_last)
+    if target is None:
+        _check_names(keys, shown)
+    elif writer.run(_get_steps("zarr.json")) is not None:
+        raise ContainsGroupError(place.store, place.path)
+    for key in keys:
+        _logger.info("Writing %s to %s", key, place)
+        if not dry_run:
+            value = reader.run(_get_steps(key))
+            if value is not None:
+                writer.run(_put_steps(join(place.path, key), value))
+    if remove_draft and not dry_run:
+        writer.run(_remove_steps([join(place.path, name) for name in ("meta", "data")]))
+    return keys
+
+
+def _documents_last(key: str) -> tuple[bool, int, str]:
+    """A node appears when all of it is there, and the root last."""
+    is_document = key.rpartition("/")[2] == "zarr.json"
+    return is_document, -key.count("/") if is_document else 0, key
+
+
+def _check_names(keys: list[str], shown: Draft3Store) -> None:
+    taken = [key for key in keys if key.partition("/")[0] in ("meta", "data")]
+    if taken:
+        raise ValueError(f"{taken[0]!r} would lie in a folder of the draft in {shown}: migrate into another store")
+
+
+def _keys_steps() -> Steps[list[str]]:
+    keys: list[str] = yield List("")
+    return keys
+
+
+def _get_steps(key: str) -> Steps[Buffer | None]:
+    value: Buffer | None = yield Get(key)
+    return value
+
+
+def _put_steps(key: str, value: Buffer) -> Steps[None]:
+    yield Put(key, value)
+
+
+def _remove_steps(folders: list[str]) -> Steps[None]:
+    for folder in folders:
+        yield DeletePrefix(folder)

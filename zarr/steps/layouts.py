@@ -1,0 +1,115 @@
+"""Hierarchies in other layouts than those of formats 2 and 3: how they are recognised where no node was found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zarr.errors import NodeNotFoundError
+from zarr.metadata.group import GroupMetadata
+from zarr.steps.documents import not_found, parse_v3
+from zarr.steps.requests import Get, GetMany, ListDir, Steps
+from zarr.storage.draft3_documents import is_bootstrap, parse_bootstrap
+from zarr.storage.draft3_store import Draft3Store
+from zarr.storage.keys import join
+from zarr.storage.layout_store import LayoutStore
+from zarr.storage.n5_documents import is_n5
+from zarr.storage.n5_store import DOCUMENT, N5Store
+from zarr.storage.path import StorePath
+
+if TYPE_CHECKING:
+    from zarr.buffer.core import Buffer
+    from zarr.steps.documents import NodeMetadata
+    from zarr.storage.layout_store import Asking
+
+
+class Translated(NamedTuple):
+    """A node of another layout: its place in a store that shows it as one of format 3, and what it is there."""
+
+    place: StorePath
+    metadata: NodeMetadata
+
+    @property
+    def is_group(self) -> bool:
+        """Whether the node is a group."""
+        return isinstance(self.metadata, GroupMetadata)
+
+
+def translated_steps(place: StorePath, kind: type[NodeNotFoundError] = NodeNotFoundError) -> Steps[Translated | None]:
+    """Look whether a place without a node of format 2 or 3 is in a hierarchy of N5 or of a draft of format 3.
+
+    The hierarchy may begin at the root of the store, or at the place.
+
+    Parameters
+    ----------
+    place : StorePath
+    kind : class of exception
+        What to raise where the hierarchy has no such node.
+
+    Returns
+    -------
+    Translated or None
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is such a hierarchy, but no node at the place: there is nothing to be made in it either.
+    MetadataValidationError
+        If a document of the hierarchy is malformed.
+    """
+    store = yield from _layout_steps(place)
+    if store is None:
+        return None
+    path = place.path.removeprefix(store.path).strip("/")
+    below = StorePath(store, path)
+    document = yield from _answered(store.document_of(path))
+    if document is None:
+        raise not_found(below, kind)
+    return Translated(below, parse_v3(document, below))
+
+
+def layout_of(documents: Iterable[tuple[str, Buffer | None]], place: StorePath) -> LayoutStore | None:
+    """The store that translates a hierarchy, by the first of the documents that tells of one.
+
+    Parameters
+    ----------
+    documents : iterable of (str, Buffer or None)
+        Keys and what is stored there.
+    place : StorePath
+        For its store, and for messages.
+    """
+    for key, raw in documents:
+        root, _, name = key.rpartition("/")
+        content: Any = None if raw is None else _parsed(raw)
+        if name == DOCUMENT and is_n5(content):
+            return N5Store(place.store, root)
+        if name == "zarr.json" and is_bootstrap(content):
+            return Draft3Store(place.store, root, parse_bootstrap(content, join(str(place.store), root)))
+    return None
+
+
+def _layout_steps(place: StorePath) -> Steps[LayoutStore | None]:
+    roots = ("", place.path) if place.path else ("",)
+    keys = [join(root, name) for root in roots for name in ("zarr.json", DOCUMENT)]
+    values = yield GetMany(keys)
+    return layout_of(zip(keys, values, strict=True), place)
+
+
+def _parsed(raw: Buffer) -> Any:
+    try:
+        return json.loads(raw.to_bytes())
+    except ValueError:
+        return None
+
+
+def _answered(asking: Asking[bytes | None]) -> Steps[bytes | None]:
+    """Let the runner of the store below answer what a layout asks for."""
+    reply: Any = None
+    try:
+        while True:
+            call = asking.send(reply)
+            reply = yield ListDir(*call.arguments) if call.method == "list_dir" else Get(*call.arguments)
+    except StopIteration as done:
+        document: bytes | None = done.value
+        return document
