@@ -76,7 +76,7 @@ def test_registering_does_not_replace_a_built_in_until_configured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "package"), [("n5_default", "zarr-n5"), ("imagecodecs_png", "virtual-tiff"), ("omfiles.x", "omfiles")]
+    ("name", "package"), [("imagecodecs_png", "virtual-tiff"), ("omfiles.x", "omfiles")]
 )
 def test_an_unknown_codec_names_the_package(name: str, package: str) -> None:
     with pytest.raises(UnknownCodecError, match=f"codec '{name}' is not available.*{package}"):
