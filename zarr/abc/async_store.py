@@ -10,6 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr._lazy import LazyModule
 from zarr.abc.byte_ranges import ByteRequest, MergedRequest, merge_requests
+from zarr.abc.store_changes import (
+    PartialValue,
+    by_key,
+    changes_of_move,
+    moves_in_one_step,
+    names_to_move,
+    sees_to_values,
+    set_parts,
+)
 from zarr.abc.store_protocols import SupportsGetSync
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError
@@ -430,3 +439,61 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
         """Return the sum of the lengths of all values below a folder, in bytes."""
         keys = [(key,) async for key in self.list_prefix(as_folder(prefix))]
         return sum(await gather_windowed(self.getsize, keys))
+
+    async def set_partial_values(self, key_start_values: Iterable[PartialValue]) -> None:
+        """Replace parts of values; a value grows where a part reaches beyond its end.
+
+        Each value changes in one step. Where the store can compare and swap, what others write meanwhile is kept.
+
+        Parameters
+        ----------
+        key_start_values
+            Each a key, the offset in bytes at which to write, and what to write there.
+
+        Raises
+        ------
+        ValueError
+            When an offset is negative, or behind the end of the value.
+        """
+        self._check_writable()
+        compare = self._compares_and_swaps()
+        parts = [(self, key, some, compare) for key, some in by_key(key_start_values).items()]
+        await gather_windowed(set_parts, parts)
+
+    def _compares_and_swaps(self) -> bool:
+        """Whether ``set_if_match`` is there, and goes the way that ``get`` and ``set`` of this class go."""
+        owner = next(base for base in type(self).__mro__ if "set_if_match" in vars(base))
+        return owner is not Store and not sees_to_values(type(self), owner)
+
+    async def rename(self, src: str, dest: str) -> None:
+        """Give a key another name; or a folder, with all that is below it.
+
+        In one step in SQLite, LMDB, zip files and local folders. In others the values are copied, and the old ones
+        deleted when that is done; the documents of arrays and groups are copied last.
+
+        Raises
+        ------
+        FileNotFoundError
+            When there is no such key or folder.
+        FileExistsError
+            When there is something of the new name.
+        ValueError
+            When a folder would come to lie in itself.
+        NotImplementedError
+            When the store cannot delete.
+        """
+        self._check_writable()
+        if not self.supports_deletes:
+            raise NotImplementedError(f"{type(self).__name__} does not support deleting.")
+        names = await names_to_move(self, src.strip("/"), dest.strip("/"))
+        if moves_in_one_step(self):
+            await asyncio.to_thread(self.apply_sync, await changes_of_move(self, names))  # type: ignore[attr-defined]
+            return
+        await gather_windowed(self._copy_value, builtins.list(names.items()))
+        await gather_windowed(self.delete, [(key,) for key in reversed(names)])
+
+    async def _copy_value(self, src: str, dest: str) -> None:
+        """Copy one value; override where the store can do it without handing the bytes over."""
+        value = await self.get(src, default_buffer_prototype())
+        if value is not None:
+            await self.set(dest, value)

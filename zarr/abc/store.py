@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from zarr.abc.async_store import BulkAccess, Store
 from zarr.abc.byte_ranges import ByteRequest, OffsetByteRequest, RangeByteRequest, SuffixByteRequest
+from zarr.abc.store_kinds import ReadListStore, ReadStore, ReadWriteListStore, ReadWriteStore
 from zarr.abc.store_protocols import (
     ByteGetter,
     ByteSetter,
@@ -29,6 +30,10 @@ __all__ = [
     "ByteSetter",
     "OffsetByteRequest",
     "RangeByteRequest",
+    "ReadListStore",
+    "ReadStore",
+    "ReadWriteListStore",
+    "ReadWriteStore",
     "Store",
     "SuffixByteRequest",
     "SupportsDeleteSync",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from zarr._lazy import LazyModule
 from zarr.abc.async_store import Store, as_folder, gather_windowed
+from zarr.abc.store_changes import sees_to_values
 
 if TYPE_CHECKING:
     import asyncio
@@ -176,6 +177,10 @@ class SyncStore(Store):
     async def set_if_match(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
         """Store a value if the key still holds ``expected``; see ``set_if_match_sync``."""
         return bool(await self._call(self.set_if_match_sync, key, value, expected))
+
+    def _compares_and_swaps(self) -> bool:
+        plain = next(base for base in type(self).__mro__ if "set_if_match_sync" in vars(base))
+        return is_synchronous(self) and (plain is SyncStore or not sees_to_values(type(self), plain))
 
     async def delete(self, key: str) -> None:
         """Delete a key; it need not have a value."""

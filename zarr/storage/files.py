@@ -459,3 +459,20 @@ def walk(path: str, prefix: str, *, clean: bool, above: tuple[Any, ...] = (), in
                 continue
             here = (*above, target)
         yield from walk(entry.path, f"{prefix}{entry.name}/", clean=clean, above=here, inside=inside)
+
+
+def move_file(source: str, target: str) -> None:
+    """Give a file or a folder another name; the folder that it comes to lie in is made.
+
+    Parameters
+    ----------
+    source : str
+    target : str
+
+    Raises
+    ------
+    OSError
+        If the file system refuses, or there is a folder with something in it.
+    """
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    os.rename(source, target)

@@ -328,6 +328,15 @@ class FsspecStore(Store):
         """Store ``value`` where the key has none."""
         await self.put_if_absent(key, value)
 
+    async def _copy_value(self, src: str, dest: str) -> None:
+        """Copy one value where it lies, if the file system can do that."""
+        fs = self._filesystem()
+        try:
+            await fs._makedirs(self._path(dest).rpartition("/")[0], exist_ok=True)
+            await fs._cp_file(self._path(src), self._path(dest))
+        except (NotImplementedError, AttributeError):
+            await super()._copy_value(src, dest)
+
     async def delete(self, key: str) -> None:
         """Remove the key, if it is there."""
         self._check_writable()

@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import zarr_core
+from zarr.abc.staging import stages
 from zarr.abc.store import BulkAccess, SyncStore
+from zarr.abc.store_changes import names_to_move
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.file_splice import splice_file
 from zarr.storage.files import (
     file_stamp,
     lies_inside,
+    move_file,
     not_regular,
     read_file,
     remove_tree,
@@ -344,6 +347,15 @@ class LocalStore(SyncStore):
             remove_tree(path)
         elif os.path.isfile(path):
             raise ValueError(f"delete_dir was passed a prefix={prefix!r} that is a file")
+
+    async def rename(self, src: str, dest: str) -> None:
+        """Give a key or a folder another name, in one step; see :meth:`zarr.abc.store.Store.rename`."""
+        if not stages(self):  # somebody sees to single values
+            await super().rename(src, dest)
+            return
+        self._check_writable()
+        await names_to_move(self, src.strip("/"), dest.strip("/"))
+        await self._call(move_file, self._target(src.strip("/")), self._target(dest.strip("/")))
 
     def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
         """A hidden folder beside ``path`` to write to, which takes its place in one step."""

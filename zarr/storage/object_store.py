@@ -283,6 +283,13 @@ class ObjectStore(Store, Generic[T_Store]):
             return False
         return True
 
+    async def _copy_value(self, src: str, dest: str) -> None:
+        """Copy one value where it lies."""
+        import obstore
+
+        check_key(dest)
+        await obstore.copy_async(self.store, src, dest)
+
     async def delete(self, key: str) -> None:
         """Remove the key, if it is there."""
         import obstore

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from zarr.abc.store import BulkAccess, ByteRequest
+    from zarr.abc.store_changes import PartialValue
     from zarr.buffer.core import Buffer, BufferPrototype
 else:
     asyncio = LazyModule("asyncio")
@@ -248,6 +249,29 @@ class WrapperStore(Store, Generic[T_Store]):
         """Hand on to the wrapped store."""
         return await self._store.getsize_prefix(prefix)
 
+    def _hands_on(self) -> bool:
+        """Whether this class leaves reads, writes and deletions to the wrapped store."""
+        cls = type(self)
+        names = ("get", "get_sync", "set", "set_sync", "delete", "delete_sync")
+        return all(getattr(cls, name) is getattr(WrapperStore, name) for name in names)
+
+    def _compares_and_swaps(self) -> bool:
+        return self._hands_on() and self._store._compares_and_swaps()
+
+    async def set_partial_values(self, key_start_values: Iterable[PartialValue]) -> None:
+        """Hand on to the wrapped store, unless this class sees to reads or writes itself."""
+        if self._hands_on():
+            await self._store.set_partial_values(key_start_values)
+        else:
+            await super().set_partial_values(key_start_values)
+
+    async def rename(self, src: str, dest: str) -> None:
+        """Hand on to the wrapped store, unless this class sees to reads or writes itself."""
+        if self._hands_on():
+            await self._store.rename(src, dest)
+        else:
+            await super().rename(src, dest)
+
     def list(self) -> AsyncIterator[str]:
         """Hand on to the wrapped store."""
         return self._store.list()
@@ -334,8 +358,4 @@ class WrapperStore(Store, Generic[T_Store]):
 
     def bulk_access(self) -> BulkAccess | None:
         """That of the wrapped store, unless this class sees to reads, writes or deletions itself."""
-        cls = type(self)
-        names = ("get", "get_sync", "set", "set_sync", "delete", "delete_sync")
-        if all(getattr(cls, name) is getattr(WrapperStore, name) for name in names):
-            return bulk_access_of(self._store)
-        return None
+        return bulk_access_of(self._store) if self._hands_on() else None

@@ -1,0 +1,159 @@
+"""Stores by what they can do: bases for those who write a store that cannot do everything.
+
+Each asks its author for as little as it can be made of; the rest has defaults. Source: Zarr core specification v3,
+"Abstract store interface": readable, writeable and listable stores.
+"""
+
+from __future__ import annotations
+
+import builtins
+from abc import abstractmethod
+from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING, Any
+
+from zarr.abc.async_store import Store, as_folder, gather_windowed
+from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import ReadOnlyError
+
+if TYPE_CHECKING:
+    from zarr.abc.byte_ranges import ByteRequest
+    from zarr.buffer.core import Buffer, BufferPrototype
+
+
+def _never(cls: type, name: str) -> bool:
+    """Whether a class of stores says that it never can; a property may say so of one store and not of another."""
+    return getattr(cls, name, None) is False
+
+
+class ReadStore(Store):
+    """A store that values are read from by their keys; its author writes ``get``.
+
+    Every class of stores counts as a subclass: all stores can be read.
+
+    Parameters
+    ----------
+    read_only : bool
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> class Squares(ReadStore):
+    ...     async def get(self, key, prototype, byte_range=None):
+    ...         return prototype.buffer.from_bytes(str(int(key) ** 2).encode()) if key.isdigit() else None
+    >>> asyncio.run(Squares().exists("7")), Squares().read_only
+    (True, True)
+    """
+
+    supports_writes: bool = False
+    supports_deletes: bool = False
+    supports_listing: bool = False
+
+    def __init__(self, *, read_only: bool | None = None) -> None:
+        super().__init__(read_only=not self.supports_writes if read_only is None else read_only)
+
+    def __eq__(self, value: object) -> bool:
+        return self is value
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @abstractmethod
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
+        """Return the value of a key, or a part of it; None if there is none."""
+
+    async def exists(self, key: str) -> bool:
+        """Return whether a key has a value."""
+        return await self.get(key, default_buffer_prototype()) is not None
+
+    async def get_partial_values(
+        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> builtins.list[Buffer | None]:
+        """Return parts of the values of keys, in the order of the requests."""
+        return await gather_windowed(self.get, [(key, prototype, part) for key, part in key_ranges])
+
+    def _refused(self, doing: str) -> ReadOnlyError:
+        return ReadOnlyError(f"{type(self).__name__} can be read only: it has no way of {doing}")
+
+    async def set(self, key: str, value: Buffer) -> None:
+        """Refuse: there is no writing."""
+        raise self._refused(f"storing {key!r}")
+
+    async def delete(self, key: str) -> None:
+        """Refuse: there is no writing."""
+        raise self._refused(f"deleting {key!r}")
+
+    def list(self) -> AsyncIterator[str]:
+        """Refuse: there is no listing."""
+        raise NotImplementedError(f"{type(self).__name__} does not support listing.")
+
+    def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        """Refuse: there is no listing."""
+        raise NotImplementedError(f"{type(self).__name__} does not support listing.")
+
+    def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        """Refuse: there is no listing."""
+        raise NotImplementedError(f"{type(self).__name__} does not support listing.")
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> Any:
+        needs = _NEEDS.get(cls)
+        if needs is None or not any(base is Store for base in other.__mro__):
+            return NotImplemented
+        return True if not any(_never(other, name) for name in needs) else NotImplemented
+
+
+class ReadWriteStore(ReadStore):
+    """A store that is read and written by keys; its author writes ``get``, ``set`` and ``delete``.
+
+    Every class of stores that does not say that it never can be written to counts as a subclass.
+    """
+
+    supports_writes: bool = True
+    supports_deletes: bool = True
+
+    @abstractmethod
+    async def set(self, key: str, value: Buffer) -> None:
+        """Store a value."""
+
+    @abstractmethod
+    async def delete(self, key: str) -> None:
+        """Delete a key; it need not have a value."""
+
+
+class ReadListStore(ReadStore):
+    """A store that is read by keys and lists them; its author writes ``get`` and ``list``.
+
+    Every class of stores that does not say that it never can list counts as a subclass.
+    """
+
+    supports_listing: bool = True
+
+    @abstractmethod
+    def list(self) -> AsyncIterator[str]:
+        """Yield all keys."""
+
+    async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        """Yield all keys that start with a string."""
+        async for key in self.list():
+            if key.startswith(prefix):
+                yield key
+
+    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        """Yield the names of the keys and folders directly below a folder."""
+        folder, seen = as_folder(prefix), set[str]()
+        async for key in self.list_prefix(folder):
+            name = key[len(folder) :].split("/", 1)[0]
+            if name not in seen:
+                seen.add(name)
+                yield name
+
+
+class ReadWriteListStore(ReadWriteStore, ReadListStore):
+    """A store that can do everything; its author writes ``get``, ``set``, ``delete`` and ``list``."""
+
+
+_NEEDS: dict[type, tuple[str, ...]] = {
+    ReadStore: (),
+    ReadWriteStore: ("supports_writes",),
+    ReadListStore: ("supports_listing",),
+    ReadWriteListStore: ("supports_writes", "supports_listing"),
+}
