@@ -4,5 +4,12 @@
 # Needs Python 3.13 (where the newest releases are). Reports go to .downstream/REPORT.txt. Long: an hour for all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-PYTHON=${PYTHON:-$(command -v python3.13 || ls "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.13.*/bin/python | tail -1)}
+# A python3.13 on the path may be a shim that finds nothing behind it: it must run.
+if [ -z "${PYTHON:-}" ]; then
+    if python3.13 -c '' 2> /dev/null; then
+        PYTHON=python3.13
+    else
+        PYTHON=$(ls "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.13.*/bin/python | tail -1)
+    fi
+fi
 exec "$PYTHON" ci/downstream.py "$@"

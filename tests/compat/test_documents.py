@@ -1,0 +1,51 @@
+"""The pages under docs and the programs under examples run as they are written."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FENCE = re.compile(r"```python\n(.*?)```", re.DOTALL)
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
+
+if not PAGES or not EXAMPLES:
+    pytest.skip("docs and examples lie in the source tree only", allow_module_level=True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": page.stem}
+    blocks = FENCE.findall(page.read_text())
+    for number, block in enumerate(blocks):
+        exec(compile(block, f"{page.name}, block {number + 1}", "exec"), names)
+    assert blocks or "```python" not in page.read_text()
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "SECURITY.md"], ids=lambda page: page.stem)
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text()):
+        assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_examples_run(example: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, str(example), str(tmp_path)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
