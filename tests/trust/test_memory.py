@@ -18,7 +18,7 @@ import pytest
 
 import zarr
 import zarr_core
-from tests.trust.fuzzing.payloads import Template, template
+from tests.trust.fuzzing.moulds import Template, template
 from zarr.buffer.cpu import Buffer
 from zarr.codecs import numcodecs as v3
 from zarr.errors import ArrayTooLargeError, ChunkDecodeError

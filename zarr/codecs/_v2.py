@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,15 +21,17 @@ from zarr.codecs.bound import (
     NativeForm,
     NativeStage,
     as_bytes,
-    check_vlen_start,
     element_count,
+    encoded_most,
     fixed_nbytes,
     is_variable,
     native_dtype,
 )
-from zarr.codecs.streams import CoreStream, native_stage, numcodec_decode, numcodec_encode
+from zarr.codecs.object_lists import CheckedObjects
+from zarr.codecs.starts import object_start_check
+from zarr.codecs.streams import CoreStream, native_stage, numcodec_decode, numcodec_encode, numcodec_start_check
 from zarr.codecs.sync_api import ArrayBytesMethods
-from zarr.codecs.v2_sizes import filter_size
+from zarr.codecs.v2_sizes import filter_size, first_size
 from zarr.codecs.vlen_utf8 import pack_strings
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, PickleCodecDisabledError
 from zarr.settings import pickle_allowed
@@ -49,6 +50,10 @@ BYTES_CODECS = frozenset(
         "fletcher32", "jenkins_lookup3", "delta", "packbits",
     )
 )  # fmt: skip
+
+
+# Codecs that write numbers as text or as objects, of any length.
+_TEXT_CODECS = frozenset(("json2", "msgpack2", "pickle"))
 
 
 def codec_id(codec: Any) -> str:
@@ -170,6 +175,8 @@ class BoundV2(BoundBase):
     def decode(self, data: Bytes) -> AnyArray:
         """Undo compressor and filters."""
         stored: Any = data
+        if isinstance(self._steps[0] if self._steps else None, _PickleStep):
+            check_pickle_allowed()  # before anything is decompressed
         for step in reversed(self._steps):
             stored = step.decode(stored)
         return self._shaped(stored)
@@ -224,15 +231,25 @@ class _Step:
     def __init__(self, codec: Any, nbytes: int | None) -> None:
         self._codec, self._nbytes = codec, nbytes
         self._name = codec_id(codec)
+        self._most: int | None = None
         self._check_start: Callable[[Bytes], None] | None = None
+
+    def expect_most(self, nbytes: int) -> None:
+        """Learn how many bytes decoding may give at most."""
+        self._most = nbytes
 
     def expect_start(self, check: Callable[[Bytes], None]) -> None:
         """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
         self._check_start = check
 
+    @property
+    def check_start(self) -> Callable[[Bytes], None] | None:
+        """How to tell from the first encoded bytes that the rest is not wanted."""
+        return None if self._check_start is None else numcodec_start_check(self._codec, self._check_start)
+
     def decode(self, data: Any) -> Any:
         """Decode through numcodecs."""
-        decoded = numcodec_decode(self._name, self._codec, data, self._nbytes, self._check_start)
+        decoded = numcodec_decode(self._name, self._codec, data, self._nbytes, self._check_start, self._most)
         size = getattr(decoded, "nbytes", None) if isinstance(decoded, np.ndarray) else len(decoded)
         if self._nbytes is not None and size != self._nbytes:
             raise ChunkDecodeError(
@@ -252,6 +269,15 @@ class _CoreStep(_Step):
     def expect_start(self, check: Callable[[Bytes], None]) -> None:
         """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
         self._stream.expect_start(check)
+
+    def expect_most(self, nbytes: int) -> None:
+        """Learn how many bytes decoding may give at most."""
+        self._stream.expect_most(nbytes)
+
+    @property
+    def check_start(self) -> Callable[[Bytes], None] | None:
+        """How to tell from the first encoded bytes that the rest is not wanted."""
+        return self._stream.check_start
 
     def decode(self, data: Any) -> Any:
         """Decode through the core."""
@@ -288,14 +314,24 @@ class _PickleStep(_Step):
 
     def decode(self, data: Any) -> Any:
         """Unpickle, where the user allowed it."""
-        if not pickle_allowed():
-            raise PickleCodecDisabledError(
-                "This array was written with the 'pickle' codec, and unpickling data can run any code. If you trust "
-                "where it comes from, allow it with zarr.config.set({'array.allow_unsafe_pickle_decode': True}) or the "
-                "environment variable ZARR_ARRAY__ALLOW_UNSAFE_PICKLE_DECODE=True."
-            )
+        check_pickle_allowed()
         # numcodecs has a switch of its own for the whole process; this one does not lift it.
         return self._codec.decode(as_bytes(data).tobytes())
+
+
+def check_pickle_allowed() -> None:
+    """Refuse to run what stored data says, unless the user allowed it.
+
+    Raises
+    ------
+    PickleCodecDisabledError
+    """
+    if not pickle_allowed():
+        raise PickleCodecDisabledError(
+            "This array was written with the 'pickle' codec, and unpickling data can run any code. If you trust "
+            "where it comes from, allow it with zarr.config.set({'array.allow_unsafe_pickle_decode': True}) or the "
+            "environment variable ZARR_ARRAY__ALLOW_UNSAFE_PICKLE_DECODE=True."
+        )
 
 
 def _unpack(name: str, call: Any) -> AnyArray:
@@ -309,12 +345,24 @@ def _unpack(name: str, call: Any) -> AnyArray:
 def _decoders(codecs: tuple[Numcodec, ...], spec: ArraySpec, dtype: np.dtype[Any], count: int) -> list[_Step]:
     """Return a decoding step for each codec; each learns how many bytes it must give, while that is known."""
     steps: list[_Step] = []
-    nbytes = fixed_nbytes(spec)
+    nbytes = most = fixed_nbytes(spec)
+    check: Callable[[Bytes], None] | None = None
     for codec in codecs:
-        steps.append(_decoder(codec, nbytes, spec, dtype, count))
-        if len(steps) == 2 and codec_id(codecs[0]) in ("vlen-utf8", "vlen-bytes"):
-            steps[1].expect_start(partial(check_vlen_start, count=count))
-        nbytes = None if nbytes is None else filter_size(codec.get_config(), nbytes)
+        config = codec.get_config()
+        step = _decoder(codec, nbytes, spec, dtype, count)
+        if check is not None:
+            step.expect_start(check)
+        if nbytes is None and most is not None:
+            step.expect_most(most)
+        check = step.check_start if steps else object_start_check(codec, count)
+        if not steps and nbytes is None:
+            nbytes = most = first_size(config, count)
+        else:
+            size = None if most is None else filter_size(config, most)
+            text = codec_id(codec) in _TEXT_CODECS
+            most = size if size is not None or most is None or text else encoded_most(most)
+            nbytes = None if nbytes is None else size
+        steps.append(step)
     return steps
 
 
@@ -326,6 +374,8 @@ def _decoder(codec: Any, nbytes: int | None, spec: ArraySpec, dtype: np.dtype[An
         return _ByteStringStep(codec, count)
     if name == "pickle":
         return _PickleStep(codec, None)
+    if name in ("json2", "msgpack2", "vlen-array"):
+        return _Step(CheckedObjects(codec, count, nbytes), None)
     stage = native_stage(codec.get_config(), 1)
     return _Step(codec, nbytes) if stage is None else _CoreStep(codec, nbytes, spec, stage)
 

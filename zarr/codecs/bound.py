@@ -33,6 +33,21 @@ SUSPECT_NBYTES = 8 << 20
 START_NBYTES = 1 << 20
 
 
+# A codec of any use makes no more of so many bytes than twice as many and a little.
+MOST_EXPANDED, MOST_ADDED = 2, 1 << 16
+
+
+def encoded_most(nbytes: int) -> int:
+    """Return how many bytes a codec may make of ``nbytes`` bytes at most, where nothing better is known.
+
+    Examples
+    --------
+    >>> encoded_most(0)
+    65536
+    """
+    return MOST_EXPANDED * nbytes + MOST_ADDED
+
+
 def decoded_limit(stored_nbytes: int) -> int:
     """Return how many bytes a payload of unknown decoded size may become.
 
@@ -217,6 +232,13 @@ class BoundBase:
 
     def expect(self, nbytes: int | None) -> None:
         """Learn how many bytes decoding must give; None when that cannot be known."""
+
+    def expect_most(self, nbytes: int) -> None:
+        """Learn how many bytes decoding may give at most, where how many it gives cannot be known."""
+
+    def encoded_most(self, nbytes: int) -> int:
+        """Return how many bytes ``nbytes`` bytes may become at most."""
+        return encoded_most(nbytes)
 
     def expect_start(self, check: Callable[[Bytes], None]) -> None:
         """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.bound import AnyArray, NativeForm, as_bytes, decoded_limit, fixed_nbytes, native_dtype, replace_spec
+from zarr.codecs.expectations import encoded_sizes, tell_sizes
 from zarr.codecs.shard_level import ShardLevel
 from zarr.codecs.stages import Stage, make_stage, sort_codecs
 from zarr.codecs.sync_api import wrap_bytes
@@ -128,7 +128,7 @@ class CodecChain:
 
     def encoded_size(self) -> int | None:
         """Return the number of stored bytes of a chunk, or None if it depends on the elements."""
-        sizes = _sizes(self._stages, self._nbytes)
+        sizes = encoded_sizes(self._stages, self._nbytes)
         return sizes[-1]
 
     def decode(self, raw: Buffer) -> AnyArray:
@@ -337,23 +337,8 @@ def _bind(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[Stage, ...]:
         stage = make_stage(codec, spec)
         stages.append(stage)
         spec = stage.out_spec
-    for stage, size in zip(stages, _sizes(tuple(stages), fixed_nbytes(first)), strict=False):
-        stage.expect(size)
-    for stage, after in itertools.pairwise(stages):
-        check = getattr(getattr(stage, "bound", None), "check_start", None)
-        learn = getattr(getattr(after, "bound", None), "expect_start", None)
-        if check is not None and learn is not None:
-            learn(check)
+    tell_sizes(stages, fixed_nbytes(first))
     return tuple(stages)
-
-
-def _sizes(stages: tuple[Stage, ...], nbytes: int | None) -> list[int | None]:
-    """Return the number of bytes before the first stage and after each, None from where it depends on the data."""
-    sizes = [nbytes]
-    for stage in stages:
-        nbytes = None if nbytes is None else stage.encoded_size(nbytes)
-        sizes.append(nbytes)
-    return sizes
 
 
 def _undo(stage: Stage, data: AnyArray) -> AnyArray:

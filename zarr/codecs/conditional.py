@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from zarr.abc.codec import BytesBytesCodec, Codec
-from zarr.codecs.bound import BoundBase, Bytes, NativeForm
+from zarr.codecs.bound import BoundBase, Bytes, NativeForm, encoded_most
 from zarr.codecs.configuration import configuration_of, parse_field_int
+from zarr.codecs.expectations import tell_sizes
 from zarr.codecs.parsing import parse_codecs
 from zarr.codecs.stages import Stage, make_stage
 from zarr.codecs.sync_api import BytesBytesMethods
@@ -22,19 +23,38 @@ if TYPE_CHECKING:
     from zarr.array_spec import ArraySpec
     from zarr.types import JSON
 
+# Stages for so many headers are kept; a sound array has few, damaged ones may have many.
+_MAX_HEADERS = 256
+
 
 class BoundConditional(BoundBase):
     """A header, then bytes that went through those codecs whose bit is set."""
 
-    def __init__(self, spec: ArraySpec, stages: tuple[Stage, ...], header_nbytes: int) -> None:
+    def __init__(self, spec: ArraySpec, codecs: tuple[Codec, ...], header_nbytes: int) -> None:
         super().__init__("conditional", spec)
-        self._stages = stages
+        self._spec, self._codecs = spec, codecs
+        self._stages = self._bound(range(len(codecs)))
         self._header_nbytes = header_nbytes
         self._expected: int | None = None
+        self._most: int | None = None
+        self._check_start: Callable[[Bytes], None] | None = None
+        self._chosen: dict[int, list[Stage]] = {}
 
     def expect(self, nbytes: int | None) -> None:
         """Learn how many bytes decoding must give."""
         self._expected = nbytes
+
+    def expect_most(self, nbytes: int) -> None:
+        """Learn how many bytes decoding may give at most."""
+        self._most = nbytes
+
+    def expect_start(self, check: Callable[[Bytes], None]) -> None:
+        """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
+        self._check_start = check
+
+    def encoded_most(self, nbytes: int) -> int:
+        """Return how many bytes ``nbytes`` bytes may become: codecs are applied where they make them fewer."""
+        return encoded_most(nbytes) + self._header_nbytes
 
     def decode(self, data: Bytes) -> Bytes:
         """Undo the codecs that were applied."""
@@ -49,10 +69,8 @@ class BoundConditional(BoundBase):
                 f"codec 'conditional': the header {applied:#x} names codecs beyond the {len(self._stages)} there are",
                 codec="conditional",
             )
-        chosen = [stage for bit, stage in enumerate(self._stages) if applied >> bit & 1]
-        self._tell_sizes(chosen)
         data = data[self._header_nbytes :]
-        for stage in reversed(chosen):
+        for stage in reversed(self._stages_of(applied)):
             data = stage.decode(data)
         return data
 
@@ -70,12 +88,19 @@ class BoundConditional(BoundBase):
         """There is no native form."""
         return None
 
-    def _tell_sizes(self, chosen: list[Stage]) -> None:
-        # Which codecs come before differs from chunk to chunk, and with them the sizes that are to be expected.
-        size = self._expected
-        for stage in chosen:
-            stage.expect(size)
-            size = None if size is None else stage.encoded_size(size)
+    def _bound(self, places: Iterable[int]) -> list[Stage]:
+        return [make_stage(self._codecs[place], self._spec) for place in places]
+
+    def _stages_of(self, applied: int) -> list[Stage]:
+        """The stages of a header, each told what to expect: that differs with the codecs that come before."""
+        chosen = self._chosen.get(applied)
+        if chosen is None:
+            chosen = self._bound(bit for bit in range(len(self._codecs)) if applied >> bit & 1)
+            tell_sizes(chosen, self._expected, self._most, self._check_start)
+            if len(self._chosen) >= _MAX_HEADERS:
+                self._chosen.clear()
+            self._chosen[applied] = chosen
+        return chosen
 
 
 @dataclass(frozen=True)
@@ -134,7 +159,7 @@ class ConditionalCodec(BytesBytesMethods, BytesBytesCodec):
 
     def bind(self, spec: ArraySpec) -> BoundConditional:
         """Make the codec ready for chunks of one description."""
-        return BoundConditional(spec, tuple(make_stage(codec, spec) for codec in self.codecs), self.header_bits // 8)
+        return BoundConditional(spec, self.codecs, self.header_bits // 8)
 
     def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
         """Raise, because the size depends on the data."""

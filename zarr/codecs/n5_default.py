@@ -16,7 +16,6 @@ from zarr.codecs.bound import (
     Bytes,
     NativeForm,
     as_bytes,
-    decoded_limit,
     element_count,
     native_dtype,
     replace_spec,
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
 
 _DEFAULT_MODE = 0
 _LARGEST_LENGTH = 2**32 - 1
+# A block that is larger than a chunk and not stored in full length is no larger than this.
+_LARGEST_BLOCK = 1 << 24
 
 
 class BoundN5Default(BoundBase):
@@ -91,7 +92,7 @@ class BoundN5Default(BoundBase):
         if found != ndim or data.size < size:
             raise self._damaged(f"a block of {found} dimensions and {data.size} bytes in an array of {ndim} dimensions")
         shape = struct.unpack(f">{ndim}I", data[4:size].tobytes())
-        if element_count(shape) * self._dtype.itemsize > max(decoded_limit(data.size), self._spec_nbytes()):
+        if element_count(shape) * self._dtype.itemsize > max(_LARGEST_BLOCK, data.size, self._spec_nbytes()):
             raise self._damaged(f"the shape {shape} of a block of {data.size} bytes is too large to be true")
         return shape, size
 

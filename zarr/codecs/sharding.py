@@ -22,7 +22,7 @@ from zarr.abc.codec import (
 )
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer import numpy_buffer_prototype
-from zarr.codecs.bound import AnyArray, BoundBase, NativeForm, native_dtype, replace_spec
+from zarr.codecs.bound import AnyArray, BoundBase, NativeForm, encoded_most, native_dtype, replace_spec
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.chain import CodecChain, evolve_codecs
 from zarr.codecs.configuration import configuration_of
@@ -58,6 +58,10 @@ class ShardingCodecIndexLocation(metaclass=DeprecatedStrEnumMeta):
     """Deprecated names of the places of the index; pass the strings instead."""
 
     _members: ClassVar[dict[str, str]] = {"start": "start", "end": "end"}
+
+
+# What the codecs of an inner chunk add to it, be it ever so small.
+_MOST_HEADER = 1 << 10
 
 
 class BoundSharding(BoundBase):
@@ -96,6 +100,10 @@ class BoundSharding(BoundBase):
     def extend(self, form: NativeForm) -> NativeForm | None:
         """There is no native form."""
         return None
+
+    def encoded_most(self, nbytes: int) -> int:
+        """Return how many bytes a shard of ``nbytes`` bytes may become: each inner chunk may have a header."""
+        return encoded_most(nbytes) + self.level.nchunks * _MOST_HEADER + self.level.index_nbytes(self.level.nchunks)
 
     def _stored(self, data: AnyArray) -> list[Any]:
         wrap = self._spec.prototype.buffer.from_array_like

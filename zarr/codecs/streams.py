@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import lzma
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import zarr_core
@@ -18,6 +19,8 @@ from zarr.codecs.bound import (
     check_size,
     decoded_limit,
 )
+from zarr.codecs.object_lists import decode_zfpy
+from zarr.codecs.starts import check_encoded_start
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 
 if TYPE_CHECKING:
@@ -127,6 +130,7 @@ class CoreStream(BoundBase):
         super().__init__(name, spec, stage)
         self._stage_name, self._params = stage
         self._nbytes: int | None = None
+        self._most: int | None = None
         self._check_start: Callable[[Bytes], None] | None = None
 
     def expect(self, nbytes: int | None) -> None:
@@ -135,8 +139,17 @@ class CoreStream(BoundBase):
 
     def expect_start(self, check: Callable[[Bytes], None]) -> None:
         """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
-        if self._stage_name in _WITH_PREFIX:
-            self._check_start = check
+        self._check_start = check
+
+    def expect_most(self, nbytes: int) -> None:
+        """Learn how many bytes decoding may give at most."""
+        self._most = nbytes
+
+    @property
+    def check_start(self) -> Callable[[Bytes], None] | None:
+        """How to tell from the first encoded bytes that the rest is not wanted."""
+        check = self._check_start
+        return None if check is None else partial(check_encoded_start, self._stage_name, check=check)
 
     def _decode_unknown(self, data: Bytes, limit: int) -> Bytes:
         """Decode what may become large only if its beginning is what is looked for: a bomb is found out there."""
@@ -149,9 +162,9 @@ class CoreStream(BoundBase):
 
     def decode(self, data: Bytes) -> Bytes:
         """Decode, to exactly the expected size where that is known."""
-        limit = decoded_limit(data.size)
+        limit = decoded_limit(data.size) if self._most is None else self._most
         try:
-            if self._nbytes is None and self._check_start is not None:
+            if self._nbytes is None and self._check_start is not None and self._stage_name in _WITH_PREFIX:
                 return self._decode_unknown(data, limit)
             decoded = zarr_core.decode(self._stage_name, data, self._nbytes, max_nbytes=limit, **self._params)
         except ValueError as error:
@@ -179,6 +192,7 @@ class NumcodecStream(BoundBase):
         super().__init__(name, spec)
         self._codec = codec
         self._nbytes: int | None = None
+        self._most: int | None = None
         self._check_start: Callable[[Bytes], None] | None = None
 
     def expect(self, nbytes: int | None) -> None:
@@ -189,9 +203,19 @@ class NumcodecStream(BoundBase):
         """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
         self._check_start = check
 
+    def expect_most(self, nbytes: int) -> None:
+        """Learn how many bytes decoding may give at most."""
+        self._most = nbytes
+
+    @property
+    def check_start(self) -> Callable[[Bytes], None] | None:
+        """How to tell from the first encoded bytes that the rest is not wanted."""
+        check = self._check_start
+        return None if check is None else numcodec_start_check(self._codec, check)
+
     def decode(self, data: Bytes) -> Bytes:
         """Decode, and refuse a result of another size than expected."""
-        decoded = as_bytes(numcodec_decode(self.name, self._codec, data, self._nbytes, self._check_start))
+        decoded = as_bytes(numcodec_decode(self.name, self._codec, data, self._nbytes, self._check_start, self._most))
         if self._nbytes is not None:
             check_size(self.name, decoded, self._nbytes, "decoded chunk")
         return decoded
@@ -225,7 +249,12 @@ def bytes_codec(name: str, spec: ArraySpec, codec: Numcodec, itemsize: int) -> C
 
 
 def numcodec_decode(
-    name: str, codec: Numcodec, data: Any, nbytes: int | None, check_start: Callable[[Bytes], None] | None = None
+    name: str,
+    codec: Numcodec,
+    data: Any,
+    nbytes: int | None,
+    check_start: Callable[[Bytes], None] | None = None,
+    most: int | None = None,
 ) -> Any:
     """Decode with a numcodecs object; whatever it raises becomes a ``ChunkDecodeError``.
 
@@ -241,6 +270,8 @@ def numcodec_decode(
         The expected size, or None. Decoders that can stop do so when they exceed it.
     check_start
         Refuses the first decoded bytes of a size that is not known, if they cannot be what is looked for.
+    most
+        How many bytes it may be at most, where the size is not known.
 
     Raises
     ------
@@ -249,10 +280,11 @@ def numcodec_decode(
     """
     size = getattr(data, "nbytes", None)
     try:
+        limit = most or decoded_limit(size or 0)
         opener = _BOUNDED.get(getattr(codec, "codec_id", ""))
-        if opener is None:
-            return codec.decode(data)
-        return _decode_bounded(name, opener(codec), as_bytes(data), nbytes, check_start)
+        if opener is not None:
+            return _decode_bounded(name, opener(codec), as_bytes(data), nbytes, check_start, limit)
+        return decode_zfpy(codec, data, nbytes, limit) if codec.codec_id == "zfpy" else codec.decode(data)
     except (MemoryError, ChunkDecodeError):
         raise
     except Exception as error:
@@ -294,15 +326,43 @@ _BOUNDED: dict[str, Callable[[Any], Callable[[], _Decompressor]]] = {
 }
 
 
+def numcodec_start_check(codec: Any, check: Callable[[Bytes], None]) -> Callable[[Bytes], None] | None:
+    """Return how to tell whether bytes begin a stream of a numcodecs object that holds what is looked for.
+
+    Parameters
+    ----------
+    codec
+        The numcodecs object.
+    check
+        Refuses the first bytes of what the stream decodes to.
+
+    Returns
+    -------
+    A function that raises ``ChunkDecodeError``; None where the beginning of a stream says nothing.
+    """
+    opener = _BOUNDED.get(getattr(codec, "codec_id", ""))
+    return None if opener is None else partial(_check_stream_start, codec, opener, check)
+
+
+def _check_stream_start(codec: Any, opener: Any, check: Callable[[Bytes], None], start: Bytes) -> None:
+    try:
+        decoded = opener(codec)().decompress(start.tobytes(), max_length=START_NBYTES)
+    except (OSError, ValueError, lzma.LZMAError) as error:
+        raise ChunkDecodeError(f"{start.size} bytes and more do not begin like {codec.codec_id!r}: {error}") from error
+    if decoded:
+        check(as_bytes(decoded))
+
+
 def _decode_bounded(
     name: str,
     create: Callable[[], _Decompressor],
     data: Bytes,
     nbytes: int | None,
-    check_start: Callable[[Bytes], None] | None = None,
+    check_start: Callable[[Bytes], None] | None,
+    limit: int,
 ) -> bytes:
     """Decompress streams that follow each other, and stop when the result becomes too large."""
-    limit = decoded_limit(data.size) if nbytes is None else nbytes
+    limit = limit if nbytes is None else nbytes
     rest, parts, total = data.tobytes(), [], 0
     if rest and nbytes is None and check_start is not None:
         start = create().decompress(rest, max_length=START_NBYTES)

@@ -13,7 +13,21 @@ _RETYPING = {
     "fixedscaleoffset": ("dtype", "astype"),
     "quantize": ("dtype", "astype"),
     "astype": ("decode_dtype", "encode_dtype"),
+    "categorize": ("dtype", "astype"),
 }
+
+
+def first_size(config: dict[str, Any], count: int) -> int | None:
+    """Return how many bytes a filter makes of ``count`` objects, or None if that depends on the data.
+
+    Examples
+    --------
+    >>> first_size({"id": "categorize", "astype": "<u2"}, 80)
+    160
+    """
+    if config.get("id") != "categorize":
+        return None
+    return count * np.dtype(config.get("astype") or "u1").itemsize
 
 
 def filter_size(config: dict[str, Any], nbytes: int) -> int | None:

@@ -88,13 +88,22 @@ def stored_documents(**settings: Any) -> dict[str, bytes]:
 OBJECT_CODECS: tuple[Any, ...] = (numcodecs.JSON(), numcodecs.MsgPack(), numcodecs.Pickle())
 
 
-def stored_objects(codec: Any) -> dict[str, bytes]:
-    """An array of strings of format 2 as another writer would store it, by an object codec that we do not choose."""
+def stored_objects(codec: Any, compressor: Any = None) -> dict[str, bytes]:
+    """An array of objects of format 2 as another writer would store it, by an object codec that we do not choose."""
     stored = stored_documents(dtype=str, zarr_format=2, compressors=None, chunks=(6, 6))
     document = json.loads(stored["a/b/.zarray"])
     document["filters"] = [codec.get_config()]
+    document["compressor"] = None if compressor is None else compressor.get_config()
+    items: list[Any] = ["ab", "cd", ""] * 12
+    if codec.codec_id == "vlen-bytes":
+        items = [item.encode() for item in items]
+    elif codec.codec_id == "vlen-array":
+        items = [np.arange(len(item), dtype="<i4") for item in items]
+    values = np.empty(len(items), dtype=object)
+    values[:] = items
+    raw = codec.encode(values)
     stored["a/b/.zarray"] = json.dumps(document).encode()
-    stored["a/b/0.0"] = bytes(codec.encode(np.array(["ab", "cd", ""] * 12, dtype=object)))
+    stored["a/b/0.0"] = bytes(raw if compressor is None else compressor.encode(raw))
     return stored
 
 
