@@ -6,7 +6,6 @@ default. May import everything below the command line; read first: ``zarr/storag
 
 from __future__ import annotations
 
-import json
 import logging
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from zarr.api.opening import open_group
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ContainsGroupError, GroupNotFoundError
 from zarr.runners.choose import runner_for
-from zarr.steps.layouts import layout_of
+from zarr.steps.layouts import layout_of, parsed_or_none
 from zarr.steps.requests import DeletePrefix, Get, List, Put, Steps
 from zarr.storage.draft3_documents import Draft3Layout, bootstrap_document, is_bootstrap, to_bytes
 from zarr.storage.draft3_store import Draft3Store
@@ -96,7 +95,7 @@ def is_draft3(store: StoreLike, *, path: str = "") -> bool:
 
     def steps() -> Steps[bool]:
         raw = yield Get(join(place.path, "zarr.json"))
-        return raw is not None and is_bootstrap(json.loads(raw.to_bytes()))
+        return raw is not None and is_bootstrap(parsed_or_none(raw))
 
     return runner_for(place.store).run(steps())
 

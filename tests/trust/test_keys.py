@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ import zarr
 from zarr.abc.store import RangeByteRequest
 from zarr.buffer import default_buffer_prototype
 from zarr.buffer.cpu import Buffer
+from zarr.errors import MetadataValidationError
 from zarr.experimental.cache_store import CacheStore
 from zarr.storage import (
     DBMStore,
@@ -202,3 +204,31 @@ def test_what_lies_outside_stays_untouched(tmp_path: Path) -> None:
         accepted(calls_on_keys(made) | calls_on_folders(made), ["../secret", f"{tmp_path}/secret", ".."])
     assert (tmp_path / "secret").read_bytes() == b"secret"
     assert sorted(os.listdir(tmp_path)) in (["secret"], ["inside", "secret"])
+
+
+JOURNALS: dict[str, Any] = {
+    "deletes outside": {"removed": [], "chunks": [], "documents": [], "deleted": ["../secret"]},
+    "writes outside": {"removed": [], "chunks": ["../planted"], "documents": [], "deleted": []},
+    "removes outside": {"removed": [["../folder", None]], "chunks": [], "documents": [], "deleted": []},
+    "by a link": {"removed": [], "chunks": [], "documents": [], "deleted": ["link/secret"]},
+    "no numbers": {"removed": [["a", "b"]], "chunks": [], "documents": [], "deleted": []},
+    "no lists": {"removed": [], "chunks": "ab", "documents": {}, "deleted": []},
+    "no object": [1],
+}
+
+
+@pytest.mark.parametrize("name", JOURNALS)
+def test_a_journal_reaches_nothing_outside(name: str, tmp_path: Path) -> None:
+    """The rest of a transaction that somebody else left behind is done within the store, or not at all."""
+    inside, journal = tmp_path / "inside", tmp_path / "inside/.zarr-journal"
+    (journal / "values/x").mkdir(parents=True)
+    (journal / "planted").write_bytes(b"planted")
+    (journal / "owner.xyz").touch()
+    (journal / "journal.json").write_text(json.dumps(JOURNALS[name]))
+    (tmp_path / "secret").write_bytes(b"secret")
+    (tmp_path / "folder").mkdir()
+    (inside / "link").symlink_to(tmp_path)
+    with pytest.raises(MetadataValidationError, match="journal"):
+        zarr.open_group(inside, mode="a")
+    assert (tmp_path / "secret").read_bytes() == b"secret"
+    assert sorted(os.listdir(tmp_path)) == ["folder", "inside", "secret"]

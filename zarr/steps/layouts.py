@@ -81,7 +81,7 @@ def layout_of(documents: Iterable[tuple[str, Buffer | None]], place: StorePath) 
     """
     for key, raw in documents:
         root, _, name = key.rpartition("/")
-        content: Any = None if raw is None else _parsed(raw)
+        content: Any = None if raw is None else parsed_or_none(raw)
         if name == DOCUMENT and is_n5(content):
             return N5Store(place.store, root)
         if name == "zarr.json" and is_bootstrap(content):
@@ -96,10 +96,11 @@ def _layout_steps(place: StorePath) -> Steps[LayoutStore | None]:
     return layout_of(zip(keys, values, strict=True), place)
 
 
-def _parsed(raw: Buffer) -> Any:
+def parsed_or_none(raw: Buffer) -> Any:
+    """What a document says; None where it is no JSON."""
     try:
         return json.loads(raw.to_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -30,7 +30,7 @@ _NAME = re.compile(r"[-_.A-Za-z0-9]+")
 def _load(raw: bytes, name: str) -> dict[str, Any]:
     try:
         document = json.loads(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MetadataValidationError(f"The document {name!r} is not valid JSON: {error}.") from error
     if not isinstance(document, dict):
         raise MetadataValidationError(f"The document {name!r} must be a JSON object.")

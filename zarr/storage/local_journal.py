@@ -11,6 +11,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import shutil
 import time
 from typing import TYPE_CHECKING, Any, Final
@@ -25,6 +26,7 @@ from zarr.storage.files import (
     sync_tree,
     write_file,
 )
+from zarr.storage.journal_plans import is_folder, parse_plan
 from zarr.storage.keys import JOURNAL_FOLDER, METADATA_NAMES, is_partial
 from zarr.storage.local_stage import exchange
 from zarr.storage.overlay import check_expected
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 _LIST: Final = "journal.json"
 _VALUES: Final = "values"
 _GONE: Final = "gone"
+_OWNER: Final = re.compile(r"owner\.[0-9a-f]{1,8}")
 WAIT_SECONDS: Final = 60.0
 
 
@@ -198,17 +201,22 @@ def recover(base: str) -> None:
     ----------
     base : str
         The root of the store, with a slash at its end.
+
+    Raises
+    ------
+    MetadataValidationError
+        When the journal is not one that a transaction wrote, or would change what lies outside of the store.
     """
     journal = base + JOURNAL_FOLDER
-    if not os.path.exists(journal):
+    if not is_folder(journal):
         return
     # Somebody else may do the same at the same time, and be faster: then there is nothing left to do.
     with contextlib.suppress(FileNotFoundError, PermissionError):
-        owners = [int(name[6:], 16) for name in os.listdir(journal) if name.startswith("owner.")]
+        owners = [int(name[6:], 16) for name in os.listdir(journal) if _OWNER.fullmatch(name)]
         if any(is_alive(owner) for owner in owners):
             return
         root = os.path.realpath(base)
         data = read_file(os.path.join(journal, _LIST))
         if data is not None:
-            carry_out(root, journal, json.loads(data), fsync=False)
+            carry_out(root, journal, parse_plan(root, journal, data), fsync=False)
         _remove(journal, root)

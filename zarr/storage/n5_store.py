@@ -55,7 +55,7 @@ class N5Store(LayoutStore):
             return None
         try:
             attributes = json.loads(raw)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise MetadataValidationError(f"The document {key!r} is not valid JSON: {error}.") from error
         if not isinstance(attributes, dict):
             raise MetadataValidationError(f"The document {key!r} must be a JSON object.")

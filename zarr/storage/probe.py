@@ -28,7 +28,7 @@ async def _kind_of(store_path: StorePath, zarr_format: ZarrFormat) -> Kind:
     raw = await (store_path / ZARR_JSON).get()
     try:
         document = {} if raw is None else json.loads(raw.to_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):
         return "nothing"
     kind = document.get("node_type") if isinstance(document, dict) else None
     return kind if kind in ("array", "group") else "nothing"
