@@ -15,6 +15,7 @@ __all__ = [
     "ArrayTooLargeError",
     "BaseZarrError",
     "BoundsCheckError",
+    "BrokenReferenceError",
     "ChunkChecksumError",
     "ChunkDecodeError",
     "ChunkEncodeError",
@@ -165,6 +166,10 @@ class NotAValueError(BaseZarrError, OSError):
     def __init__(self, what: str, path: str = "", number: int = 0) -> None:
         super().__init__(f"{what} stands where a value should be: {path!r}" if path else what)
         self.errno = number or None
+
+
+class BrokenReferenceError(BaseZarrError, OSError):
+    """A key stands for bytes of another file, which are not there or may not be read."""
 
 
 class FolderInPlaceError(NotAValueError, IsADirectoryError):

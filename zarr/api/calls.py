@@ -37,6 +37,7 @@ from zarr.steps.layouts import translated_steps
 from zarr.steps.nodes import check_mode_steps, read_array_steps, read_node_steps
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
+from zarr.storage.url import format_of_url
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
@@ -69,6 +70,8 @@ def open_group_call(
     """Open a group; whether it may be made depends on the mode."""
     warn_without_effect(without_effect)
     config = with_synchronizer(None, synchronizer)
+    if type(store) is str and "|" in store:
+        zarr_format = format_of_url(store, zarr_format)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
 
     def steps() -> Steps[Opened]:
@@ -230,6 +233,8 @@ def open_array_call(
 ) -> Call[Opened]:
     """Open an array; whether it may be made depends on the mode among the keyword arguments."""
     zarr_format = format_of(kwargs, zarr_format)
+    if type(store) is str and "|" in store:
+        zarr_format = format_of_url(store, zarr_format)
     mode = kwargs.pop("mode", None)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
 
@@ -349,6 +354,8 @@ def open_call(
 ) -> Call[Opened]:
     """Open whatever is there; what is made where nothing is depends on the mode and on whether a shape is given."""
     zarr_format = format_of(kwargs, zarr_format)
+    if type(store) is str and "|" in store:
+        zarr_format = format_of_url(store, zarr_format)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
     if mode is None:
         mode = "r" if place.store.read_only else "a"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from zarr.storage.dbm_store import DBMStore
     from zarr.storage.lmdb_store import LMDBStore
     from zarr.storage.n5_store import N5Store
+    from zarr.storage.reference_store import ReferenceStore
     from zarr.storage.sqlite import SQLiteStore
     from zarr.storage.zip import ZipStore
 
@@ -35,6 +36,7 @@ _LAZY = {
     "DBMStore": "zarr.storage.dbm_store",
     "LMDBStore": "zarr.storage.lmdb_store",
     "N5Store": "zarr.storage.n5_store",
+    "ReferenceStore": "zarr.storage.reference_store",
     "SQLiteStore": "zarr.storage.sqlite",
     "ZipStore": "zarr.storage.zip",
 }
@@ -65,6 +67,7 @@ __all__ = [
     "MemoryStore",
     "N5Store",
     "ObjectStore",
+    "ReferenceStore",
     "SQLiteStore",
     "StoreLike",
     "StorePath",

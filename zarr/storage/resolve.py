@@ -17,13 +17,17 @@ from zarr.storage.local import LocalStore
 from zarr.storage.mapping import MappingStore
 from zarr.storage.memory import ManagedMemoryStore, MemoryStore, is_managed
 from zarr.storage.path import StorePath, check_mode
-from zarr.storage.url import is_uri, parse_store_url
+from zarr.storage.url import is_pipeline, is_uri, parse_store_url
 
 if TYPE_CHECKING:
+    from zarr.storage import pipelines, reference_store, reference_tables
     from zarr.storage import zip as zip_store
     from zarr.types import AccessModeLiteral
 else:
     zip_store = LazyModule("zarr.storage.zip")
+    pipelines = LazyModule("zarr.storage.pipelines")
+    reference_store = LazyModule("zarr.storage.reference_store")
+    reference_tables = LazyModule("zarr.storage.reference_tables")
 
 StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
 """What can be given where a store is asked for: a store or a place in one, a path, a URL, a mapping or an FSMap."""
@@ -44,6 +48,20 @@ def _is_zip(path: str) -> bool:
     if os.path.isdir(path) or not (path.lower().endswith(".zip") or os.path.exists(path)):
         return False
     return zip_store.looks_like_zip(path)
+
+
+def _is_table(path: str) -> bool:
+    """Whether a path means a table of references; few do, and most tell by their name that they do not."""
+    if path.lower().endswith(".json"):
+        return os.path.isfile(path)
+    return path.rstrip("/").endswith((".parq", ".parquet")) and reference_tables.is_parquet(path)
+
+
+def _from_table(path: str, storage_options: dict[str, Any] | None) -> Store:
+    """A table of references; whether it is to be trusted is among the options."""
+    options = dict(storage_options or {})
+    allow = bool(options.pop("allow_outside", False))
+    return reference_store.ReferenceStore.from_path(path, allow_outside=allow, storage_options=options)
 
 
 def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
@@ -69,6 +87,10 @@ def _check_folder(root: str, mode: AccessModeLiteral | None) -> None:
 
 def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[str, Any] | None) -> Store:
     scheme = parse_store_url(url).scheme if "::" not in url else "chain"
+    if scheme != "memory" and _is_table(url.removeprefix("file:").removeprefix("//")):
+        return _from_table(url, storage_options)
+    if scheme not in {"memory", "chain", "file"} and parse_store_url(url).path.lower().endswith(".json"):
+        return _from_table(url, storage_options)
     if scheme in {"memory", "file"}:
         _refuse_options(storage_options)
     if scheme == "memory":
@@ -105,8 +127,10 @@ def resolve_store(
     Parameters
     ----------
     store_like : StoreLike or None
-        None is a new store in memory. A string is a location and is looked at: a folder, a zip file, or a URL
-        (``file://``, ``memory://``, else one for fsspec). A ``Path`` is a folder, whatever it is called: a zip file is
+        None is a new store in memory. A string is a location and is looked at: a folder, a zip file, a table of
+        references (``.json``, or a folder ``.parq``), or a URL
+        (``file://``, ``memory://``, else one for fsspec), or a pipeline of such and adapters
+        (``file:///x.zip|zip:inner|zarr3:array``). A ``Path`` is a folder, whatever it is called: a zip file is
         named by a string or by a ``ZipStore``.
     mode : {"r", "r+", "a", "w", "w-"}, optional
     storage_options : dict, optional
@@ -129,8 +153,15 @@ def resolve_store(
     MemoryStore('memory://...')
     """
     check_mode(mode)
+    if isinstance(store_like, str) and "|" in store_like and is_pipeline(store_like):
+        store, path = pipelines.open_pipeline(store_like, mode, storage_options, resolve_store)
+        if path:
+            raise ValueError(f"{store_like!r} names the place {path!r} in a store, where a store is asked for")
+        return store
     if isinstance(store_like, str) and (is_uri(store_like) or store_like.startswith("file:")):
         return _from_url(store_like, mode, storage_options)
+    if isinstance(store_like, str) and _is_table(store_like):
+        return _from_table(store_like, storage_options)
     _refuse_options(storage_options)
     if is_fsmap(store_like):
         return FsspecStore.from_mapper(store_like, read_only=mode == "r")
@@ -200,6 +231,9 @@ def resolve_store_path(
         return StorePath.with_mode(store_like.store, join(store_like.path, below), mode)
     if below and is_fsmap(store_like):
         raise ValueError("'path' was provided but is not used for FSMap store_like objects; put it into the mapper")
+    if isinstance(store_like, str) and "|" in store_like and is_pipeline(store_like):
+        store, above = pipelines.open_pipeline(store_like, mode, storage_options, resolve_store)
+        return StorePath.with_mode(store, join(above, below), mode)
     store = resolve_store(store_like, mode=mode, storage_options=storage_options)
     if isinstance(store, LocalStore):
         _check_folder(store._base.rstrip("/") or "/", mode)

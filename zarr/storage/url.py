@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from typing import Any, Final, Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+ADAPTERS: Final = ("zip", "zarr", "zarr2", "zarr3", "n5", "icechunk")
+FORMATS: Final[dict[str, Literal[2, 3] | None]] = {"zarr": None, "zarr2": 2, "zarr3": 3}
+_PART = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -50,3 +57,75 @@ def is_uri(text: str) -> bool:
     """Whether a string names a store by a scheme, and not by a path (Windows drive letters are no schemes)."""
     head, separator, _ = text.partition("://")
     return (bool(separator) and len(head) > 1) or "::" in text
+
+
+class Part(NamedTuple):
+    """One adapter of a pipeline, its path (percent-encoding undone), and where in the URL it begins."""
+
+    adapter: str
+    path: str
+    position: int
+
+
+def is_pipeline(url: object) -> bool:
+    """Whether a string is a pipeline: an adapter and a colon follow a bar. Names of files hardly ever look so.
+
+    Examples
+    --------
+    >>> is_pipeline("file:///x.zip|zip:"), is_pipeline("a|b")
+    (True, False)
+    """
+    return isinstance(url, str) and "|" in url and all(map(_PART.fullmatch, url.split("|")[1:])) and not _is_file(url)
+
+
+def _is_file(url: str) -> bool:
+    return "://" not in url and os.path.exists(url)
+
+
+def parse_pipeline(url: str) -> tuple[str, list[Part]]:
+    """Take a pipeline apart: the URL at its beginning, and its adapters.
+
+    Raises
+    ------
+    ValueError
+        If there is an adapter that is not known, or one after that of an array; the message says where in the URL.
+
+    Examples
+    --------
+    >>> parse_pipeline("file:///x.zip|zip:a%7Cb|zarr3:")[1]
+    [Part(adapter='zip', path='a|b', position=14), Part(adapter='zarr3', path='', position=26)]
+    """
+    base, *rest = url.split("|")
+    parts: list[Part] = []
+    position = len(base) + 1
+    for text in rest:
+        match = _PART.fullmatch(text)
+        if match is None or match[1] not in ADAPTERS:
+            raise ValueError(
+                f"{text!r}, at position {position} of the URL {url!r}, is no adapter; known are "
+                f"{', '.join(f'{name}:' for name in ADAPTERS)}"
+            )
+        if parts and (parts[-1].adapter in FORMATS or parts[-1].adapter == "n5"):
+            raise ValueError(
+                f"nothing can follow {parts[-1].adapter!r}, but {text!r} does, at position {position} of the URL "
+                f"{url!r}"
+            )
+        parts.append(Part(match[1], unquote(match[2]), position))
+        position += len(text) + 1
+    return base, parts
+
+
+def format_of_url(url: object, given: Any) -> Any:
+    """The format that a pipeline names with ``zarr2:`` or ``zarr3:``, or the one that was given.
+
+    Raises
+    ------
+    ValueError
+        If they contradict each other.
+    """
+    if type(url) is not str or "|" not in url or not is_pipeline(url):
+        return given
+    named = FORMATS.get(parse_pipeline(url)[1][-1].adapter)
+    if named is not None and given is not None and named != given:
+        raise ValueError(f"zarr_format={given} contradicts the URL {url!r}, which names format {named}")
+    return given if named is None else named
