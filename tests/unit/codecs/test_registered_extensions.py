@@ -310,7 +310,7 @@ def test_zfp_refuses_unknown_parameters() -> None:
 def test_shards_in_shards_must_divide_them(inner: tuple[int, ...]) -> None:
     store: dict[str, Any] = {}
     nested = ShardingCodec(chunk_shape=(6, 20), codecs=(ShardingCodec(chunk_shape=inner),))
-    with pytest.raises(ValueError, match="not divisible|same number of dimensions"):
+    with pytest.raises(ValueError, match=r"not divisible|same number of dimensions"):
         zarr.create_array(store, shape=(6, 20), dtype="i4", chunks=(6, 20), serializer=nested)
     assert not store
 
