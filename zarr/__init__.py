@@ -66,6 +66,20 @@ vars(types).update(
     AsyncArrayV3=AsyncArray[ArrayV3Metadata],
 )
 
+_FORMAT_2_STORES = frozenset(
+    (
+        "ABSStore", "ConsolidatedMetadataStore", "DBMStore", "DirectoryStore", "FSStore", "KVStore", "LMDBStore",
+        "LRUStoreCache", "MemoryStore", "MongoDBStore", "N5FSStore", "N5Store", "NestedDirectoryStore", "RedisStore",
+        "SQLiteStore", "TempStore", "ZipStore",
+    )
+)  # fmt: skip
+# What zarr-python 2 took over from numcodecs; in `zarr.codecs` some of these names mean codecs of format 3.
+_FORMAT_2_CODECS = frozenset(
+    (
+        "AsType", "BZ2", "Base64", "Blosc", "Categorize", "Delta", "FixedScaleOffset", "GZip", "JSON", "LZ4", "LZMA",
+        "MsgPack", "PackBits", "Pickle", "Quantize", "Shuffle", "VLenArray", "VLenBytes", "VLenUTF8", "Zlib", "Zstd",
+    )
+)  # fmt: skip
 _FRONT_ROOMS = frozenset({"core", "draft3", "experimental", "testing"})
 
 
@@ -75,6 +89,10 @@ def __getattr__(name: str) -> Any:
         return import_module(f"zarr.{name}")
     if name == "__version__":
         return _version.version
+    if name in _FORMAT_2_STORES:
+        return getattr(import_module("zarr.storage.format2"), name)
+    if name in _FORMAT_2_CODECS:
+        return getattr(import_module("numcodecs"), name)
     raise AttributeError(f"module 'zarr' has no attribute {name!r}")
 
 

@@ -102,7 +102,7 @@ def _open_group_steps(
                 return translated
             if mode not in CREATING:
                 raise
-    made = yield from new_group_steps(place, zarr_format or default_zarr_format(), attributes, mode == "w")
+    made = yield from new_group_steps(place, zarr_format or default_zarr_format(place.store), attributes, mode == "w")
     return group_record(made)
 
 
@@ -130,7 +130,7 @@ def create_group_call(
     place = resolve_store_path(store, path=path, mode="w" if overwrite else "a", storage_options=storage_options)
 
     def steps() -> Steps[Opened]:
-        made = yield from new_group_steps(place, zarr_format or default_zarr_format(), attributes, overwrite)
+        made = yield from new_group_steps(place, zarr_format or default_zarr_format(place.store), attributes, overwrite)
         return group_record(made)
 
     return Call(place.store, steps())
@@ -443,7 +443,7 @@ def save_call(
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
     arrays = {name: elements_of(data) for name, data in arrays.items()}
     for data in arrays.values():  # before anything is replaced
-        parse_dtype(data.dtype, zarr_format=zarr_format or default_zarr_format())
+        parse_dtype(data.dtype, zarr_format=zarr_format or default_zarr_format(place.store))
 
     def steps() -> Steps[None]:
         yield from check_mode_steps(place, mode, store)

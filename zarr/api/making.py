@@ -126,7 +126,9 @@ def create(
         Store a CRC-32C checksum with every chunk; of format 3.
     synchronizer : ThreadSynchronizer or ProcessSynchronizer, optional
         Whom partial writes wait for; see ``locking`` in :class:`zarr.core.array_spec.ArrayConfig`.
-    chunk_store, cache_metadata, cache_attrs, read_only, object_codec, meta_array
+    object_codec : numcodecs.abc.Codec, optional
+        How the Python objects of an array of ``dtype=object`` are stored; of format 2.
+    chunk_store, cache_metadata, cache_attrs, read_only, meta_array
         Have no effect; kept for code written for zarr-python 2.
 
     Returns

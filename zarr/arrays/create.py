@@ -41,6 +41,7 @@ from zarr.steps.nodes import write_node_steps
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
+    from zarr.abc.store import Store
     from zarr.codecs.shard_level import IndexLocation
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
@@ -78,9 +79,10 @@ ChunksLike: TypeAlias = Any
 ShardsLike: TypeAlias = tuple[int, ...] | ShardsConfigParam | Literal["auto"]
 
 
-def default_zarr_format() -> ZarrFormat:
-    """The format of new nodes where the user names none."""
-    return cast("ZarrFormat", int(settings.get("default_zarr_format")))
+def default_zarr_format(store: Store | None = None) -> ZarrFormat:
+    """The format of new nodes where the user names none: the configured one, unless the store has one of its own."""
+    own = getattr(store, "default_zarr_format", None)
+    return cast("ZarrFormat", int(settings.get("default_zarr_format") if own is None else own))
 
 
 def warn_order() -> None:
@@ -228,6 +230,11 @@ def _refuse_v3_words(
         raise ValueError("Zarr format 2 arrays do not support dimension names.")
 
 
+def store_key_encoding(store: Store) -> dict[str, Any]:
+    """The names of chunks in format 2, where the user says nothing: with the separator of the store, if it has one."""
+    return {"name": "v2", "separator": getattr(store, "dimension_separator", None) or "."}
+
+
 def separator_v2(encoding: ChunkKeyEncodingLike | None) -> Any:
     """The dimension separator of a format 2 array.
 
@@ -323,6 +330,8 @@ def create_array_steps(
             f"The data parameter was set to None, but {missing} was not specified. "
             f"Either provide {needed}, or specify {missing}."
         )
+    if parameters.get("zarr_format") == 2 and parameters.get("chunk_key_encoding") is None:
+        parameters["chunk_key_encoding"] = store_key_encoding(store_path.store)
     metadata = new_array_metadata(shape=shape, dtype=dtype, **parameters)
     contents = data if write_data else None
     return (yield from init_array_steps(store_path, metadata, overwrite=overwrite, config=config, data=contents))

@@ -17,9 +17,11 @@ from zarr.arrays.create import (
     default_zarr_format,
     init_array_steps,
     new_array_metadata,
+    store_key_encoding,
 )
 from zarr.codecs.sharding import ShardingCodec
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
+from zarr.groups.parameters import with_object_codec
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.registry import get_codec_class
@@ -27,6 +29,7 @@ from zarr.runners.synchronizers import with_synchronizer
 from zarr.steps.requests import Steps
 
 if TYPE_CHECKING:
+    from zarr.abc.store import Store
     from zarr.arrays.handle import ArrayHandle
     from zarr.storage.path import StorePath
 
@@ -34,7 +37,6 @@ WITHOUT_EFFECT = (
     "chunk_store",
     "cache_metadata",
     "cache_attrs",
-    "object_codec",
     "read_only",
     "meta_array",
 )
@@ -72,6 +74,7 @@ def legacy_array_steps(
     checksum: bool = False,
     storage_transformers: Any = None,
     synchronizer: Any = None,
+    object_codec: Any = None,
     **without_effect: Any,
 ) -> Steps[ArrayHandle]:
     """Make an array by the parameters of ``zarr.create``, which knows the formats' own words for codecs and keys.
@@ -91,9 +94,8 @@ def legacy_array_steps(
     if unknown:
         raise TypeError(f"create() got an unexpected keyword argument {sorted(unknown)[0]!r}")
     warn_without_effect(without_effect)
-    if shape is None and data is None:
-        raise TypeError("Expected an integer or an iterable of integers for the shape. Got None instead.")
-    zarr_format = default_zarr_format() if zarr_format is None else zarr_format
+    _require_shape(shape, data)
+    zarr_format = default_zarr_format(store_path.store) if zarr_format is None else zarr_format
     if chunks is not None and chunk_shape is not None:
         raise ValueError("Only one of chunk_shape or chunks can be provided.")
     parameters: dict[str, Any] = {
@@ -114,11 +116,12 @@ def legacy_array_steps(
         if order is None:  # in format 2 the document says it, and holds for the configuration
             parameters["order"] = parse_array_config(parameters["config"]).order
         _refuse(2, codecs=codecs, chunk_key_encoding=chunk_key_encoding, dimension_names=dimension_names)
-        parameters.update(words_of_format_2(filters, compressor, dimension_separator))
+        parameters.update(words_of_format_2(filters, compressor, dimension_separator, store_path.store))
+        parameters.update(with_object_codec(parameters, object_codec))
     else:
         named = None if is_auto(compressor) else repr(compressor)
         _refuse(3, filters=filters, dimension_separator=dimension_separator, compressor=named)
-        parameters.update(words_of_format_3(codecs, chunk_key_encoding))
+        parameters.update(words_of_format_3(codecs, chunk_key_encoding, object_codec))
         parameters["dimension_names"] = dimension_names
     if data is not None:
         # The data type is the one that was asked for: data of another one are cast when they are written.
@@ -129,7 +132,12 @@ def legacy_array_steps(
     return (yield from create_array_steps(store_path, **parameters))
 
 
-def words_of_format_2(filters: Any, compressor: Any, separator: str | None) -> dict[str, Any]:
+def _require_shape(shape: Any, data: Any) -> None:
+    if shape is None and data is None:
+        raise TypeError("Expected an integer or an iterable of integers for the shape. Got None instead.")
+
+
+def words_of_format_2(filters: Any, compressor: Any, separator: str | None, store: Store) -> dict[str, Any]:
     """What format 2 calls codecs and keys, in the words of ``create_array``."""
     if isinstance(compressor, BytesBytesCodec):
         raise ValueError(
@@ -138,12 +146,14 @@ def words_of_format_2(filters: Any, compressor: Any, separator: str | None) -> d
     return {
         "filters": "auto" if filters is None else filters,
         "compressors": compressor,
-        "chunk_key_encoding": {"name": "v2", "separator": "." if separator is None else separator},
+        "chunk_key_encoding": {"name": "v2", "separator": separator} if separator else store_key_encoding(store),
     }
 
 
-def words_of_format_3(codecs: Iterable[Any] | None, encoding: Any) -> dict[str, Any]:
+def words_of_format_3(codecs: Iterable[Any] | None, encoding: Any, object_codec: Any) -> dict[str, Any]:
     """What format 3 calls codecs and keys, in the words of ``create_array``."""
+    if object_codec is not None:
+        warnings.warn("object_codec is not yet implemented", ZarrRuntimeWarning, stacklevel=5)
     words: dict[str, Any] = {}
     if codecs is not None:
         words.update(split_codecs(codecs))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr.groups.operations import like_steps
 from zarr.groups.parameters import dataset_parameters
 
 if TYPE_CHECKING:
@@ -136,6 +137,8 @@ class LegacyMembers:
         >>> zarr.group().create_dataset("x", data=[1, 2, 3], chunks=True).shape
         (3,)
         """
+        if kwargs.get("object_codec") is not None:
+            return self._make(like_steps(self._handle, name, **kwargs))  # type: ignore[attr-defined, no-any-return]
         array: Array[Any] = self._create(name, dataset_parameters(kwargs))
         return array
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from zarr.arrays.codec_choice import is_auto, parse_numcodec
+from zarr.dtype import ZDType, get_data_type_from_json
 from zarr.errors import ZarrUserWarning
 
 IGNORED = ("self", "name", "storage_options", "__class__")
@@ -51,6 +53,25 @@ def with_one_compressor(parameters: dict[str, Any], zarr_format: int) -> dict[st
     return parameters
 
 
+def with_object_codec(parameters: Mapping[str, Any], object_codec: Any) -> dict[str, Any]:
+    """The data type and the filters of an array of Python objects, where a codec of numcodecs says how they are stored.
+
+    Raises
+    ------
+    ValueError
+        A codec is given, but the elements are no objects; or it is not one for objects.
+    """
+    if object_codec is None:
+        return {}
+    if isinstance(parameters["dtype"], ZDType) or np.dtype(parameters["dtype"]).kind != "O":
+        raise ValueError(f"object_codec is for dtype=object; the array has {parameters['dtype']!r}")
+    codec = parse_numcodec(object_codec, "object codec")
+    name: Any = {"name": "|O", "object_codec_id": codec.codec_id}
+    filters = parameters["filters"]
+    others = () if is_auto(filters) or filters is None else tuple(filters)
+    return {"dtype": get_data_type_from_json(name, zarr_format=2), "filters": (codec, *others)}
+
+
 OLD_NOTHINGS = ("synchronizer", "chunk_store", "cache_metadata", "cache_attrs", "object_codec", "meta_array", "path")
 
 
@@ -91,4 +112,6 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         dtype = parameters.pop("dtype", None)
         if dtype is not None:
             parameters["data"] = parameters["data"].astype(dtype)
+    elif parameters.get("dtype") is None:
+        parameters["dtype"] = np.dtype("float64")
     return parameters

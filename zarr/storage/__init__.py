@@ -32,7 +32,22 @@ if TYPE_CHECKING:
     from zarr.storage.sqlite import SQLiteStore
     from zarr.storage.zip import ZipStore
 
-_LAZY = {
+_FORMAT_2 = (
+    "ABSStore",
+    "ConsolidatedMetadataStore",
+    "DirectoryStore",
+    "FSStore",
+    "KVStore",
+    "LRUStoreCache",
+    "MongoDBStore",
+    "N5FSStore",
+    "NestedDirectoryStore",
+    "RedisStore",
+    "TempStore",
+)
+"""Names of zarr-python 2 that mean nothing else now; stores that have kept their names are those of format 3 here."""
+
+_LAZY = dict.fromkeys(_FORMAT_2, "zarr.storage.format2") | {
     "DBMStore": "zarr.storage.dbm_store",
     "LMDBStore": "zarr.storage.lmdb_store",
     "N5Store": "zarr.storage.n5_store",
