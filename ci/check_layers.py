@@ -41,6 +41,7 @@ FLOORS: dict[str, float] = {
     "zarr.testing": 7,
     "zarr._cli": 7,
     "zarr.core": 7,
+    "zarr.models": 7,
     "zarr.experimental": 7,
     "zarr.convenience": 7,
     "zarr.hierarchy": 7,

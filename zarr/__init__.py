@@ -80,7 +80,7 @@ _FORMAT_2_CODECS = frozenset(
         "MsgPack", "PackBits", "Pickle", "Quantize", "Shuffle", "VLenArray", "VLenBytes", "VLenUTF8", "Zlib", "Zstd",
     )
 )  # fmt: skip
-_FRONT_ROOMS = frozenset({"core", "draft3", "experimental", "testing"})
+_FRONT_ROOMS = frozenset({"core", "draft3", "experimental", "models", "testing"})
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,49 @@
+"""Object models: the structure of a hierarchy as plain values, apart from its data and from where it is stored.
+
+``ArraySpec`` and ``GroupSpec`` say what an array or a group of format 3 is, those of ``zarr.models.v2`` the same of
+format 2; a group's ``members`` are models again. They are made from JSON, from stored nodes or by hand, compared,
+checked, written as JSON, and made into stored nodes.
+
+Read ``node.py`` first, then ``v3.py``. May import everything but other front rooms; nothing below may import it.
+
+References
+----------
+.. [1] ZEP 6, A Zarr Object Model. https://zarr.dev/zeps/draft/ZEP0006.html
+
+Examples
+--------
+>>> import numpy as np, zarr
+>>> from zarr.models import ArraySpec, GroupSpec
+>>> model = GroupSpec(
+...     attributes={"station": "Jacksboro"},
+...     members={"t": ArraySpec.from_array(np.empty((4, 6), dtype="int16"), dimension_names=("y", "x"))},
+... )
+>>> group = model.to_zarr(zarr.storage.MemoryStore())
+>>> group["t"].shape, GroupSpec.from_zarr(group) == model
+((4, 6), True)
+"""
+
+from __future__ import annotations
+
+from zarr.models.mapping import to_v2, to_v3
+from zarr.models.node import NodeSpec
+from zarr.models.nodes import from_flat, from_json, from_zarr, to_flat, to_zarr
+from zarr.models.v2 import ArraySpec as ArraySpecV2
+from zarr.models.v2 import GroupSpec as GroupSpecV2
+from zarr.models.v3 import ArraySpec, GroupSpec, NamedConfig
+
+__all__ = [
+    "ArraySpec",
+    "ArraySpecV2",
+    "GroupSpec",
+    "GroupSpecV2",
+    "NamedConfig",
+    "NodeSpec",
+    "from_flat",
+    "from_json",
+    "from_zarr",
+    "to_flat",
+    "to_v2",
+    "to_v3",
+    "to_zarr",
+]

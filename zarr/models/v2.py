@@ -1,0 +1,306 @@
+"""Models of arrays and groups of format 2.
+
+References
+----------
+.. [1] Zarr storage specification, version 2. https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+
+import numpy as np
+
+from zarr.dtype.parse import parse_dtype
+from zarr.errors import MetadataValidationError
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
+from zarr.metadata.nesting import split_zmetadata, zmetadata_document
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.models.checks import check_literal, check_rank, lengths, required
+from zarr.models.group import GroupModel
+from zarr.models.lenient import repair_v2
+from zarr.models.node import NodeSpec, attributes_json
+from zarr.models.plain import frozen, plain, plain_fill
+from zarr.models.schema import schema_v2
+from zarr.models.stored import metadata_for, plain_document, stated, write_model
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from zarr.arrays.synchronous import Array
+    from zarr.storage.resolve import StoreLike
+
+TAttrs = TypeVar("TAttrs")
+TMembers = TypeVar("TMembers")
+Auto = Literal["auto"]
+
+_ARRAY_FIELDS = ("shape", "chunks", "dtype", "fill_value", "order", "filters", "dimension_separator", "compressor")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ArraySpec(NodeSpec, Generic[TAttrs]):
+    """A model of an array of format 2.
+
+    Parameters
+    ----------
+    attributes : dict, or what the type parameter asks for
+    shape, chunks : sequence of int
+    dtype : str, list or numpy.dtype
+        ``"uint8"`` is kept as ``"|u1"``, as documents have it.
+    fill_value : object
+        A scalar, its JSON form, or None.
+    order : "C" or "F"
+    filters : sequence of dict or codec, optional
+    dimension_separator : "." or "/"
+    compressor : dict or codec, optional
+
+    Raises
+    ------
+    MetadataValidationError
+        A part is malformed, or parts contradict each other.
+
+    Examples
+    --------
+    >>> ArraySpec(attributes={}, shape=(10, 10), dtype="uint8", chunks=(1, 10)).dtype
+    '|u1'
+    """
+
+    node_kind: ClassVar[Literal["array", "group"]] = "array"
+
+    zarr_format: Literal[2] = 2
+    attributes: TAttrs
+    shape: Sequence[int]
+    chunks: Sequence[int]
+    dtype: Any
+    fill_value: Any = 0
+    order: Literal["C", "F"] = "C"
+    filters: Sequence[Any] | None = None
+    dimension_separator: Literal[".", "/"] = "."
+    compressor: Any = None
+
+    def __post_init__(self) -> None:
+        check_literal("zarr_format", self.zarr_format, 2)
+        shape, chunks = lengths(self.shape, "shape"), lengths(self.chunks, "chunks", 0)
+        check_rank("chunks", len(chunks), len(shape))
+        if self.order not in ("C", "F"):
+            raise MetadataValidationError(f"order must be 'C' or 'F', got {self.order!r}")
+        if self.dimension_separator not in (".", "/"):
+            raise MetadataValidationError(f"dimension_separator must be '.' or '/', got {self.dimension_separator!r}")
+        if self.filters is not None and (isinstance(self.filters, str | Mapping)):
+            raise MetadataValidationError(f"filters must be a list or null, got {self.filters!r}")
+        self.__dict__.update(
+            attributes=self._attributes_as_asked("the attributes of an array"),
+            shape=shape,
+            chunks=chunks,
+            dtype=_dtype(self.dtype),
+            fill_value=frozen(plain_fill(self.fill_value)),
+            filters=tuple(_codec(part) for part in self.filters) if self.filters else None,
+            compressor=None if self.compressor is None else _codec(self.compressor),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        document: dict[str, Any] = {"zarr_format": 2, "attributes": attributes_json(self.attributes)}
+        return {**document, **{name: plain(getattr(self, name)) for name in _ARRAY_FIELDS}}
+
+    @classmethod
+    def _members_of_json(cls, document: dict[str, Any]) -> dict[str, Any]:
+        required(document, ("zarr_format", *(name for name in _ARRAY_FIELDS if name != "dimension_separator")))
+        return known_members(document, ("zarr_format", "attributes", *_ARRAY_FIELDS))
+
+    @classmethod
+    def _repaired(cls, document: dict[str, Any]) -> dict[str, Any]:
+        return repair_v2(document)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        return schema_v2("ArraySpec", cls._parameters)
+
+    def to_metadata(self) -> ArrayV2Metadata:
+        return ArrayV2Metadata.from_dict(self.to_json())
+
+    @classmethod
+    def from_metadata(cls, metadata: ArrayV2Metadata) -> Self:
+        """The model of an array's metadata.
+
+        Raises
+        ------
+        MetadataValidationError
+            The metadata is of format 3.
+        """
+        check_literal("zarr_format", metadata.zarr_format, 2)
+        return cls.from_json(metadata.to_dict())
+
+    def normalized(self) -> Self:
+        """The model as it is read back after it was made: with all that its codecs leave to their defaults."""
+        return type(self).from_metadata(self.to_metadata())
+
+    @classmethod
+    def from_zarr(cls, array: Array[Any]) -> Self:
+        """The model of a stored array; no data is read."""
+        return cls.from_metadata(array.metadata)
+
+    @classmethod
+    def from_array(
+        cls,
+        array: Any,
+        chunks: Auto | Sequence[int] = "auto",
+        attributes: Any = "auto",
+        fill_value: Any = "auto",
+        order: Auto | Literal["C", "F"] = "auto",
+        filters: Auto | Sequence[Any] | None = "auto",
+        dimension_separator: Auto | Literal[".", "/"] = "auto",
+        compressor: Any = "auto",
+    ) -> Self:
+        """The model of an array that would hold another one; without compression, in one chunk unless that has chunks.
+
+        Parameters
+        ----------
+        array : object with ``shape`` and ``dtype``
+            A zarr array gives all its metadata.
+        chunks, attributes, fill_value, order, filters, dimension_separator, compressor
+            What is to be otherwise.
+
+        Returns
+        -------
+        ArraySpec
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> ArraySpec.from_array(np.arange(10, dtype="<i8")).chunks
+        (10,)
+        """
+        given = {
+            "chunks": chunks,
+            "attributes": attributes,
+            "fill_value": fill_value,
+            "order": order,
+            "filters": filters,
+            "dimension_separator": dimension_separator,
+            "compressor": compressor,
+        }
+        metadata = getattr(array, "metadata", None)
+        if not isinstance(metadata, ArrayV2Metadata):
+            metadata = metadata_for(array, 2)
+        return cls(**{**cls._members_of_json(plain_document(metadata)), **stated(given)})
+
+    def to_zarr(self, store: StoreLike, path: str = "", *, overwrite: bool = False, config: Any = None) -> Array[Any]:
+        """Make the array; no data is written. Parameters, result and errors as for models of format 3."""
+        array: Array[Any] = write_model(self, store, path, {"": self.to_metadata()}, overwrite, config)
+        return array
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
+    """A model of a group of format 2 and of what is below it.
+
+    Parameters
+    ----------
+    attributes : dict, or what the first type parameter asks for
+    members : mapping of str to ArraySpec or GroupSpec, or None
+        None: it is not known what there is.
+
+    Raises
+    ------
+    MetadataValidationError
+        A part is malformed, or is not what the type parameters ask for.
+
+    Examples
+    --------
+    >>> model = GroupSpec(attributes={}, members={"a": GroupSpec(attributes={"b": 1})})
+    >>> model.to_consolidated()["metadata"]["a/.zattrs"]
+    {'b': 1}
+    """
+
+    zarr_format: Literal[2] = 2
+    attributes: TAttrs
+    members: Mapping[str, TMembers] | None = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_literal("zarr_format", self.zarr_format, 2)
+        super().__post_init__()
+
+    def _own_json(self) -> dict[str, Any]:
+        return {"zarr_format": 2, "attributes": attributes_json(self.attributes)}
+
+    def to_json(self) -> dict[str, Any]:
+        members = None if self.members is None else {k: m.to_json() for k, m in self.members.items()}  # type: ignore[attr-defined]
+        return {**self._own_json(), "members": members}
+
+    @classmethod
+    def _members_of_json(cls, document: dict[str, Any]) -> dict[str, Any]:
+        required(document, ("zarr_format",))
+        return {"members": None, **known_members(document, ("zarr_format", "attributes", "members"))}
+
+    @classmethod
+    def _repaired(cls, document: dict[str, Any]) -> dict[str, Any]:
+        return repair_v2(document)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        return schema_v2("GroupSpec", cls._parameters)
+
+    @classmethod
+    def from_metadata(cls, metadata: GroupMetadata) -> Self:
+        """The model of a group's own metadata; ``members`` is None."""
+        check_literal("zarr_format", metadata.zarr_format, 2)
+        return cls(attributes=metadata.attributes, members=None)  # type: ignore[arg-type]
+
+    def to_consolidated(self) -> dict[str, Any]:
+        """The document ``.zmetadata``: a copy of the documents of all nodes."""
+        copy = self._with_copy().consolidated_metadata
+        assert copy is not None
+        document: dict[str, Any] = plain(zmetadata_document(attributes_json(self.attributes), copy.to_documents()))
+        return document
+
+    @classmethod
+    def from_consolidated(cls, document: Mapping[str, Any]) -> Self:
+        """The model of a whole hierarchy from the one document ``.zmetadata``."""
+        attributes, nodes = split_zmetadata(document)
+        copy = ConsolidatedMetadata.from_documents(nodes)
+        return cls._of_copy(GroupMetadata(attributes, 2, copy))
+
+
+GroupSpec._array_class = ArraySpec
+GroupSpec._group_class = GroupSpec
+AnyArraySpec: TypeAlias = ArraySpec[Any]
+AnyGroupSpec: TypeAlias = GroupSpec[Any, Any]
+
+
+def known_members(document: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The arguments of a model of format 2 from its document.
+
+    Raises
+    ------
+    MetadataValidationError
+        There are members of other names.
+    """
+    unknown = sorted(set(document) - set(names) - {"node_type"})
+    if unknown:
+        raise MetadataValidationError(
+            f"the document of a model of format 2 has members that it must not have: {unknown}"
+        )
+    return {"attributes": {}, **{key: value for key, value in document.items() if key in names}}
+
+
+def _dtype(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value[:1] in "<>|" else np.dtype(value).str
+    if isinstance(value, list | tuple):
+        return frozen(plain(value))
+    document: Any = parse_dtype(value, zarr_format=2).to_json(zarr_format=2)
+    return frozen(plain(document["name"]))
+
+
+def _codec(value: Any) -> Any:
+    """A codec as its configuration."""
+    if hasattr(value, "get_config"):
+        value = value.get_config()
+    if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
+        raise MetadataValidationError(f"a codec of format 2 must be an object with an id, got {value!r}")
+    return frozen(plain(value))
+
+
+__all__ = ["AnyArraySpec", "AnyGroupSpec", "ArraySpec", "GroupSpec"]

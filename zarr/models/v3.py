@@ -1,0 +1,404 @@
+"""Models of arrays and groups of format 3, as version 3.1 of its specification has their metadata.
+
+References
+----------
+.. [1] Zarr core specification, version 3.1. https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar
+
+import numpy as np
+
+from zarr.dtype.parse import parse_dtype
+from zarr.errors import MetadataValidationError
+from zarr.metadata.group import GroupMetadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.models.checks import check_grid, check_literal, check_names, lengths, named, required
+from zarr.models.group import GroupModel
+from zarr.models.lenient import repair_v3
+from zarr.models.names import from_model_names, to_model_names
+from zarr.models.node import NodeSpec, attributes_json
+from zarr.models.plain import frozen, plain, plain_fill
+from zarr.models.schema import schema_v3
+from zarr.models.stored import metadata_for, plain_document, stated, write_model
+
+if TYPE_CHECKING:
+    from typing import NotRequired, Self
+
+    from zarr.arrays.synchronous import Array
+    from zarr.storage.resolve import StoreLike
+
+TAttrs = TypeVar("TAttrs")
+TMembers = TypeVar("TMembers")
+Auto = Literal["auto"]
+
+
+class NamedConfig(TypedDict):
+    """An extension of format 3: a name, and a configuration if it has one."""
+
+    name: str
+    configuration: NotRequired[Mapping[str, Any]]
+
+
+Extension: TypeAlias = "str | NamedConfig | Mapping[str, Any]"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ArraySpec(NodeSpec, Generic[TAttrs]):
+    """A model of an array of format 3.
+
+    Parameters
+    ----------
+    attributes : dict, or what the type parameter asks for
+    shape : sequence of int
+    data_type : str, dict or numpy.dtype
+    chunk_grid, chunk_key_encoding : dict or str
+    fill_value : object
+        A scalar, or its JSON form.
+    codecs : sequence of dict or str
+    storage_transformers : sequence of dict
+    dimension_names : sequence of (str or None), optional
+    extra_fields : mapping
+        Members that need not be understood.
+
+    Raises
+    ------
+    MetadataValidationError
+        A part is malformed, or parts contradict each other: ranks of chunks and names, for instance.
+
+    Examples
+    --------
+    >>> model = ArraySpec(
+    ...     attributes={}, shape=(4, 6), data_type="uint8", fill_value=0, codecs=({"name": "bytes"},),
+    ...     chunk_grid={"name": "regular", "configuration": {"chunk_shape": (2, 6)}},
+    ...     chunk_key_encoding={"name": "default", "configuration": {"separator": "/"}})
+    >>> model == ArraySpec.from_json(model.to_json())
+    True
+    """
+
+    node_kind: ClassVar[Literal["array", "group"]] = "array"
+
+    zarr_format: Literal[3] = 3
+    node_type: Literal["array"] = "array"
+    attributes: TAttrs
+    shape: Sequence[int]
+    data_type: Any
+    chunk_grid: Extension
+    chunk_key_encoding: Extension
+    fill_value: Any
+    codecs: Sequence[Any]
+    storage_transformers: Sequence[Any] = ()
+    dimension_names: Sequence[str | None] | None = None
+    extra_fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_literal("zarr_format", self.zarr_format, 3)
+        check_literal("node_type", self.node_type, "array")
+        shape = lengths(self.shape, "shape")
+        grid = canonical(self.chunk_grid, "chunk_grid")
+        check_grid(grid, len(shape))
+        if isinstance(self.codecs, str) or not isinstance(self.codecs, Sequence) or not self.codecs:
+            raise MetadataValidationError(f"codecs must be a list of at least one codec, got {self.codecs!r}")
+        if isinstance(self.storage_transformers, str) or not isinstance(self.storage_transformers, Sequence):
+            raise MetadataValidationError(f"storage_transformers must be a list, got {self.storage_transformers!r}")
+        self.__dict__.update(
+            attributes=self._attributes_as_asked("the attributes of an array"),
+            shape=shape,
+            data_type=_data_type(self.data_type),
+            chunk_grid=grid,
+            chunk_key_encoding=canonical(self.chunk_key_encoding, "chunk_key_encoding"),
+            fill_value=frozen(plain_fill(self.fill_value)),
+            codecs=tuple(canonical(codec, "a codec") for codec in self.codecs),
+            storage_transformers=tuple(canonical(part, "a storage transformer") for part in self.storage_transformers),
+            dimension_names=check_names(self.dimension_names, len(shape)),
+            extra_fields=check_extra(self.extra_fields),
+        )
+
+    # ------------------------------------------------------------------------------------------- JSON, metadata
+
+    def to_json(self) -> dict[str, Any]:
+        document: dict[str, Any] = {
+            "zarr_format": 3,
+            "node_type": "array",
+            "attributes": attributes_json(self.attributes),
+        }
+        for name in _ARRAY_FIELDS:
+            document[name] = plain(getattr(self, name))
+        if self.dimension_names is not None:
+            document["dimension_names"] = plain(self.dimension_names)
+        return {**document, **plain(self.extra_fields)}
+
+    @classmethod
+    def _members_of_json(cls, document: dict[str, Any]) -> dict[str, Any]:
+        required(document, ("zarr_format", "node_type", *_ARRAY_FIELDS[:-1]))
+        return members_of(document, (*_ARRAY_FIELDS, "dimension_names"))
+
+    @classmethod
+    def _repaired(cls, document: dict[str, Any]) -> dict[str, Any]:
+        return repair_v3(document)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        return schema_v3("ArraySpec", cls._parameters)
+
+    def to_metadata(self) -> ArrayV3Metadata:
+        return ArrayV3Metadata.from_dict(self.to_json())
+
+    @classmethod
+    def from_metadata(cls, metadata: ArrayV3Metadata) -> Self:
+        """The model of an array's metadata.
+
+        Raises
+        ------
+        MetadataValidationError
+            The metadata is of format 2.
+        """
+        check_literal("zarr_format", metadata.zarr_format, 3)
+        return cls.from_json(metadata.to_dict())
+
+    def normalized(self) -> Self:
+        """The model as it is read back after it was made: with all that its codecs leave to their defaults."""
+        return type(self).from_metadata(self.to_metadata())
+
+    # ------------------------------------------------------------------------------------------- arrays
+
+    @classmethod
+    def from_zarr(cls, array: Array[Any]) -> Self:
+        """The model of a stored array; no data is read."""
+        return cls.from_metadata(array.metadata)
+
+    @classmethod
+    def from_array(
+        cls,
+        array: Any,
+        *,
+        attributes: Any = "auto",
+        chunk_grid: Auto | Extension = "auto",
+        chunk_key_encoding: Auto | Extension = "auto",
+        fill_value: Any = "auto",
+        codecs: Auto | Sequence[Any] = "auto",
+        storage_transformers: Auto | Sequence[Any] = "auto",
+        dimension_names: Auto | Sequence[str | None] | None = "auto",
+    ) -> Self:
+        """The model of an array that would hold another one; without compression, in one chunk unless that has chunks.
+
+        Parameters
+        ----------
+        array : object with ``shape`` and ``dtype``
+            A zarr array gives all its metadata.
+        attributes, chunk_grid, chunk_key_encoding, fill_value, codecs, storage_transformers, dimension_names
+            What is to be otherwise.
+
+        Returns
+        -------
+        ArraySpec
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> ArraySpec.from_array(np.zeros((4, 6), dtype="uint8")).codecs
+        ({'name': 'bytes'},)
+        """
+        given = {
+            "attributes": attributes,
+            "chunk_grid": chunk_grid,
+            "chunk_key_encoding": chunk_key_encoding,
+            "fill_value": fill_value,
+            "codecs": codecs,
+            "storage_transformers": storage_transformers,
+            "dimension_names": dimension_names,
+        }
+        metadata = getattr(array, "metadata", None)
+        if not isinstance(metadata, ArrayV3Metadata):
+            metadata = metadata_for(array, 3)
+        return cls(**{**cls._members_of_json(plain_document(metadata)), **stated(given)})
+
+    def to_zarr(self, store: StoreLike, path: str = "", *, overwrite: bool = False, config: Any = None) -> Array[Any]:
+        """Make the array; no data is written.
+
+        Parameters
+        ----------
+        store : Store, str, Path or dict
+        path : str
+            Where in the store.
+        overwrite : bool
+            Whether what is there goes first. Otherwise an array that is there already is taken if it has this model.
+        config : ArrayConfig or dict, optional
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            There is another node already.
+        """
+        array: Array[Any] = write_model(self, store, path, {"": self.to_metadata()}, overwrite, config)
+        return array
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
+    """A model of a group of format 3 and of what is below it.
+
+    Parameters
+    ----------
+    attributes : dict, or what the first type parameter asks for
+    members : mapping of str to ArraySpec or GroupSpec, or None
+        None: it is not known what there is. The second type parameter says what there may be: a model, a union of
+        models, or a TypedDict of what stands under which name.
+    extra_fields : mapping
+        Members of the group's document that need not be understood, under the names that they have there.
+
+    Raises
+    ------
+    MetadataValidationError
+        A part is malformed, or is not what the type parameters ask for.
+
+    Examples
+    --------
+    >>> inner = GroupSpec(attributes={}, members={})
+    >>> GroupSpec(attributes={"a": 1}, members={"b": inner}).to_json()["members"]["b"]["node_type"]
+    'group'
+    """
+
+    zarr_format: Literal[3] = 3
+    node_type: Literal["group"] = "group"
+    attributes: TAttrs
+    members: Mapping[str, TMembers] | None = field(default_factory=dict)
+    extra_fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_literal("zarr_format", self.zarr_format, 3)
+        check_literal("node_type", self.node_type, "group")
+        object.__setattr__(self, "extra_fields", check_extra(self.extra_fields))
+        super().__post_init__()
+
+    def _own_json(self) -> dict[str, Any]:
+        own = {"zarr_format": 3, "node_type": "group", "attributes": attributes_json(self.attributes)}
+        return {**own, **plain(self.extra_fields)}
+
+    def to_json(self) -> dict[str, Any]:
+        own = {"zarr_format": 3, "node_type": "group", "attributes": attributes_json(self.attributes)}
+        own["members"] = None if self.members is None else {k: m.to_json() for k, m in self.members.items()}  # type: ignore[attr-defined]
+        return {**own, **to_model_names(plain(self.extra_fields))}
+
+    def to_metadata(self) -> GroupMetadata:
+        return GroupMetadata.from_dict(self._own_json())
+
+    @classmethod
+    def _members_of_json(cls, document: dict[str, Any]) -> dict[str, Any]:
+        required(document, ("zarr_format", "node_type"))
+        document = {key: value for key, value in document.items() if key != "consolidated_metadata"}
+        found = members_of(document, ("members",))
+        found["extra_fields"] = from_model_names(found["extra_fields"])
+        return {"members": None, **found}
+
+    @classmethod
+    def _repaired(cls, document: dict[str, Any]) -> dict[str, Any]:
+        return repair_v3(document)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        return schema_v3("GroupSpec", cls._parameters)
+
+    @classmethod
+    def from_metadata(cls, metadata: GroupMetadata) -> Self:
+        """The model of a group's own metadata; ``members`` is None."""
+        check_literal("zarr_format", metadata.zarr_format, 3)
+        return cls(attributes=metadata.attributes, members=None, extra_fields=metadata.extra_fields)  # type: ignore[arg-type]
+
+    def to_consolidated(self) -> dict[str, Any]:
+        """The document ``zarr.json`` of the group with a copy of the documents of all nodes below.
+
+        Examples
+        --------
+        >>> model = GroupSpec(attributes={}, members={"a": GroupSpec(attributes={})})
+        >>> list(model.to_consolidated()["consolidated_metadata"]["metadata"])
+        ['a']
+        """
+        document: dict[str, Any] = plain(self._with_copy().to_dict())
+        return document
+
+    @classmethod
+    def from_consolidated(cls, document: Mapping[str, Any]) -> Self:
+        """The model of a whole hierarchy from the one document ``zarr.json`` with the copy.
+
+        Raises
+        ------
+        MetadataValidationError
+            There is no copy in it, or it is malformed.
+        """
+        return cls._of_copy(GroupMetadata.from_dict(document))
+
+
+GroupSpec._array_class = ArraySpec
+GroupSpec._group_class = GroupSpec
+AnyArraySpec: TypeAlias = ArraySpec[Any]
+AnyGroupSpec: TypeAlias = GroupSpec[Any, Any]
+
+_ARRAY_FIELDS = (
+    "shape",
+    "data_type",
+    "chunk_grid",
+    "chunk_key_encoding",
+    "fill_value",
+    "codecs",
+    "storage_transformers",
+)
+
+
+def members_of(document: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The arguments of a model of format 3 from its document."""
+    known = ("zarr_format", "node_type", "attributes", *names)
+    found = {key: value for key, value in document.items() if key in known}
+    extra = {key: value for key, value in document.items() if key not in known}
+    return {"attributes": {}, **found, "extra_fields": extra}
+
+
+def check_extra(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Check that what a document says beside what is specified need not be understood.
+
+    Raises
+    ------
+    MetadataValidationError
+    """
+    for name, value in extra.items():
+        if not isinstance(value, Mapping) or value.get("must_understand") is not False:
+            raise MetadataValidationError(
+                f"{name!r} is no member of a model, and does not say that it need not be understood: {value!r}"
+            )
+    return dict(extra)
+
+
+def canonical(value: Any, what: str) -> Any:
+    """An extension as an object, whose configuration is there if it says something."""
+    document = named(value, what)
+    if isinstance(document, str):
+        return {"name": document}
+    return frozen({key: item for key, item in plain(document).items() if not (key == "configuration" and not item)})
+
+
+def _data_type(value: Any) -> Any:
+    if isinstance(value, str):
+        if value[:1] in "<>|=":
+            raise MetadataValidationError(
+                f"{value!r} is a data type of format 2; format 3 calls it {np.dtype(value).name!r} "
+                "(from_json(..., lenient=True) takes both)"
+            )
+        return value
+    if isinstance(value, Mapping):
+        return _short(canonical(value, "data_type"))
+    return _short(frozen(plain(parse_dtype(value, zarr_format=3).to_json(zarr_format=3))))
+
+
+def _short(value: Any) -> Any:
+    return value["name"] if isinstance(value, Mapping) and set(value) == {"name"} else value
+
+
+__all__ = ["AnyArraySpec", "AnyGroupSpec", "ArraySpec", "GroupSpec", "NamedConfig"]
