@@ -26,7 +26,7 @@ if TYPE_CHECKING or IMPLEMENTATION == "compiled":
         from zarr_core.bulk import ReadJob, WriteJob
         from zarr_core.chunks import fill, gather, is_filled, scatter
         from zarr_core.decoders import available, decode, decode_blosc_range, decode_prefix, encode
-        from zarr_core.documents import read_file, read_files
+        from zarr_core.documents import put_file, read_file, read_files
         from zarr_core.files import exchange_files
         from zarr_core.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
         from zarr_core.keys import KeyFormat
@@ -55,7 +55,7 @@ else:
     from zarr_core.reference.bulk import ReadJob, WriteJob
     from zarr_core.reference.chunks import fill, gather, is_filled, scatter
     from zarr_core.reference.decoders import available, decode, decode_blosc_range, decode_prefix, encode
-    from zarr_core.reference.documents import read_file, read_files
+    from zarr_core.reference.documents import put_file, read_file, read_files
     from zarr_core.reference.files import exchange_files
     from zarr_core.reference.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
     from zarr_core.reference.keys import KeyFormat
@@ -122,6 +122,7 @@ __all__ = [
     "plan_mask",
     "plan_orthogonal",
     "plan_points",
+    "put_file",
     "read_file",
     "read_files",
     "round_bits",

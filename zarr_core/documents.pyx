@@ -1,15 +1,21 @@
-"""Whole files by their paths, each in one open, one look at its size and one read; absent ones cost no exception."""
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.errno cimport ENOENT
-from libc.stdint cimport int64_t
+"""Whole files by their paths: read in one open, one look at the size and one read; written aside and then named.
 
-from zarr_core.files cimport zc_close, zc_open_read, zc_read_at, zc_regular_size
+What is absent or in the way costs no exception: the answer says it.
+"""
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.errno cimport ENAMETOOLONG, ENOENT
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from zarr_core.files cimport zc_close, zc_open_read, zc_put_file, zc_read_at, zc_regular_size
 
 cdef extern from "Python.h":
     bytes PyUnicode_EncodeFSDefault(object text)
 
 cdef enum:
     SMALL = 16384       # files up to this size are read into the stack: the interpreter is left once a file
+    LONGEST = 4096      # longer paths are left to the caller
 
 
 cdef object read_one(bytes path):
@@ -100,6 +106,56 @@ def read_files(str base not None, list names not None):
     for name in names:
         found.append(read_one(encoded(base + <str?>name)))
     return found
+
+
+def put_file(str path not None, object data not None, bint exclusive=False):
+    """Put a value in its place in one step: written to a hidden file beside it, with the folders that it needs.
+
+    Parameters
+    ----------
+    path : str
+    data : buffer of bytes, contiguous
+    exclusive : bool
+        Leave alone what is there already.
+
+    Returns
+    -------
+    int
+        0 where the value was stored, 1 where something was there already (only with ``exclusive``), or a negative
+        ``errno``: nothing was changed then, for the caller to try again in a way that explains it.
+
+    Raises
+    ------
+    ValueError
+        If the path has a NUL.
+    BufferError, TypeError
+        If ``data`` is no contiguous buffer.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = tempfile.mkdtemp() + "/a/b"
+    >>> put_file(path, b"one", exclusive=True), put_file(path, b"two", exclusive=True)
+    (0, 1)
+    >>> read_file(path)
+    b'one'
+    """
+    cdef bytes name = encoded(path)
+    cdef char place[LONGEST]
+    cdef char partial[LONGEST]
+    cdef int64_t length = len(name)
+    cdef int code
+    cdef Py_buffer value
+    if length >= LONGEST:
+        return -ENAMETOOLONG
+    memcpy(place, <const char*>name, length + 1)
+    PyObject_GetBuffer(data, &value, PyBUF_SIMPLE)
+    try:
+        with nogil:
+            code = zc_put_file(place, partial, LONGEST, <const char*>value.buf, value.len, exclusive)
+    finally:
+        PyBuffer_Release(&value)
+    return code
 
 
 cdef bytes encoded(str path):

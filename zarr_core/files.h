@@ -24,6 +24,10 @@ static int zc_unlink(int base, const char *path) { (void)base; (void)path; retur
 static int zc_make_folders(int base, char *path, int durable) { (void)base; (void)path; (void)durable; return -ENOSYS; }
 static int zc_temporary_name(char *to, size_t size, const char *name) { (void)to; (void)size; (void)name; return -ENOSYS; }
 static int zc_exchange(const char *one, const char *other) { (void)one; (void)other; return -ENOSYS; }
+static int zc_put_file(char *path, char *partial, size_t room, const char *data, int64_t n, int exclusive) {
+    (void)path; (void)partial; (void)room; (void)data; (void)n; (void)exclusive;
+    return -ENOSYS;
+}
 
 #else
 
@@ -162,6 +166,59 @@ static int zc_temporary_name(char *to, size_t size, const char *name) {
     unsigned long n = __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
     int length = snprintf(to, size, ".%s.%lx-%lx.partial", name, (unsigned long)getpid(), n);
     return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+/* Gives a file a name that is free; 1 where it is not: of several who try at once, one succeeds. */
+static int zc_claim(const char *from, const char *to) {
+    int code;
+#if defined(__linux__) && defined(SYS_renameat2)
+    if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1) == 0) return 0;
+    if (errno != ENOSYS && errno != EINVAL && errno != EPERM && errno != EEXIST) return -errno;
+    code = errno;
+    if (code == EEXIST) { unlink(from); return 1; }
+#endif
+    code = link(from, to) == 0 ? 0 : errno;
+    if (code != 0 && code != EEXIST) return -code;
+    unlink(from);
+    return code == EEXIST;
+}
+
+/* Opens a hidden file beside a path, with the folders that it needs; its name goes to ``partial``. */
+static int zc_begin(char *path, char *partial, size_t room) {
+    char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
+    int attempt, fd = -EEXIST, code;
+    if (room <= folder) return -ENAMETOOLONG;
+    memcpy(partial, path, folder);
+    for (attempt = 0; attempt < 16 && (fd == -EEXIST || fd == -ENOENT); attempt++) {
+        code = zc_temporary_name(partial + folder, room - folder, path + folder);
+        if (code < 0) return code;
+        fd = zc_create(AT_FDCWD, partial);
+        if (fd == -ENOENT && folder > 1) {
+            *slash = 0;
+            code = mkdir(path, 0777) != 0 ? -errno : 0;
+            if (code == -ENOENT) code = zc_make_folders(AT_FDCWD, path, 0);
+            *slash = '/';
+            if (code < 0 && code != -EEXIST) return code;
+        }
+    }
+    return fd;
+}
+
+/* Puts a value in its place in one step: 0; 1 where it was to be exclusive and there is something; -errno, and no
+   trace is left. */
+static int zc_put_file(char *path, char *partial, size_t room, const char *data, int64_t n, int exclusive) {
+    struct stat s;
+    int fd, code, closed;
+    if (exclusive && lstat(path, &s) == 0) return 1;
+    fd = zc_begin(path, partial, room);
+    if (fd < 0) return fd;
+    code = zc_write_all(fd, data, n);
+    closed = zc_close(fd);
+    if (code == 0) code = closed;
+    if (code == 0) code = exclusive ? zc_claim(partial, path) : zc_rename(AT_FDCWD, partial, path);
+    if (code < 0) unlink(partial);
+    return code;
 }
 
 #endif

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -54,3 +56,43 @@ def test_a_relative_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.chdir(tmp_path)
     Path("here").write_bytes(b"y")
     assert zarr_core.read_file("here") == b"y"
+
+
+@pytest.mark.parametrize("put", [zarr_core.put_file, reference.put_file])
+def test_a_value_is_put_in_its_place(put: Callable[..., int], tmp_path: Path) -> None:
+    for place in ("a", "deep/er/naïve", "x" * 200):
+        path = str(tmp_path / place)
+        for size in (0, 1, 70_000):
+            data = os.urandom(size)
+            assert put(path, memoryview(data)) == 0
+            assert zarr_core.read_file(path) == data
+        assert put(path, b"late", exclusive=True) == 1
+        assert zarr_core.read_file(path) == data
+    assert sorted(p.name for p in tmp_path.rglob("*") if p.is_file()) == ["a", "naïve", "x" * 200]
+
+
+@pytest.mark.parametrize("put", [zarr_core.put_file, reference.put_file])
+def test_what_cannot_be_put_leaves_no_trace(put: Callable[..., int], tmp_path: Path) -> None:
+    (tmp_path / "folder" / "full").mkdir(parents=True)
+    (tmp_path / "file").write_bytes(b"x")
+    assert put(f"{tmp_path}/folder", b"y") < 0
+    assert put(f"{tmp_path}/folder", b"y", exclusive=True) == 1
+    assert put(f"{tmp_path}/file/below", b"y") < 0
+    assert put(f"{tmp_path}/{'n' * 300}", b"y") < 0
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["file", "folder", "full"]
+    with pytest.raises(ValueError, match="NUL"):
+        put("a\0b", b"y")
+
+
+def test_a_very_long_path_is_left_to_the_caller() -> None:
+    assert zarr_core.put_file("/x" * 3000, b"y") == -errno.ENAMETOOLONG
+
+
+def test_of_many_who_put_at_once_one_succeeds(tmp_path: Path) -> None:
+    for number in range(20):
+        path = f"{tmp_path}/new{number}/value"
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda who: zarr_core.put_file(path, bytes([who]) * 100, True), range(8)))  # noqa: B023
+        assert sorted(answers) == [0] + [1] * 7
+        assert zarr_core.read_file(path) == bytes([answers.index(0)]) * 100
+        assert os.listdir(os.path.dirname(path)) == ["value"]

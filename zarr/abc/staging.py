@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
     from zarr.abc.sync_store import SyncStore
@@ -68,15 +68,19 @@ class Stage(ABC):
         """Forget what was written; after :meth:`publish`, there is nothing to forget."""
 
 
+_SINGLE: Final = frozenset(
+    f"{name}{end}" for name in ("get", "set", "delete", "delete_dir") for end in ("", "_sync")
+)
+
+
 @cache
 def _class_stages(cls: type) -> bool:
     """Whether nobody below the class that stages sees to single values: what they do must not be passed by."""
     own = next((base for base in cls.__mro__ if "stage_sync" in vars(base)), None)
     if own is None:
         return False
-    names = [f"{name}{end}" for name in ("get", "set", "delete", "delete_dir") for end in ("", "_sync")]
     below = cls.__mro__[: cls.__mro__.index(own)]
-    return not any(name in vars(base) for base in below for name in names)
+    return all(_SINGLE.isdisjoint(vars(base)) for base in below)
 
 
 def stages(store: object) -> bool:
@@ -94,5 +98,4 @@ def stages(store: object) -> bool:
     """
     if not _class_stages(cast("Any", type(store))):
         return False
-    own = getattr(store, "__dict__", {})
-    return not any(f"{name}{end}" in own for name in ("get", "set", "delete", "delete_dir") for end in ("", "_sync"))
+    return _SINGLE.isdisjoint(getattr(store, "__dict__", ()))

@@ -24,6 +24,7 @@ from zarr.arrays.codec_choice import (
     is_auto,
 )
 from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.kinds import kind_key
 from zarr.arrays.writing import setitem_steps
 from zarr.chunk_keys import ChunkKeyEncodingLike, V2ChunkKeyEncoding, parse_chunk_key_encoding
 from zarr.codecs.bytes import BytesCodec
@@ -33,6 +34,8 @@ from zarr.dtype import ZDType, parse_dtype
 from zarr.errors import ZarrRuntimeWarning
 from zarr.grids import create_chunk_grid_metadata, normalize_chunks, resolve_outer_and_inner_chunks
 from zarr.metadata.codecs import warn_whole_shards
+from zarr.metadata.members import parse_attributes
+from zarr.metadata.parsed import find_members, known_documents, remember
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.settings import config as settings
@@ -92,7 +95,7 @@ def warn_order() -> None:
         "array, either use the `config` keyword argument, as in `config={'order': 'C'}`, or change the global "
         "'array.order' configuration variable.",
         ZarrRuntimeWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 
@@ -153,7 +156,38 @@ def new_array_metadata(
     >>> new_array_metadata(shape=(4,), dtype="int8", chunks=(2,)).chunks
     (2,)
     """
-    zarr_format = default_zarr_format() if zarr_format is None else zarr_format
+    parameters = dict(locals())
+    del parameters["attributes"]
+    zarr_format = parameters["zarr_format"] = default_zarr_format() if zarr_format is None else zarr_format
+    known = known_documents()
+    key = kind_key(parameters) if zarr_format == 3 and order is None else None
+    members = find_members(known, key)
+    if members is not None:
+        return ArrayV3Metadata.of_members({**members, "attributes": parse_attributes(dict(attributes or {}))})
+    metadata = _make_metadata(attributes=attributes, **parameters)
+    if isinstance(metadata, ArrayV3Metadata):
+        metadata.keep_texts()
+        remember(known, key, metadata.__dict__)
+    return metadata
+
+
+def _make_metadata(
+    *,
+    shape: ShapeLike,
+    dtype: Any,
+    chunks: ChunksLike,
+    shards: Any,
+    filters: FiltersLike,
+    compressors: CompressorsLike,
+    serializer: SerializerLike,
+    fill_value: Any,
+    order: MemoryOrder | None,
+    zarr_format: ZarrFormat,
+    attributes: Mapping[str, Any] | None,
+    chunk_key_encoding: ChunkKeyEncodingLike | None,
+    dimension_names: Iterable[str | None] | None,
+    checksum: bool,
+) -> ArrayV2Metadata | ArrayV3Metadata:
     if zarr_format not in (2, 3):
         raise ValueError(f"Invalid value for 'zarr_format'. Expected 2 or 3. Got '{zarr_format}'.")
     zdtype = parse_dtype(dtype, zarr_format=zarr_format)

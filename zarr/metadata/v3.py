@@ -38,6 +38,7 @@ from zarr.metadata.members import (
 from zarr.metadata.parsed import find_members, known_documents, remember, structure_key
 from zarr.metadata.places import document_place, locate, require
 from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
+from zarr.settings import config
 from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, NamedConfig, parse_shapelike
 
 __all__ = [
@@ -181,6 +182,8 @@ class ArrayV3Metadata(Metadata):
     extra_fields: dict[str, AllowedExtraField] = field(default_factory=dict)
     # The document, where it was not read as it stands and chunks must not be written before it is put right.
     _stored_document: ClassVar[dict[str, Any] | None] = None
+    # The document as it was written for arrays of this kind without attributes, by indent.
+    _texts: ClassVar[dict[Any, bytes] | None] = None
 
     def __init__(
         self,
@@ -366,7 +369,18 @@ class ArrayV3Metadata(Metadata):
         """
         if isinstance(self.chunk_grid, RectilinearChunkGridMetadata):
             check_rectilinear_enabled()
-        return {ZARR_JSON: prototype.buffer.from_bytes(dump_document(self.to_dict()))}
+        texts = self._texts
+        if texts is None or self.attributes or self.extra_fields:
+            return {ZARR_JSON: prototype.buffer.from_bytes(dump_document(self.to_dict()))}
+        indent = config.get("json_indent", 2)
+        text = texts.get(indent)
+        if text is None:
+            text = texts[indent] = dump_document(self.to_dict(), indent=indent)
+        return {ZARR_JSON: prototype.buffer.from_bytes(text)}
+
+    def keep_texts(self) -> None:
+        """Write the document once for all that are made of these members and have no attributes."""
+        self.__dict__["_texts"] = {}
 
     @property
     def ndim(self) -> int:

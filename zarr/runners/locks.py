@@ -87,7 +87,12 @@ class Holder:
             holder = holder._above
 
     def _holds(self, name: str) -> bool:
-        return any(name in holder.names for holder in self._chain())
+        holder: Holder | None = self
+        while holder is not None:
+            if name in holder.names:
+                return True
+            holder = holder._above
+        return False
 
     def wanted(self, keys: Sequence[str], family: str) -> list[str]:
         """The names still to take, in the one order in which all take them.

@@ -40,6 +40,41 @@ def path_of(place: StorePath | str) -> str:
     return place if isinstance(place, str) else place.path
 
 
+_node_types: dict[bytes, str] = {}
+_MAX_TYPES: Final = 256
+_MAX_TYPED_BYTES: Final = 4096
+
+
+def node_type(raw: bytes, name: str) -> object:
+    """What kind of node a document ``zarr.json`` says it is; small documents that were asked about are remembered.
+
+    Parameters
+    ----------
+    raw : bytes
+    name : str
+        How to call it in messages.
+
+    Raises
+    ------
+    MetadataValidationError
+        If it is no document.
+
+    Examples
+    --------
+    >>> node_type(b'{"node_type": "group"}', "zarr.json")
+    'group'
+    """
+    known = _node_types.get(raw)
+    if known is not None:
+        return known
+    found = load_document(raw, name).get("node_type")
+    if type(found) is str and len(raw) <= _MAX_TYPED_BYTES:
+        if len(_node_types) >= _MAX_TYPES:
+            _node_types.clear()
+        _node_types[raw] = found
+    return found
+
+
 def not_found(place: StorePath | str, kind: type[NodeNotFoundError]) -> NodeNotFoundError:
     """The error to raise where there is no node of a kind."""
     if isinstance(place, str):

@@ -29,6 +29,7 @@ from zarr.steps.documents import (
     document_name,
     node_key,
     node_of,
+    node_type,
     not_found,
     parse_v2,
     parse_v3,
@@ -316,7 +317,7 @@ def _check_parent(place: StorePath | str, path: str, documents: dict[str, Buffer
     for name, raw in documents.items():
         if raw is None or name == ".zgroup":
             continue
-        if name == ".zarray" or load_document(raw.to_bytes(), node_key(path, name)).get("node_type") == "array":
+        if name == ".zarray" or node_type(raw.to_bytes(), node_key(path, name)) == "array":
             cause = ContainsArrayError(above.store, path) if above is not None else None
             raise ValueError(
                 f"A parent of {place} is an array - only groups may have child nodes. (The array is at {path!r}.)"
@@ -392,8 +393,16 @@ def _write_locked_steps(
     if not replaces:
         yield from check_absent_steps(place, zarr_format)
     missing = yield from missing_ancestors_steps(place, zarr_format)
-    whole = not replaces and contents is None and len(documents) == 1 and not missing
-    if stages(place.store) and not whole:
+    if stages(place.store):
+        if contents is None and len(documents) == 1 and not missing and (
+            not replaces or (yield from is_empty_steps(path))
+        ):
+            # One value, where nothing is: it needs no folder aside.
+            if (yield from _put_absent_steps(path, documents)):
+                return documents
+            if not overwrite:
+                # Somebody in another process was faster: the error names what is there now.
+                yield from check_absent_steps(place, zarr_format)
         yield from _stage_node_steps(place, documents, missing, overwrite, replaces, contents, zarr_format)
         return documents
     yield from _put_groups_steps(missing, zarr_format)

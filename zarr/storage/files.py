@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+import zarr_core
 from zarr.errors import FolderInPlaceError, NotAValueError
 from zarr.storage.keys import METADATA_NAMES, RESERVED_NAMES, is_partial, partial_owner
 
@@ -245,6 +246,11 @@ def write_file(path: str, data: memoryview, *, fsync: bool = False, exclusive: b
     OSError
         As the system says; the partial file is gone and the old value still there.
     """
+    if not fsync:
+        code = zarr_core.put_file(path, data, exclusive)
+        if code >= 0:
+            return code == 0
+    # On the disk before it is named; or the core cannot do it here: at length, with an error that says what is wrong.
     for _ in range(_ATTEMPTS - 1):
         try:
             return _write_once(path, data, fsync, exclusive)

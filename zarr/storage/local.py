@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import stat
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import zarr_core
 from zarr.abc.staging import stages
@@ -39,6 +41,10 @@ if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
     from zarr.types import AccessModeLiteral
+
+
+# A path that is as it would be written after a round through ``Path``; most are.
+_TIDY: Final = re.compile(r"(?:/(?!\.?(?:/|$))[^/\0\\]+)+")
 
 
 class LocalStore(SyncStore):
@@ -81,7 +87,6 @@ class LocalStore(SyncStore):
     supports_deletes: bool = True
     supports_listing: bool = True
 
-    root: Path
     fsync: bool
     links: Literal["follow", "inside"] = "follow"
 
@@ -100,10 +105,18 @@ class LocalStore(SyncStore):
             self.links = links
         if not isinstance(root, str | Path):
             raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
-        self.root = Path(root)
         self.fsync = fsync
-        self._base = self.root.as_posix().rstrip("/") + "/"
+        if isinstance(root, str) and _TIDY.fullmatch(root):
+            self._base = f"{root}/"
+        else:
+            self.root = Path(root)
+            self._base = self.root.as_posix().rstrip("/") + "/"
         recover(self._base)
+
+    @cached_property
+    def root(self) -> Path:
+        """The folder."""
+        return Path(self._base)
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a store over the same folder that may, or may not, be written to."""
@@ -154,7 +167,7 @@ class LocalStore(SyncStore):
     @property
     def lock_prefix(self) -> str:
         """Under which name the keys of this store are locked."""
-        return f"file:{os.path.realpath(self.root).rstrip('/')}"
+        return f"file:{os.path.realpath(self._base).rstrip('/')}"
 
     def lock_folder(self, path: str) -> str:
         """Where the lock files of a node lie: beside its data, wherever the store begins."""
@@ -246,7 +259,7 @@ class LocalStore(SyncStore):
     def _sweep_beside(self) -> None:
         """A root that is built anew is built beside the old one: see ``LocalStage``."""
         if not self.read_only:
-            sweep_beside(*os.path.split(os.path.realpath(self.root)))
+            sweep_beside(*os.path.split(os.path.realpath(self._base)))
 
     def list_sync(self) -> Iterable[str]:
         """All keys."""
@@ -262,7 +275,7 @@ class LocalStore(SyncStore):
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix, in order."""
-        if not prefix:
+        if not prefix and os.path.isdir(self._base):
             self._sweep_beside()
         inside = self._inside
         return sorted(
@@ -306,7 +319,7 @@ class LocalStore(SyncStore):
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Store ``value`` where the key has none; of several who try at once, in any process, one succeeds."""
         path = self._target(key)
-        if os.path.lexists(path):
+        if self.fsync and os.path.lexists(path):
             return False
         return write_file(path, self._data(value), fsync=self.fsync, exclusive=True)
 
@@ -416,7 +429,8 @@ class LocalStore(SyncStore):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__dict__.setdefault("fsync", False)
-        self._base = self.root.as_posix().rstrip("/") + "/"
+        if "root" in state:
+            self._base = self.root.as_posix().rstrip("/") + "/"
 
 
 class _StagedStore(LocalStore):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import MutableMapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -45,8 +46,12 @@ def _refuse_options(storage_options: dict[str, Any] | None) -> None:
 
 def _is_zip(path: str) -> bool:
     """Whether a path means a zip file; most mean a folder, and need no look into a file to tell."""
-    if os.path.isdir(path) or not (path.lower().endswith(".zip") or os.path.exists(path)):
-        return False
+    try:
+        if stat.S_ISDIR(os.stat(path).st_mode):
+            return False
+    except (OSError, ValueError):
+        if not path.lower().endswith(".zip"):
+            return False
     return zip_store.looks_like_zip(path)
 
 

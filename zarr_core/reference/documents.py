@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import itertools
 import os
 import stat
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+_numbers = itertools.count(1 << 32)
 
 
 def read_file(path: str) -> bytes | int | None:
@@ -32,3 +36,34 @@ def read_file(path: str) -> bytes | int | None:
 def read_files(base: str, names: list[str]) -> list[bytes | int | None]:
     """The same for several files below one folder."""
     return [read_file(base + name) for name in names]
+
+
+def put_file(path: str, data: bytes | memoryview, exclusive: bool = False) -> int:
+    """Put a value in its place in one step: 0, 1 where it was to be exclusive and is taken, or a negative ``errno``."""
+    if "\0" in path:
+        raise ValueError(f"a path must not have a NUL, got {path!r}")
+    folder, name = os.path.split(path)
+    partial = os.path.join(folder, f".{name}.{os.getpid():x}-{next(_numbers):x}.partial")
+    if exclusive and os.path.lexists(path):
+        return 1
+    try:
+        os.makedirs(folder or ".", exist_ok=True)
+        with open(partial, "xb") as file:
+            file.write(data)
+        if not exclusive:
+            os.replace(partial, path)
+            return 0
+        os.link(partial, path)
+    except FileExistsError:
+        _forget(partial)
+        return 1 if exclusive and os.path.lexists(path) else -errno.EEXIST
+    except OSError as error:
+        _forget(partial)
+        return -(error.errno or errno.EIO)
+    _forget(partial)
+    return 0
+
+
+def _forget(partial: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(partial)

@@ -1,0 +1,70 @@
+"""Deterministic guards: the system calls of an operation on files, as strace counts them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace"),
+    pytest.mark.skipif(os.environ.get("ZARR_CORE_IMPL") == "reference", reason="the core's own calls are counted"),
+]
+
+SCRIPT = """
+import os, sys
+import numpy as np
+import zarr
+folder = sys.argv[1]
+options = dict(shape=(40,), chunks=(10,), dtype="f4", compressors=None)
+group = zarr.open_group(folder + "/group", mode="w")
+array = group.create_array("first", **options)
+zarr.create_array(folder + "/first", overwrite=True, **options)
+zarr.open_array(folder + "/first", mode="r")
+array[:] = 1
+array[3]
+array.append(np.ones(10, "f4"))
+array.attrs.update(a=1)
+def mark(name):
+    os.access("/mark/" + name, 0)
+mark("create"); group.create_array("second", **options)
+mark("create by path"); zarr.create_array(folder + "/second", overwrite=True, **options)
+mark("open"); zarr.open_array(folder + "/first", mode="r")
+mark("element"); array[13]
+mark("append"); array.append(np.ones(10, "f4"))
+mark("attributes"); array.attrs.update(b=1)
+mark("end")
+"""
+
+LIMITS = {"create": 18, "create by path": 20, "open": 13, "element": 4, "append": 16, "attributes": 12}
+
+
+@pytest.fixture(scope="module")
+def counts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    folder = tmp_path_factory.mktemp("calls")
+    (folder / "data").mkdir()
+    trace = folder / "trace"
+    command = ["strace", "-f", "-o", str(trace), "-e", "trace=%file,%desc", sys.executable, "-c", SCRIPT]
+    done = subprocess.run(
+        [*command, str(folder / "data")], check=False, capture_output=True, text=True, cwd=Path(__file__).parents[2]
+    )
+    if "ptrace" in done.stderr:
+        pytest.skip("strace may not trace here")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in trace.read_text().splitlines():
+        if '"/mark/' in line:
+            name = line.split('"/mark/')[1].split('"')[0]
+        elif name and "exited" not in line:
+            found.setdefault(name, []).append(line)
+    return found
+
+
+@pytest.mark.parametrize("name", list(LIMITS))
+def test_system_calls_of(name: str, counts: dict[str, list[str]]) -> None:
+    assert len(counts[name]) <= LIMITS[name], "\n".join(counts[name])
