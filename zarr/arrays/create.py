@@ -187,6 +187,7 @@ def _make_metadata(
     chunk_key_encoding: ChunkKeyEncodingLike | None,
     dimension_names: Iterable[str | None] | None,
     checksum: bool,
+    storage_transformers: Any,
 ) -> ArrayV2Metadata | ArrayV3Metadata:
     if zarr_format not in (2, 3):
         raise ValueError(f"Invalid value for 'zarr_format'. Expected 2 or 3. Got '{zarr_format}'.")

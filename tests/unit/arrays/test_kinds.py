@@ -44,6 +44,7 @@ def test_with_and_without_memory() -> None:
         "shape": (6, 4), "dtype": "f4", "chunks": (3, 2), "shards": None, "filters": "auto", "compressors": "auto",
         "serializer": "auto", "fill_value": create.DEFAULT_FILL_VALUE, "order": None, "zarr_format": 3,
         "attributes": None, "chunk_key_encoding": None, "dimension_names": None, "checksum": False,
+        "storage_transformers": None,
     }  # fmt: skip
     cases = []
     for one, other in itertools.combinations(CHOICES, 2):
