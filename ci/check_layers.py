@@ -45,6 +45,7 @@ FLOORS: dict[str, float] = {
     "zarr.experimental": 7,
     "zarr.convenience": 7,
     "zarr.hierarchy": 7,
+    "zarr.array_api": 6.2,
     "zarr.creation": 7,
     "zarr.indexing": 7,
     "zarr.sync": 7,

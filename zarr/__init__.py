@@ -34,6 +34,7 @@ from zarr.api.synchronous import (
     save,
     save_array,
     save_group,
+    save_many,
     tree,
     zeros,
     zeros_like,
@@ -80,7 +81,7 @@ _FORMAT_2_CODECS = frozenset(
         "MsgPack", "PackBits", "Pickle", "Quantize", "Shuffle", "VLenArray", "VLenBytes", "VLenUTF8", "Zlib", "Zstd",
     )
 )  # fmt: skip
-_FRONT_ROOMS = frozenset({"core", "draft3", "experimental", "models", "testing"})
+_FRONT_ROOMS = frozenset({"array_api", "core", "creation", "draft3", "experimental", "models", "testing"})
 
 
 def __getattr__(name: str) -> Any:
@@ -149,6 +150,7 @@ __all__ = [
     "save",
     "save_array",
     "save_group",
+    "save_many",
     "set_format",
     "set_log_level",
     "transaction",

@@ -59,6 +59,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
         "allow_unsafe_pickle_decode": False,
         "locking": "thread",
         "chunk_cache_bytes": 0,
+        "array_namespace": False,
     },
     "async": {"concurrency": 128, "timeout": None},
     "threading": {"max_workers": None},

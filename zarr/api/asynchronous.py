@@ -31,6 +31,7 @@ from zarr.api.calls import (
 )
 from zarr.api.documents import get_array_metadata
 from zarr.api.many import read_many_async as read_many
+from zarr.api.many import save_many_async as save_many
 from zarr.api.opened import Call, Opened, given
 from zarr.array_spec import parse_array_config
 from zarr.arrays.asynchronous import AsyncArray
@@ -121,6 +122,7 @@ __all__ = [
     "save",
     "save_array",
     "save_group",
+    "save_many",
     "tree",
     "zeros",
     "zeros_like",

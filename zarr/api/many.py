@@ -11,6 +11,8 @@ from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.many import outs_for, read_many_steps
 from zarr.arrays.synchronous import Array
+from zarr.arrays.unsaved import save_many_steps
+from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.crossing import sync
 
 if TYPE_CHECKING:
@@ -117,3 +119,52 @@ async def read_many_async(requests: Iterable[tuple[Any, Any]], *, out: Any = Non
     """The twin of :func:`read_many` for asynchronous code; takes both faces of an array."""
     parts = batches(requests, out)
     return _in_order(parts, await _read_all(parts))
+
+
+def _handles_by_store(arrays: Iterable[Any]) -> list[list[ArrayHandle]]:
+    found: dict[int, list[ArrayHandle]] = {}
+    for array in arrays:
+        if not isinstance(array, Array | AsyncArray):
+            raise TypeError(f"arrays are saved, got {array!r}")
+        found.setdefault(id(array.store), []).append(array._handle)
+    return list(found.values())
+
+
+def save_many(arrays: Iterable[Array[Any]], *, overwrite: bool = False) -> None:
+    """Save arrays that were made in memory, as one operation for each of their stores.
+
+    Requests to remote stores are under way together. Each array appears in one step; arrays that are saved already are
+    left as they are.
+
+    Parameters
+    ----------
+    arrays : iterable of Array
+        Made by ``zarr.Array(shape=..., dtype=..., store=..., path=...)``.
+    overwrite : bool
+        Whether what is at their places goes first.
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        There is a node already and ``overwrite`` is false. Others may have been saved.
+    TypeError
+        Something is no array.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> store = zarr.storage.MemoryStore()
+    >>> pair = [zarr.Array(shape=2, dtype="int8", store=store, path=path) for path in ("foo/a", "foo/b")]
+    >>> zarr.save_many(pair)
+    >>> sorted(zarr.open_group(store, path="foo"))
+    ['a', 'b']
+    """
+    for handles in _handles_by_store(arrays):
+        runner_for(handles[0].store_path.store).run(save_many_steps(handles, overwrite))
+
+
+async def save_many_async(arrays: Iterable[Array[Any] | AsyncArray[Any]], *, overwrite: bool = False) -> None:
+    """Save arrays that were made in memory; see :func:`zarr.save_many`."""
+    groups = _handles_by_store(arrays)
+    runs = [async_runner_for(some[0].store_path.store).run(save_many_steps(some, overwrite)) for some in groups]
+    await asyncio.gather(*runs)

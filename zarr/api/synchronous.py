@@ -18,7 +18,7 @@ from zarr.api.making import (
     zeros,
     zeros_like,
 )
-from zarr.api.many import read_many
+from zarr.api.many import read_many, save_many
 from zarr.api.opening import (
     consolidate_metadata,
     create_group,
@@ -78,6 +78,7 @@ __all__ = [
     "read_many",
     "save",
     "save_array",
+    "save_many",
     "save_group",
     "tree",
     "zeros",

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from zarr.abc.array import AsynchronousArray
 from zarr.array_spec import ArrayConfigLike, parse_array_config
 from zarr.arrays.arrow import to_arrow_steps
 from zarr.arrays.batching import DEFAULT_LIMIT, BatchScope
@@ -28,10 +29,11 @@ from zarr.arrays.operations import (
 from zarr.arrays.pipelines import pipeline_of
 from zarr.arrays.ragged import to_awkward_steps
 from zarr.arrays.reading import get_selection_steps
+from zarr.arrays.unsaved import save_steps, unsaved_handle
 from zarr.arrays.writing import set_selection_steps
 from zarr.errors import ZarrDeprecationWarning
 from zarr.runners.choose import async_runner_for
-from zarr.storage.resolve import make_store_path
+from zarr.storage.resolve import make_store_path, resolve_store_path
 
 if TYPE_CHECKING:
     from typing import Self
@@ -87,6 +89,9 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         store_path = await make_store_path(store)
         run = async_runner_for(store_path.store).run
         return cls.from_handle(await run(open_array_steps(store_path, zarr_format, config)))
+
+    async def save(self, *, overwrite: bool = False) -> None:
+        await async_runner_for(self.store).run(save_steps(self._handle, overwrite))
 
     def _run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:
         return self._handle.async_run(steps)
@@ -214,6 +219,10 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         same_place = self.metadata == other.metadata and self.store_path == other.store_path
         return bool(same_place and self.config == other.config)
 
+    async def equals(self, other: object) -> bool:
+        """Whether another array is the same one, as ``==`` has it; the twin of ``Array.__eq__``."""
+        return self == other
+
     def __hash__(self) -> int:
         return hash((type(self).__name__, str(self.store_path)))
 
@@ -221,8 +230,29 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         return (type(self).from_handle, (self._handle,))
 
 
+def unsaved_face(given: Any, parameters: dict[str, Any]) -> AsyncArray[Any]:
+    """The asynchronous face of a new array in memory.
+
+    Raises
+    ------
+    TypeError
+        An array is given besides what a new one is made of, or neither a shape nor a data type is given.
+    """
+    missing = [name for name in ("shape", "dtype") if name not in parameters]
+    if given is not None or missing:
+        raise TypeError(
+            "an Array is made of an AsyncArray, or of what a new array is made of: shape=, dtype=, store=, path= …; "
+            + (f"missing: {', '.join(missing)}" if given is None else f"got both {given!r} and {sorted(parameters)}")
+        )
+    place = resolve_store_path(parameters.pop("store", None), path=parameters.pop("path", None), mode="a")
+    return AsyncArray.from_handle(unsaved_handle(place, **parameters))
+
+
 def merged_config(handle: ArrayHandle, config: ArrayConfigLike) -> Any:
     """A configuration with the fields that a dict leaves out taken from the one at hand."""
     if isinstance(config, Mapping):
         return parse_array_config({**handle.config.to_dict(), **config})
     return parse_array_config(config)
+
+
+AsynchronousArray.register(AsyncArray)

@@ -131,6 +131,11 @@ class ArrayHandle:
         self.bulk: str | None = bulk_kind(self.serving)
         """Where a bulk transfer finds chunks: "files", "memory", or "buffers" that are read whole. None: no bulk."""
 
+    def serve(self, store: Store) -> None:
+        """Let another store answer from now on."""
+        self.serving, self.bulk = store, bulk_kind(store)
+        self._run = self._async_run = None
+
     def bound_run(self) -> Any:
         """The runner's own method: one frame less for each operation."""
         run = self._run

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import numpy as np
-
+from zarr.abc.array import SynchronousArray
 from zarr.array_spec import ArrayConfigLike
-from zarr.arrays.asynchronous import AsyncArray, merged_config
+from zarr.arrays.asynchronous import AsyncArray, merged_config, unsaved_face
 from zarr.arrays.attributes import Attributes
 from zarr.arrays.batching import DEFAULT_LIMIT, BatchScope
 from zarr.arrays.face_exports import ExportMethods
-from zarr.arrays.face_selections import SelectionMethods
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.indexers import BlockIndex, OIndex, VIndex
 from zarr.arrays.info import ArrayInfo
@@ -28,6 +26,8 @@ from zarr.arrays.operations import (
     update_attributes_steps,
 )
 from zarr.arrays.reading import getitem_steps
+from zarr.arrays.standard import StandardMethods
+from zarr.arrays.unsaved import save_steps
 from zarr.arrays.writing import setitem_steps
 from zarr.runners.choose import runner_for
 from zarr.runners.crossing import sync
@@ -45,13 +45,17 @@ if TYPE_CHECKING:
 T_ArrayMetadata = TypeVar("T_ArrayMetadata")
 
 
-class Array(SelectionMethods, ExportMethods, Generic[T_ArrayMetadata]):
+class Array(StandardMethods, ExportMethods, Generic[T_ArrayMetadata]):
     """A chunked, compressed, N-dimensional array in a store.
 
     Parameters
     ----------
-    _async_array : AsyncArray
+    _async_array : AsyncArray, optional
         The other face of the same array.
+    **parameters
+        Instead of it, what a new array is made of: ``shape``, ``dtype``, ``store`` and ``path`` (where it will be
+        saved), ``config``, and what :func:`zarr.create_array` takes for the chunks and their codecs. The array is in
+        memory until :meth:`save` is called, or :func:`zarr.save_many`.
 
     Examples
     --------
@@ -60,9 +64,20 @@ class Array(SelectionMethods, ExportMethods, Generic[T_ArrayMetadata]):
     >>> array[1, 2:5] = [7, 8, 9]
     >>> array[1]
     array([0, 0, 7, 8, 9, 0], dtype=int32)
+
+    Made in memory and saved later:
+
+    >>> store = zarr.storage.MemoryStore()
+    >>> array = zarr.Array(shape=(10, 10), path="foo/bar", dtype="i4", store=store)
+    >>> array[0] = 1
+    >>> array.save()
+    >>> int(zarr.open_array(store, path="foo/bar")[:].sum())
+    10
     """
 
-    def __init__(self, _async_array: AsyncArray[T_ArrayMetadata]) -> None:
+    def __init__(self, _async_array: AsyncArray[T_ArrayMetadata] | None = None, **parameters: Any) -> None:
+        if _async_array is None or parameters:
+            _async_array = unsaved_face(_async_array, parameters)
         self._async_array = _async_array
         self._handle = _async_array._handle
         self._run = self._handle.bound_run()
@@ -139,6 +154,28 @@ class Array(SelectionMethods, ExportMethods, Generic[T_ArrayMetadata]):
         """
         store_path = sync(make_store_path(store))
         return cls.from_handle(runner_for(store_path.store).run(open_array_steps(store_path, None, config)))
+
+    def save(self, *, overwrite: bool = False) -> None:
+        """Save an array that was made in memory; one that is saved already is left as it is.
+
+        Parameters
+        ----------
+        overwrite : bool
+            Whether what is at its place goes first.
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            There is a node already and ``overwrite`` is false.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.Array(shape=3, dtype="int8", store=zarr.storage.MemoryStore(), path="x")
+        >>> array.save()
+        """
+        runner_for(self.store).run(save_steps(self._handle, overwrite))
+        self._run = self._handle.bound_run()
 
     # ------------------------------------------------------------------------------------------ brackets
 
@@ -430,28 +467,6 @@ class Array(SelectionMethods, ExportMethods, Generic[T_ArrayMetadata]):
 
     # ------------------------------------------------------------------------------------------ protocols
 
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
-        """All elements as a numpy array.
-
-        Raises
-        ------
-        ValueError
-            ``copy=False``: the elements are never in memory already.
-        """
-        if copy is False:
-            raise ValueError("`copy=False` is not supported. This method always creates a copy.")
-        data = np.asarray(self[...])
-        return data if dtype is None else data.astype(dtype, copy=False)
-
-    def __len__(self) -> int:
-        shape = self.shape
-        if not shape:
-            raise TypeError("len() of a 0-dimensional array")
-        return shape[0]
-
-    def __bool__(self) -> bool:
-        return True
-
     def __iter__(self) -> Iterator[Any]:
         """Go over the first dimension; each row of chunks is read once."""
         return iterate_rows(self)
@@ -465,3 +480,6 @@ class Array(SelectionMethods, ExportMethods, Generic[T_ArrayMetadata]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self._async_array,))
+
+
+SynchronousArray.register(Array)

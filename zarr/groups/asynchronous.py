@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
+from zarr.abc.group import AsynchronousGroup
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.batching import DEFAULT_LIMIT
 from zarr.arrays.create import DEFAULT_FILL_VALUE
@@ -202,6 +203,13 @@ class AsyncGroup(GroupFace):
     async def nmembers(self, max_depth: int | None = 0) -> int:
         return len(await self._run(members_steps(self._handle, max_depth)))
 
+    async def length(self) -> int:
+        """The number of members; the twin of ``len(group)``."""
+        return await self.nmembers()
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return aiter(self.keys())
+
     async def keys(self) -> AsyncGenerator[str, None]:
         for record in await self._run(members_steps(self._handle)):
             yield record.name
@@ -354,3 +362,6 @@ def _replaced_lookup(handle: GroupHandle) -> Lookup | None:
 
 
 Lookups.replaced = staticmethod(_replaced_lookup)
+
+
+AsynchronousGroup.register(AsyncGroup)

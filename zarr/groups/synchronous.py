@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from zarr.abc.group import SynchronousGroup
 from zarr.arrays.attributes import Attributes
 from zarr.arrays.batching import DEFAULT_LIMIT
 from zarr.arrays.synchronous import Array
@@ -483,3 +484,6 @@ def _share_docstrings() -> None:
 
 
 _share_docstrings()
+
+
+SynchronousGroup.register(Group)

@@ -1,0 +1,100 @@
+"""What an array is to those who use one: the contract of both faces. A class may inherit from it, or be registered."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+
+class BaseArray(ABC):
+    """What every array tells of itself without being read.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> isinstance(zarr.zeros(3), BaseArray), isinstance(zarr.zeros(3).async_array, BaseArray)
+    (True, True)
+    """
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The length of each dimension."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> Any:
+        """The data type of the elements, as numpy knows it."""
+
+    @property
+    @abstractmethod
+    def ndim(self) -> int:
+        """The number of dimensions."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of elements."""
+
+    @property
+    @abstractmethod
+    def metadata(self) -> Any:
+        """The metadata document, parsed."""
+
+    @property
+    @abstractmethod
+    def attrs(self) -> Any:
+        """What the user says of the array."""
+
+    @property
+    @abstractmethod
+    def info(self) -> Any:
+        """A summary; it reads nothing."""
+
+
+class SynchronousArray(BaseArray):
+    """An array whose calls return when they are done.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> issubclass(zarr.Array, SynchronousArray), issubclass(zarr.Array, AsynchronousArray)
+    (True, False)
+    """
+
+    @abstractmethod
+    def __getitem__(self, selection: Any) -> Any:
+        """Read a selection."""
+
+    @abstractmethod
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        """Write to a selection."""
+
+    @abstractmethod
+    def __eq__(self, other: object) -> bool:
+        """Whether another array is the same one: of equal metadata, at the same place."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class AsynchronousArray(BaseArray):
+    """An array whose calls are awaited.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> issubclass(zarr.AsyncArray, AsynchronousArray)
+    True
+    """
+
+    @abstractmethod
+    async def getitem(self, selection: Any) -> Any:
+        """Read a selection."""
+
+    @abstractmethod
+    async def setitem(self, selection: Any, value: Any) -> None:
+        """Write to a selection."""
+
+    @abstractmethod
+    async def equals(self, other: object) -> bool:
+        """Whether another array is the same one: of equal metadata, at the same place."""

@@ -1,0 +1,286 @@
+"""Creation functions of the array API standard that give stored arrays.
+
+They take the parameters of the standard and, besides, those of :func:`zarr.create_array` (``store``, ``name``,
+``chunks``, ``compressors`` …); without a store the array is made in memory.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr.api.making import create_array, from_array
+from zarr.arrays.face import ArrayFace
+from zarr.arrays.synchronous import Array
+from zarr.storage.memory import MemoryStore
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+def _stored(data: Any, device: Any = None, store: Any = None, **parameters: Any) -> Array[Any]:
+    """Make a stored array of elements in memory."""
+    if device not in (None, "cpu"):
+        raise ValueError(f"elements are read to the device 'cpu', there is no device {device!r}")
+    return create_array(MemoryStore() if store is None else store, data=np.asarray(data), **parameters)
+
+
+def _with_default(dtype: Any, default: str) -> Any:
+    return default if dtype is None else dtype
+
+
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: Any = None,
+    **parameters: Any,
+) -> Array[Any]:
+    """Numbers at equal distances in ``[start, stop)``.
+
+    Parameters
+    ----------
+    start, stop, step : int or float
+        With one number, it is ``stop``, and ``start`` is 0.
+    dtype : dtype, optional
+    device : "cpu", optional
+    **parameters
+        As for :func:`zarr.create_array`.
+
+    Returns
+    -------
+    Array
+        Of one dimension.
+
+    Examples
+    --------
+    >>> arange(2, 8, 2, chunks=(2,))[:]
+    array([2, 4, 6])
+    """
+    first, last = (0, start) if stop is None else (start, stop)
+    return _stored(np.arange(first, last, step, dtype=dtype), device, **parameters)
+
+
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: Any = None,
+    copy: bool | None = None,
+    **parameters: Any,
+) -> Array[Any]:
+    """A stored array of what is given; an array of this library itself, where nothing is to be changed.
+
+    Parameters
+    ----------
+    obj : Array, array-like, object with ``__dlpack__`` or scalar
+    dtype : dtype, optional
+    device : "cpu", optional
+    copy : bool, optional
+        True: never the very array that was given. False: never another one.
+    **parameters
+        As for :func:`zarr.create_array`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError
+        ``copy=False``, and there is no way without a copy.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> array = zarr.array([1, 2])
+    >>> asarray(array) is array, asarray(array, dtype="f4")[:]
+    (True, array([1., 2.], dtype=float32))
+    """
+    if isinstance(obj, Array) and not parameters and (dtype is None or np.dtype(dtype) == obj.dtype):
+        if copy is not True:
+            return obj
+        return from_array(MemoryStore(), data=obj)
+    if copy is False:
+        raise ValueError("copy=False: what is not a stored array yet has to be copied to become one")
+    plain = isinstance(obj, ArrayFace | np.ndarray) or not hasattr(obj, "__dlpack__") or hasattr(obj, "__array__")
+    data = np.asarray(obj if plain else np.from_dlpack(obj))
+    return _stored(data if dtype is None else data.astype(dtype, copy=False), device, **parameters)
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: npt.DTypeLike | None = None,
+    device: Any = None,
+    **parameters: Any,
+) -> Array[Any]:
+    """Ones on a diagonal, zeros elsewhere.
+
+    Parameters
+    ----------
+    n_rows, n_cols : int
+    k : int
+        Which diagonal: above the main one if positive.
+    dtype : dtype, optional
+        By default float64.
+    device : "cpu", optional
+    **parameters
+        As for :func:`zarr.create_array`.
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> eye(2, 3, k=1, dtype="int8")[:]
+    array([[0, 1, 0],
+           [0, 0, 1]], dtype=int8)
+    """
+    return _stored(np.eye(n_rows, n_cols, k=k, dtype=_with_default(dtype, "float64")), device, **parameters)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None, **parameters: Any) -> Array[Any]:
+    """A stored array with the elements of an array of any library that speaks DLPack.
+
+    Parameters
+    ----------
+    x : object with ``__dlpack__``
+    device : "cpu", optional
+    copy : bool, optional
+        False is refused: storing is copying.
+    **parameters
+        As for :func:`zarr.create_array`.
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from_dlpack(np.arange(3))[:]
+    array([0, 1, 2])
+    """
+    if copy is False:
+        raise ValueError("copy=False: what is not a stored array yet has to be copied to become one")
+    return _stored(np.from_dlpack(x), device, **parameters)
+
+
+def linspace(
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: Any = None,
+    endpoint: bool = True,
+    **parameters: Any,
+) -> Array[Any]:
+    """So many numbers at equal distances.
+
+    Parameters
+    ----------
+    start, stop : int, float or complex
+    num : int
+    dtype : dtype, optional
+    device : "cpu", optional
+    endpoint : bool
+        Whether ``stop`` is the last of them.
+    **parameters
+        As for :func:`zarr.create_array`.
+
+    Returns
+    -------
+    Array
+        Of one dimension.
+
+    Examples
+    --------
+    >>> linspace(0, 1, 3)[:]
+    array([0. , 0.5, 1. ])
+    """
+    return _stored(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint), device, **parameters)
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy", **parameters: Any) -> tuple[Array[Any], ...]:
+    """For vectors of coordinates, each coordinate of every point of the grid that they span.
+
+    Parameters
+    ----------
+    *arrays : array-like
+        Each of one dimension.
+    indexing : "xy" or "ij"
+    **parameters
+        As for :func:`zarr.create_array`, for each of the new arrays. They cannot have one name: leave ``name`` out.
+
+    Returns
+    -------
+    tuple of Array
+
+    Examples
+    --------
+    >>> x, y = meshgrid([1, 2], [3, 4, 5])
+    >>> y[:, 0]
+    array([3, 4, 5])
+    """
+    grids = np.meshgrid(*[np.asarray(array) for array in arrays], indexing=indexing)  # type: ignore[call-overload]
+    return tuple(_stored(grid, **parameters) for grid in grids)
+
+
+def tril(x: Any, /, *, k: int = 0, **parameters: Any) -> Array[Any]:
+    """The lower triangle of each matrix in the last two dimensions; zeros above it.
+
+    Parameters
+    ----------
+    x : Array or array-like
+    k : int
+        The last diagonal that is kept.
+    **parameters
+        As for :func:`zarr.create_array`.
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> tril([[1, 2], [3, 4]])[:]
+    array([[1, 0],
+           [3, 4]])
+    """
+    return _stored(np.tril(np.asarray(x), k=k), **parameters)
+
+
+def triu(x: Any, /, *, k: int = 0, **parameters: Any) -> Array[Any]:
+    """The upper triangle of each matrix in the last two dimensions; zeros below it.
+
+    Parameters
+    ----------
+    x : Array or array-like
+    k : int
+        The first diagonal that is kept.
+    **parameters
+        As for :func:`zarr.create_array`.
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> triu([[1, 2], [3, 4]])[:]
+    array([[1, 2],
+           [0, 4]])
+    """
+    return _stored(np.triu(np.asarray(x), k=k), **parameters)

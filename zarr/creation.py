@@ -1,0 +1,45 @@
+"""Functions that make arrays, all in one place: those of ``zarr``, and those of the array API standard."""
+
+from __future__ import annotations
+
+from zarr.api.making import (
+    array,
+    create,
+    create_array,
+    empty,
+    empty_like,
+    from_array,
+    full,
+    full_like,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from zarr.api.opening import open_array, open_like
+from zarr.array_api.creation import arange, asarray, eye, from_dlpack, linspace, meshgrid, tril, triu
+
+__all__ = [
+    "arange",
+    "array",
+    "asarray",
+    "create",
+    "create_array",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_array",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "open_array",
+    "open_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
