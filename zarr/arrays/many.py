@@ -18,6 +18,7 @@ from zarr.arrays.selection import as_items, plan_orthogonal, plan_simple, simple
 from zarr.arrays.shards import ShardPart, stored_steps
 from zarr.arrays.transfer import decode_steps, note_place, raise_missing
 from zarr.dtype.base import empty_array
+from zarr.logs import CODEC_LOG, CODEC_SWITCH, DEBUG
 from zarr.steps.requests import Gather, Get, Steps, Transfer
 
 if TYPE_CHECKING:
@@ -183,6 +184,8 @@ def read_overlaid_steps(layout: ArrayLayout, selected: list[Selected], bulk: str
     if layout.shard is not None:
         yield from read_shared_shards_steps(layout, selected)
         return
+    if CODEC_SWITCH.get(DEBUG) is not False and CODEC_LOG.isEnabledFor(DEBUG):
+        bulk = None  # somebody listens: each chunk has its line
     chunks = overlay([one.plan for one in selected])
     todo: Sequence[int] = range(len(chunks.coords))
     missing: list[tuple[int, ...] | None] = []

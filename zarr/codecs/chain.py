@@ -14,7 +14,9 @@ from zarr.codecs.expectations import encoded_sizes, tell_sizes
 from zarr.codecs.shard_level import ShardLevel
 from zarr.codecs.stages import Stage, make_stage, sort_codecs
 from zarr.codecs.sync_api import wrap_bytes
+from zarr.codecs.telling import tell_decoding, tell_encoding
 from zarr.errors import ChunkDecodeError, NothingToStoreError
+from zarr.logs import CODEC_LOG, CODEC_SWITCH, DEBUG
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
@@ -126,18 +128,25 @@ class CodecChain:
             chain = self._shapes[shape] = CodecChain(self.codecs, replace_spec(self.spec, shape=shape))
         return chain
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the codecs, in the order of encoding."""
+        return tuple(stage.name for stage in self._stages)
+
     def encoded_size(self) -> int | None:
         """Return the number of stored bytes of a chunk, or None if it depends on the elements."""
         sizes = encoded_sizes(self._stages, self._nbytes)
         return sizes[-1]
 
-    def decode(self, raw: Buffer) -> AnyArray:
+    def decode(self, raw: Buffer, told: bool = False) -> AnyArray:
         """Return the elements of a stored chunk.
 
         Parameters
         ----------
         raw
             The stored bytes.
+        told
+            Whether the log is told of it already.
 
         Returns
         -------
@@ -149,6 +158,8 @@ class CodecChain:
             When the bytes are damaged or too many or too few; codecs of other libraries raise what they like. The
             notes of the exception name the codec.
         """
+        if not told and CODEC_SWITCH.get(DEBUG) is not False and CODEC_LOG.isEnabledFor(DEBUG):
+            return tell_decoding(self, raw)
         data: AnyArray = raw.as_numpy_array()
         form = self._form
         if form is None:
@@ -166,13 +177,15 @@ class CodecChain:
             array = array.transpose(self._inverse)
         return array.astype(self._dtype) if form.swap_width else array
 
-    def encode(self, chunk: AnyArray) -> Buffer:
+    def encode(self, chunk: AnyArray, told: bool = False) -> Buffer:
         """Return the bytes to store for a chunk.
 
         Parameters
         ----------
         chunk
             An array of the chunk's shape.
+        told
+            Whether the log is told of it already.
 
         Returns
         -------
@@ -185,6 +198,8 @@ class CodecChain:
         NothingToStoreError
             When a codec says that the chunk need not be stored.
         """
+        if not told and CODEC_SWITCH.get(DEBUG) is not False and CODEC_LOG.isEnabledFor(DEBUG):
+            return tell_encoding(self, chunk)
         form = self._form
         if form is None:
             return self._wrap(self._encode_stages(chunk))

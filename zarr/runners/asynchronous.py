@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zarr._lazy import LazyModule
 from zarr.abc.store import is_synchronous
 from zarr.buffer.core import default_buffer_prototype
+from zarr.logs import SWITCH, TRACING
 from zarr.runners.crossing import first_error
 from zarr.runners.inline import InlineRunner, range_limits, staged
 from zarr.runners.lock_table import LOCKS, MAX_READINGS, CalledOff
@@ -23,6 +24,7 @@ from zarr.runners.locks import Holder, lock_prefix
 from zarr.runners.process_locks import lock_paths
 from zarr.runners.resources import get_executor
 from zarr.runners.streaming import DIRECT_BYTES, apart, receive, send
+from zarr.runners.tracing import is_tracing, traced
 from zarr.runners.windows import completed, concurrency, request_gate, settle, windowed
 from zarr.steps.requests import (
     Await,
@@ -401,6 +403,8 @@ class AsyncRunner:
         """
         if len(self._own) != self._size_of_own:
             self._choose_driver(self.store)
+        if SWITCH.get(TRACING) is not False and is_tracing():
+            steps = traced(steps)
         try:
             return await self._driver.run(steps)
         finally:

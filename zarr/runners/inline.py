@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.abc.store import bulk_access_of, get_many_of, is_synchronous, stamp_of_store
 from zarr.buffer.core import default_buffer_prototype
+from zarr.logs import SWITCH, TRACING
 from zarr.runners.bulk import transfer
 from zarr.runners.crossing import first_error, sync
 from zarr.runners.lock_table import LOCKS, MAX_READINGS
 from zarr.runners.locks import Holder, PutOff, lock_prefix
 from zarr.runners.process_locks import lock_paths
+from zarr.runners.tracing import is_tracing, traced
 from zarr.steps.requests import (
     Await,
     Delete,
@@ -124,6 +126,8 @@ class InlineRunner:
         if len(self._own) != self._size_of_own and above is None and self._replaced():
             taken: T = self._otherwise(self.store).run(steps)  # type: ignore[misc]
             return taken
+        if SWITCH.get(TRACING) is not False and above is None and request is None and is_tracing():
+            steps = traced(steps)
         get, put, handlers = self._get, self._put, _HANDLERS
         try:
             if request is None:
