@@ -45,6 +45,10 @@ def parse_chunk_grid(data: object) -> ChunkGridMetadata:
     name, configuration = parse_named_configuration(data, require_configuration=False)  # type: ignore[arg-type]
     if name == "regular" and isinstance(configuration, dict) and "chunk_shape" in configuration:
         return RegularChunkGridMetadata(chunk_shape=configuration["chunk_shape"])
+    if name == "rectangular" and isinstance(configuration, dict) and "chunk_shape" in configuration:
+        # The name and the member of the proposal (ZEP 3) that became `rectilinear`; read, never written.
+        renamed = {"kind": "inline", "chunk_shapes": configuration["chunk_shape"]}
+        return RectilinearChunkGridMetadata.from_dict({"name": "rectilinear", "configuration": renamed})
     cls = _BUILTIN.get(name)
     return cls.from_dict(data) if cls is not None else _look_up(name).from_dict(data)
 
