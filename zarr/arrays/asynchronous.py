@@ -15,6 +15,7 @@ from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.indexers import AsyncOIndex, AsyncVIndex
 from zarr.arrays.info import ArrayInfo
 from zarr.arrays.lazy.view import AsyncLazyArray, LazyIndex
+from zarr.arrays.looks import stored_steps
 from zarr.arrays.many import outs_for, read_many_steps
 from zarr.arrays.opening import open_array_steps, parse_metadata
 from zarr.arrays.operations import (
@@ -205,7 +206,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         return await self._run(nbytes_stored_steps(self._handle))
 
     async def info_complete(self) -> ArrayInfo:
-        return self._info(await self.nbytes_stored(), await self._nshards_initialized())
+        return self._info(await self._run(stored_steps(self._handle)))
 
     def batch(self, max_bytes: int = DEFAULT_LIMIT) -> BatchScope:
         return BatchScope(self._handle, max_bytes)

@@ -10,6 +10,7 @@ import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.arrays.info import ArrayInfo
+from zarr.arrays.looks import Stored, array_page, drawing_of
 from zarr.arrays.walks import ChunkWalks
 from zarr.errors import ZarrDeprecationWarning
 from zarr.types import printable
@@ -193,7 +194,11 @@ class ArrayFace(ChunkWalks):
         """A summary; print it. It reads nothing from the store."""
         return self._info()
 
-    def _info(self, stored: int | None = None, initialized: int | None = None) -> ArrayInfo:
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the summary, the attributes and the grid of chunks."""
+        return array_page(self._handle, self.info, None)
+
+    def _info(self, stored: Stored | None = None) -> ArrayInfo:
         metadata = self._handle.metadata
         filters, serializer, compressors = split_codecs(metadata)
         return ArrayInfo(
@@ -210,8 +215,9 @@ class ArrayFace(ChunkWalks):
             _serializer=serializer,
             _compressors=compressors,
             _count_bytes=self.nbytes,
-            _count_bytes_stored=stored,
-            _count_chunks_initialized=initialized,
+            _count_bytes_stored=None if stored is None else stored.nbytes,
+            _count_chunks_initialized=None if stored is None else len(stored.chunks),
+            _draw=drawing_of(self._handle, None if stored is None else stored.chunks),
         )
 
     def __repr__(self) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from zarr.arrays.drawing import page, table
 from zarr.types import MemoryOrder, ZarrFormat, printable
 
 _UNITS = ("", "K", "M", "G", "T", "P")
@@ -65,6 +67,11 @@ class ArrayInfo:
     _count_bytes: int | None = None
     _count_bytes_stored: int | None = None
     _count_chunks_initialized: int | None = None
+    _draw: Callable[[], str] | None = field(default=None, compare=False)
+    """Draws the grid of stored chunks."""
+
+    def _repr_html_(self) -> str:
+        return page(table(self._rows()), "" if self._draw is None else self._draw())
 
     def __repr__(self) -> str:
         return "\n".join(f"{name:<19}: {printable(str(value))}" for name, value in self._rows() if value is not None)

@@ -15,6 +15,7 @@ from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.indexers import BlockIndex, OIndex, VIndex
 from zarr.arrays.info import ArrayInfo
 from zarr.arrays.iteration import iterate_rows
+from zarr.arrays.looks import array_page, chunks_at_hand_steps, stored_steps
 from zarr.arrays.many import outs_for, read_many_steps
 from zarr.arrays.opening import open_array_steps
 from zarr.arrays.operations import (
@@ -463,7 +464,11 @@ class Array(StandardMethods, ExportMethods, Generic[T_ArrayMetadata]):
         >>> "Chunks Initialized : 1" in repr(zarr.array([1, 2, 3]).info_complete())
         True
         """
-        return self._info(self.nbytes_stored(), self._nshards_initialized)
+        return self._info(self._handle.run(stored_steps(self._handle)))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows; which chunks are stored is told where the store is memory or a folder."""
+        return array_page(self._handle, self.info, self._handle.run(chunks_at_hand_steps(self._handle)))
 
     # ------------------------------------------------------------------------------------------ protocols
 

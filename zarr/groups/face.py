@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr.groups.handle import GroupHandle
-from zarr.groups.summary import info_of
+from zarr.groups.summary import group_page, info_of
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
@@ -63,3 +63,7 @@ class GroupFace:
     def info(self) -> GroupInfo:
         """A short summary, without looking into the store."""
         return info_of(self._handle)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the summary and the attributes."""
+        return group_page(self._handle, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from zarr.arrays.drawing import table
 from zarr.types import ZarrFormat, printable
 
 
@@ -32,7 +33,13 @@ class GroupInfo:
     _count_groups: int | None = None
 
     def __repr__(self) -> str:
-        rows: list[tuple[str, object]] = [
+        return "\n".join(f"{name:<12}: {printable(str(value))}" for name, value in self._rows() if value is not None)
+
+    def _repr_html_(self) -> str:
+        return table(self._rows())
+
+    def _rows(self) -> list[tuple[str, object]]:
+        return [
             ("Name", self._name),
             ("Type", self._type),
             ("Zarr format", self._zarr_format),
@@ -42,4 +49,3 @@ class GroupInfo:
             ("No. arrays", self._count_arrays),
             ("No. groups", self._count_groups),
         ]
-        return "\n".join(f"{name:<12}: {printable(str(value))}" for name, value in rows if value is not None)

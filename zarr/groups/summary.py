@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from zarr.arrays.drawing import attributes_table, page, table
+from zarr.arrays.handle import bulk_kind
+from zarr.arrays.looks import AT_HAND
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.info import GroupInfo
 from zarr.groups.render import TreeRepr, draw_tree
@@ -61,3 +64,24 @@ def info_complete_steps(handle: GroupHandle) -> Steps[GroupInfo]:
     yield from fresh_steps(handle)
     records = yield from members_steps(handle, None)
     return info_of(handle, **_counts(len(records), sum(record.is_group for record in records)))
+
+
+def tree_at_hand_steps(handle: GroupHandle) -> Steps[TreeRepr | None]:
+    """The tree that a notebook shows, where drawing it is cheap; else None.
+
+    All of it where there is a copy of the documents or the store is in memory; the members alone in a folder.
+    """
+    kind = bulk_kind(handle.store)
+    if handle.consolidated is None and kind not in AT_HAND:
+        return None
+    level = 0 if handle.consolidated is None and kind == "files" else None
+    try:
+        return (yield from tree_steps(handle, None, level, 100, True))
+    except OSError:
+        return None
+
+
+def group_page(handle: GroupHandle, tree: TreeRepr | None) -> str:
+    """What a notebook shows of a group."""
+    shown = "<div>tree() shows the members</div>" if tree is None else tree._repr_html_()
+    return page(table(info_of(handle)._rows()) + attributes_table(handle.metadata.attributes), shown)

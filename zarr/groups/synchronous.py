@@ -28,7 +28,7 @@ from zarr.groups.operations import (
     set_steps,
     update_attributes_steps,
 )
-from zarr.groups.summary import info_complete_steps, tree_steps
+from zarr.groups.summary import group_page, info_complete_steps, tree_at_hand_steps, tree_steps
 from zarr.runners.choose import runner_for
 from zarr.storage.resolve import resolve_store_path
 from zarr.types import printable
@@ -262,6 +262,10 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
 
     def __repr__(self) -> str:
         return printable(f"<Group {self.store_path}>")
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows; members are listed where the store is memory or a folder, or has a copy of them."""
+        return group_page(self._handle, self._run(tree_at_hand_steps(self._handle)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Group):
