@@ -112,6 +112,9 @@ def read_chunk_steps(layout: ArrayLayout, slot: zarr_core.Slot, out: Ndarray) ->
             chunk = yield from cached_chunk_steps(layout, chain, key)
         elif (raw := (yield Get(key))) is None:
             chunk = None
+        elif chain.in_parts and (part := chain.decode_part(raw, slot.chunk_selection)) is not None:
+            out[slot.out_selection] = part
+            return None
         else:
             chunk = (yield from decode_steps(chain, raw)) if chain.asynchronous else chain.decode(raw)
         if chunk is None:

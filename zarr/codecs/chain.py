@@ -11,6 +11,7 @@ import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.bound import AnyArray, NativeForm, as_bytes, decoded_limit, fixed_nbytes, native_dtype, replace_spec
 from zarr.codecs.expectations import encoded_sizes, tell_sizes
+from zarr.codecs.parts import decode_part, takes_parts
 from zarr.codecs.shard_level import ShardLevel
 from zarr.codecs.stages import Stage, make_stage, sort_codecs
 from zarr.codecs.sync_api import wrap_bytes
@@ -63,6 +64,8 @@ class CodecChain:
         The description of one chunk.
     asynchronous
         Whether a codec has coroutines only; then ``decode_async`` and ``encode_async`` must be used.
+    in_parts
+        Whether a few elements of a chunk can be had without the others; then ``decode_part`` is worth a call.
     program
         The same chain in the compiled core, or None.
     shard
@@ -71,7 +74,7 @@ class CodecChain:
 
     __slots__ = (
         "__weakref__", "_dtype", "_form", "_inverse", "_nbytes", "_shapes", "_stages", "_stored", "_stored_shape",
-        "asynchronous", "codecs", "program", "shard", "spec",
+        "asynchronous", "codecs", "in_parts", "program", "shard", "spec",
     )  # fmt: skip
 
     def __init__(self, codecs: tuple[Codec, ...], spec: ArraySpec) -> None:
@@ -177,6 +180,10 @@ class CodecChain:
             array = array.transpose(self._inverse)
         return array.astype(self._dtype) if form.swap_width else array
 
+    def decode_part(self, raw: Buffer, selection: tuple[Any, ...]) -> Any:
+        """Return the selected elements of a stored chunk, or None where all of it has to be decoded."""
+        return decode_part(raw.as_numpy_array(), selection, self.spec.shape, self._dtype)
+
     def encode(self, chunk: AnyArray, told: bool = False) -> Buffer:
         """Return the bytes to store for a chunk.
 
@@ -270,6 +277,7 @@ class CodecChain:
     def _prepare(self, form: NativeForm | None) -> None:
         """Keep what the short way through the core needs, where there is one."""
         self._form, self.program, self._inverse = form, None, None
+        self.in_parts = False
         self._stored, self._stored_shape = self._dtype, self.spec.shape
         if form is None:
             return
@@ -279,6 +287,7 @@ class CodecChain:
             # A codec whose C functions were not found here: chunks go codec by codec.
             self._form = None
             return
+        self.in_parts = takes_parts(form, self._nbytes)
         if form.swap_width:
             self._stored = self._dtype.newbyteorder()
         if form.order is not None:
