@@ -77,7 +77,7 @@ def span_of(selection: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[int, in
 
 
 def decode_part(data: Ndarray, selection: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """The selected elements of a blosc frame; None where all of it had better be decoded, or something is wrong with it.
+    """The selected elements of a blosc frame; None where all of it had better be decoded, or something is wrong.
 
     Parameters
     ----------
