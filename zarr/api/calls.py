@@ -95,7 +95,7 @@ def _open_group_steps(
         try:
             return group_record((yield from open_group_steps(place, zarr_format, use_consolidated)))
         except (GroupNotFoundError, MetadataValidationError) as error:
-            translated = yield from _translated_steps(place, mode, error, GroupNotFoundError)
+            translated = yield from _translated_steps(place, mode, zarr_format, error, GroupNotFoundError)
             if translated is not None:
                 if not translated.record.is_group:
                     raise ContainsArrayError(place.store, place.path) from None
@@ -107,10 +107,15 @@ def _open_group_steps(
 
 
 def _translated_steps(
-    place: StorePath, mode: AccessModeLiteral | None, error: Exception, kind: type[NodeNotFoundError]
+    place: StorePath,
+    mode: AccessModeLiteral | None,
+    zarr_format: ZarrFormat | None,
+    error: Exception,
+    kind: type[NodeNotFoundError],
 ) -> Steps[Opened | None]:
-    """A node of a hierarchy in another layout, where none of format 2 or 3 was found; such are only read."""
-    found = None if mode == "w-" else (yield from translated_steps(place, kind))
+    """A node of a hierarchy in another layout, where none was found and no format asked for; such are only read."""
+    wanted = zarr_format is None and mode != "w-"
+    found = (yield from translated_steps(place, kind)) if wanted else None
     if found is not None:
         return Opened(NodeRecord("", found.place, found.metadata))
     if not isinstance(error, NodeNotFoundError):
@@ -257,7 +262,7 @@ def _open_array_steps(
         try:
             metadata = yield from read_array_steps(place, zarr_format)
         except (NodeNotFoundError, MetadataValidationError) as error:
-            translated = yield from _translated_steps(place, mode, error, ArrayNotFoundError)
+            translated = yield from _translated_steps(place, mode, zarr_format, error, ArrayNotFoundError)
             if translated is not None:
                 if translated.record.is_group:
                     raise ContainsGroupError(place.store, place.path) from None
@@ -384,7 +389,7 @@ def _open_steps(
         try:
             metadata = yield from read_node_steps(place, zarr_format)
         except (NodeNotFoundError, MetadataValidationError) as error:
-            translated = yield from _translated_steps(place, mode, error, GroupNotFoundError)
+            translated = yield from _translated_steps(place, mode, zarr_format, error, GroupNotFoundError)
             if translated is not None:
                 return translated if translated.record.is_group else translated._replace(config=config)
             if mode not in CREATING:

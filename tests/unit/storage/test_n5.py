@@ -152,6 +152,10 @@ def test_folders_are_groups() -> None:
     with pytest.raises(ReadOnlyError):
         root.create_group("new")
     assert list(zarr.open_group(N5Store(store, "s"), mode="r")) == ["0"]
+    for zarr_format in (2, 3):
+        for opening in (zarr.open, zarr.open_group, zarr.open_array):
+            with pytest.raises(FileNotFoundError):
+                opening(store, mode="r", zarr_format=zarr_format)
 
 
 def test_old_spelling_of_the_compression() -> None:
