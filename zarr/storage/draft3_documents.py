@@ -113,6 +113,8 @@ def array_document(draft: Mapping[str, Any], name: str) -> dict[str, Any]:
     if missing:
         raise MetadataValidationError(f"{name}: the members {missing} are missing")
     check_extensions(draft, name)
+    if not isinstance(draft["shape"], list):
+        raise MetadataValidationError(f"{name}: shape must be a list of lengths, got {draft['shape']!r}")
     if draft.get("storage_transformers"):
         raise MetadataValidationError(f"{name}: storage transformers of a draft cannot be read")
     grid = draft["chunk_grid"]
@@ -156,7 +158,7 @@ def _data_type(given: Any, name: str) -> tuple[Any, str | None, int]:
     """The name of a data type in format 3, its byte order and the size of an element."""
     if isinstance(given, Mapping):
         found = _named_type(given.get("type"))
-        if found is None and given.get("fallback") is not None:
+        if found is None and isinstance(given.get("fallback"), str):
             return _data_type(given["fallback"], name)
         if found is None:
             raise MetadataValidationError(
@@ -226,9 +228,14 @@ def _compressor(given: Any, itemsize: int, name: str) -> list[dict[str, Any]]:
     if not isinstance(uri, str):
         raise MetadataValidationError(f"{name}: the compressor {given!r} names no codec")
     codec = uri.partition("/codec/")[2].partition("/")[0] or uri.rpartition("/")[2]
-    configuration = dict(given.get("configuration") or {})
+    configuration = {} if given.get("configuration") is None else given["configuration"]
+    if not isinstance(configuration, Mapping):
+        raise MetadataValidationError(f"{name}: the configuration of {uri!r} must be an object, got {configuration!r}")
+    configuration = dict(configuration)
     if codec == "blosc":
         shuffle = configuration.get("shuffle", 1)
+        if type(shuffle) is not int:
+            raise MetadataValidationError(f"{name}: shuffle of {uri!r} must be -1, 0, 1 or 2, got {shuffle!r}")
         shuffle = (2 if itemsize == 1 else 1) if shuffle == -1 else shuffle
         configuration = {**configuration, "shuffle": _SHUFFLES.get(shuffle, shuffle), "typesize": itemsize}
         configuration.setdefault("blocksize", 0)

@@ -68,7 +68,7 @@ def n5_array_document(attributes: Mapping[str, Any], name: str) -> dict[str, Any
     if len(dimensions) != len(block):
         raise MetadataValidationError(f"{name}: {len(dimensions)} dimensions, but a blockSize of {len(block)}")
     data_type = attributes["dataType"]
-    if data_type not in _TYPES:
+    if not isinstance(data_type, str) or data_type not in _TYPES:
         raise MetadataValidationError(f"{name}: N5's dataType {data_type!r} is not known; it has {sorted(_TYPES)}")
     reverse = list(range(len(block)))[::-1]
     transpose = {"name": "transpose", "configuration": {"order": reverse}}
