@@ -12,7 +12,7 @@ from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, canonical
 from zarr.dtype.spec import DTypeJSON, ZarrFormat, split_dtype_spec_v3
 from zarr.errors import DataTypeValidationError
 from zarr.registry.changes import Changes
-from zarr.registry.table import entry_points_by_group, entry_points_for, load_entry_point
+from zarr.registry.table import entry_points_by_group, entry_points_for, failure_of, load_entry_point
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -163,7 +163,8 @@ class DataTypeRegistry:
             self._lazy_load()
             found = self._try_known(data, zarr_format)
         if found is None:
-            raise ValueError(f"No Zarr data type found that matches {data!r}")
+            name = data if isinstance(data, str) else data.get("name") if isinstance(data, Mapping) else None
+            raise ValueError(f"No Zarr data type found that matches {data!r}{failure_of(str(name))}")
         return found
 
     def _try_known(self, data: DTypeJSON, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar] | None:

@@ -9,7 +9,7 @@ from zarr.grids.dimensions import FixedDimension, VaryingDimension
 from zarr.grids.grid import ChunkGrid
 from zarr.grids.rectilinear import RectilinearChunkGridMetadata, check_rectilinear_enabled
 from zarr.grids.regular import RegularChunkGridMetadata
-from zarr.registry import get_chunk_grid_class
+from zarr.registry import failure_of, get_chunk_grid_class
 from zarr.types import parse_named_configuration
 
 _BUILTIN: dict[str, type[ChunkGridMetadata]] = {
@@ -59,7 +59,7 @@ def _look_up(name: str) -> Any:
     except KeyError as error:
         raise ValueError(
             f"Unknown chunk grid name: {name!r}. Known are {sorted(_BUILTIN)} and the grids registered under "
-            "'zarr.chunk_grid'."
+            f"'zarr.chunk_grid'.{failure_of(name)}"
         ) from error
 
 

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Literal, TypedDict
 
 from zarr.errors import MetadataValidationError
-from zarr.registry import get_storage_transformer_class
+from zarr.registry import failure_of, get_storage_transformer_class
 from zarr.types import JSON, NodeType, parse_named_configuration
 
 
@@ -165,5 +165,6 @@ def parse_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
             raise MetadataValidationError(
                 f"Array metadata contains storage transformers: {transformers}. Arrays with storage transformers "
                 f"cannot be read: no implementation of {name!r} is registered under 'zarr.storage_transformer'."
+                f"{failure_of(name)}"
             ) from error
     return tuple([dict(t) if isinstance(t, Mapping) else {"name": t} for t in transformers])

@@ -47,7 +47,14 @@ from zarr.registry.packages import NUMCODECS_HELP as _NUMCODECS_CODEC_DOCS_URL
 from zarr.registry.packages import ZARR_CODEC_HELP as _ZARR_CODEC_DOCS_URL
 from zarr.registry.packages import missing_codec_message as _missing_codec_message
 from zarr.registry.packages import packages_for_codec as _packages_for_codec
-from zarr.registry.table import Registry, entry_points_for, fully_qualified_name, import_path, load_entry_point
+from zarr.registry.table import (
+    Registry,
+    entry_points_for,
+    failure_of,
+    fully_qualified_name,
+    import_path,
+    load_entry_point,
+)
 from zarr.registry.tables import (
     _buffer_registry,
     _chunk_key_encoding_registry,
@@ -87,6 +94,7 @@ __all__ = [
     "config",
     "data_type_registry",
     "entry_points_for",
+    "failure_of",
     "fully_qualified_name",
     "get_buffer_class",
     "get_chunk_grid_class",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.errors import MetadataValidationError, UnknownCodecError, ZarrUserWarning
 from zarr.registry.packages import missing_codec_message
-from zarr.registry.table import Registry
+from zarr.registry.table import Registry, failure_of
 from zarr.registry.tables import _codec_registries, collect_entry_points
 from zarr.settings import BadConfigError, config
 
@@ -89,7 +89,7 @@ def _choose_codec(key: str, registry: Registry[Any] | None, wanted: str | None) 
     if registry is not None and registry.lazy_load_list:
         registry.lazy_load()
     if registry is None or not (registry or registry.builtins):
-        raise UnknownCodecError(missing_codec_message(key, zarr_format=3))
+        raise UnknownCodecError(missing_codec_message(key, zarr_format=3) + failure_of(key))
     if wanted is not None:
         found = registry.find(wanted)
         if found is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
+from zarr.registry.table import failure_of
 from zarr.registry.tables import (
     _buffer_registry,
     _chunk_grid_registry,
@@ -123,7 +124,7 @@ def get_chunk_key_encoding_class(key: str) -> type[ChunkKeyEncoding]:
     if found is None:
         raise KeyError(
             f"Chunk key encoding '{key}' not found in registered chunk key encodings: "
-            f"{_chunk_key_encoding_registry.known()}."
+            f"{_chunk_key_encoding_registry.known()}.{failure_of(key)}"
         )
     return found
 
@@ -153,7 +154,9 @@ def get_chunk_grid_class(key: str) -> type[Any]:
     """
     found = named_class(_chunk_grid_registry, key)
     if found is None:
-        raise KeyError(f"Chunk grid '{key}' not found in registered chunk grids: {_chunk_grid_registry.known()}.")
+        raise KeyError(
+            f"Chunk grid '{key}' not found in registered chunk grids: {_chunk_grid_registry.known()}.{failure_of(key)}"
+        )
     return found
 
 
@@ -183,7 +186,8 @@ def get_storage_transformer_class(key: str) -> type[Any]:
     """
     found = named_class(_storage_transformer_registry, key)
     if found is None:
-        raise KeyError(f"Storage transformer '{key}' not found: {_storage_transformer_registry.known()}.")
+        known = _storage_transformer_registry.known()
+        raise KeyError(f"Storage transformer '{key}' not found: {known}.{failure_of(key)}")
     return found
 
 
@@ -200,9 +204,17 @@ def register_store(scheme: str, factory: Callable[..., Any]) -> None:
 def get_store_factory(scheme: str) -> Callable[..., Any] | None:
     """Return what opens URLs of a scheme, or None if nothing was registered for it.
 
+    Raises
+    ------
+    ValueError
+        An installed package offers something for it that cannot be loaded.
+
     Examples
     --------
     >>> get_store_factory("no-such-scheme") is None
     True
     """
-    return named_class(_store_registry, scheme)
+    found = named_class(_store_registry, scheme)
+    if found is None and failure_of(scheme):
+        raise ValueError(f"There is no store for URLs that begin with '{scheme}:'.{failure_of(scheme)}")
+    return found

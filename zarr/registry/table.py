@@ -83,13 +83,32 @@ def load_entry_point(point: EntryPoint) -> Any | None:
     try:
         return point.load()
     except Exception as error:  # a plugin may raise anything when it is imported
-        warnings.warn(
-            f"The entry point {point.name!r} = {point.value!r} of group {point.group!r} cannot be loaded and is left "
-            f"out: {type(error).__name__}: {error}",
-            ZarrUserWarning,
-            stacklevel=3,
+        told = (
+            f"The entry point {point.name!r} = {point.value!r} of group {point.group!r}{_of_package(point)} cannot be "
+            f"loaded and is left out: {type(error).__name__}: {error}"
         )
+        _FAILURES[point.name] = told
+        warnings.warn(told, ZarrUserWarning, stacklevel=3)
         return None
+
+
+_FAILURES: dict[str, str] = {}
+
+
+def _of_package(point: EntryPoint) -> str:
+    package = getattr(getattr(point, "dist", None), "name", None)
+    return f" (package {package!r})" if package else ""
+
+
+def failure_of(name: str) -> str:
+    """What to add to the message that there is nothing of a name: an installed package offers it, but is broken.
+
+    Examples
+    --------
+    >>> failure_of("no-such-name")
+    ''
+    """
+    return f" {_FAILURES[name]}." if name in _FAILURES else ""
 
 
 class Registry(dict[str, type[T]], Generic[T]):
