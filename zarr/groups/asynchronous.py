@@ -22,6 +22,7 @@ from zarr.groups.operations import (
     array_steps,
     contains_steps,
     create_group_steps,
+    create_groups_steps,
     delete_steps,
     find_steps,
     group_steps,
@@ -264,6 +265,10 @@ class AsyncGroup(GroupFace):
 
     async def require_group(self, name: str, overwrite: bool = False) -> AsyncGroup:
         return self._wrap(await self._run(require_group_steps(self._handle, name, overwrite)))  # type: ignore[return-value]
+
+    async def create_groups(self, *names: str) -> tuple[AsyncGroup, ...]:
+        records = await self._run(create_groups_steps(self._handle, names))
+        return tuple(AsyncGroup.from_handle(record.handle()) for record in records)
 
     async def require_groups(self, *names: str) -> tuple[AsyncGroup, ...]:
         records = await self._run(require_groups_steps(self._handle, names))

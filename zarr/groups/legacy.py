@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr.groups.operations import like_steps
+from zarr.groups.operations import create_groups_steps, like_steps
 from zarr.groups.parameters import dataset_parameters
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ class LegacyMembers:
         __getitem__: Any
         require_array: Any
         store: Any
+        _handle: Any
+        _run: Any
+        _wrap: Any
 
     def __enter__(self) -> Self:
         return self
@@ -36,6 +39,30 @@ class LegacyMembers:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.store.close()
+
+    def create_groups(self, *names: str) -> tuple[Group, ...]:
+        """Make several groups below the group, as one operation.
+
+        Parameters
+        ----------
+        *names : str
+
+        Returns
+        -------
+        tuple of Group
+
+        Raises
+        ------
+        ContainsGroupError, ContainsArrayError
+            If there is a node of one of these names; others may have been made.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> [group.path for group in zarr.group().create_groups("a", "b/c")]
+        ['a', 'b/c']
+        """
+        return tuple(self._wrap(record) for record in self._run(create_groups_steps(self._handle, names)))
 
     def items(self) -> Iterator[tuple[str, Array[Any] | Group]]:
         """The direct members with their names.

@@ -174,6 +174,12 @@ def require_group_steps(handle: GroupHandle, name: str, overwrite: bool = False)
     return (yield from create_group_steps(handle, name, overwrite=overwrite))
 
 
+def create_groups_steps(handle: GroupHandle, names: tuple[str, ...]) -> Steps[list[NodeRecord]]:
+    """Make several groups below a group."""
+    records: list[NodeRecord] = yield Gather(create_group_steps(handle, name) for name in names)
+    return records
+
+
 def require_groups_steps(handle: GroupHandle, names: tuple[str, ...]) -> Steps[list[NodeRecord]]:
     """Find several groups or make them."""
     records: list[NodeRecord] = yield Gather(require_group_steps(handle, name) for name in names)
