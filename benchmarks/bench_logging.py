@@ -1,7 +1,7 @@
 """What the loggers cost when they are off: an element read, with the look at the switch and without it.
 
-Run as ``python benchmarks/bench_logging.py``. Runs are interleaved, minima are compared, and the cost of the look itself
-is measured by itself. Prints nanoseconds.
+Run as ``python benchmarks/bench_logging.py``. CPU time, the least of many runs; what the look costs is also measured by
+itself. Prints nanoseconds.
 """
 
 from __future__ import annotations
