@@ -43,6 +43,7 @@ FLOORS: dict[str, float] = {
     "zarr.core": 7,
     "zarr.models": 7,
     "zarr.experimental": 7,
+    "zarr.h5py_compat": 7,
     "zarr.convenience": 7,
     "zarr.hierarchy": 7,
     "zarr.array_api": 6.2,

@@ -1,0 +1,71 @@
+"""Zarr hierarchies by h5py's names and habits: change the import, keep the program.
+
+``import zarr.h5py_compat as h5py``, then ``h5py.File("data.zarr", "w")``. A file is a folder, a .zip or any zarr
+store; every other zarr program reads it. What this room must remember beyond zarr's metadata stands in one attribute,
+``h5py_compat``, of each node. Features of HDF5 that a zarr hierarchy has no place for raise ``UnsupportedFeature``
+and say what to use instead: hard links, object and region references, virtual datasets, external data, drivers, user
+blocks, SWMR, locks.
+
+May import: the public names of ``zarr`` and ``zarr.core``; nothing else imports it.
+Read first: ``file.py``, ``group.py``, ``dataset.py``; then ``stored_types.py`` for how h5py's types lie in zarr arrays
+and ``attributes.py`` for how attribute values lie in JSON.
+"""
+
+from __future__ import annotations
+
+from zarr.h5py_compat.attributes import AttributeManager
+from zarr.h5py_compat.dataset import Dataset
+from zarr.h5py_compat.datatype import Datatype
+from zarr.h5py_compat.dimensions import DimensionManager, DimensionProxy
+from zarr.h5py_compat.dtypes import (
+    Empty,
+    check_complex_dtype,
+    check_dtype,
+    check_enum_dtype,
+    check_opaque_dtype,
+    check_string_dtype,
+    check_vlen_dtype,
+    complex_compat_dtype,
+    enum_dtype,
+    opaque_dtype,
+    special_dtype,
+    string_dtype,
+    vlen_dtype,
+)
+from zarr.h5py_compat.errors import H5pyDeprecationWarning, UnsupportedFeature
+from zarr.h5py_compat.file import File, is_hdf5
+from zarr.h5py_compat.group import Group
+from zarr.h5py_compat.links import ExternalLink, HardLink, SoftLink
+from zarr.h5py_compat.objects import HLObject
+from zarr.h5py_compat.selections import MultiBlockSlice
+
+__all__ = [
+    "AttributeManager",
+    "Dataset",
+    "Datatype",
+    "DimensionManager",
+    "DimensionProxy",
+    "Empty",
+    "ExternalLink",
+    "File",
+    "Group",
+    "H5pyDeprecationWarning",
+    "HLObject",
+    "HardLink",
+    "MultiBlockSlice",
+    "SoftLink",
+    "UnsupportedFeature",
+    "check_complex_dtype",
+    "check_dtype",
+    "check_enum_dtype",
+    "check_opaque_dtype",
+    "check_string_dtype",
+    "check_vlen_dtype",
+    "complex_compat_dtype",
+    "enum_dtype",
+    "is_hdf5",
+    "opaque_dtype",
+    "special_dtype",
+    "string_dtype",
+    "vlen_dtype",
+]

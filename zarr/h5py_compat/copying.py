@@ -1,0 +1,65 @@
+"""Objects copied within a file and between files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import zarr
+from zarr.h5py_compat.links import ExternalLink, SoftLink, find, links_of
+from zarr.h5py_compat.names import RESERVED, join, resolve
+from zarr.h5py_compat.storage import Storage
+
+__all__ = ["CopyRules", "copy_node"]
+
+Place = tuple[Storage, str]
+
+
+@dataclass(frozen=True)
+class CopyRules:
+    """What ``Group.copy`` was told."""
+
+    shallow: bool = False
+    expand_soft: bool = False
+    expand_external: bool = False
+    without_attrs: bool = False
+
+
+def copy_node(source: Place, target: Place, rules: CopyRules, depth: int = 0) -> None:
+    """Copy the node at one place, with its members, to another; links stay links unless the rules expand them."""
+    storage, path = source
+    home, place = target
+    node = storage.node(path)
+    notes = node.attrs.get(RESERVED, {})
+    attributes = dict(node.attrs)
+    if rules.without_attrs:
+        attributes = {RESERVED: notes} if notes else {}
+    if hasattr(node, "shape"):
+        full = join(home.root.path, place)
+        names = getattr(node.metadata, "dimension_names", None)
+        zarr.from_array(home.root.store, data=node, name=full, attributes=attributes, dimension_names=names)
+        return
+    kept = {key: value for key, value in notes.items() if key != "links"}
+    attributes.pop(RESERVED, None)
+    home.root.create_group(place, attributes={**attributes, **({RESERVED: kept} if kept else {})})
+    if rules.shallow and depth:
+        return
+    for name in list(node.keys()):
+        copy_node((storage, join(path, name)), (home, join(place, name)), rules, depth + 1)
+    for name, link in links_of(storage, path).items():
+        _copy_link((storage, path), (home, place), name, link, rules)
+
+
+def _copy_link(source: Place, target: Place, name: str, link: Any, rules: CopyRules) -> None:
+    storage, path = source
+    home, place = target
+    expand = rules.expand_soft if isinstance(link, SoftLink) else rules.expand_external
+    if expand and isinstance(link, SoftLink | ExternalLink):
+        try:
+            found, where, _ = find(storage, join(path, name))
+        except KeyError:
+            found = None
+        if found is not None:
+            copy_node((found, resolve("", where)), (home, join(place, name)), rules, 1)
+            return
+    home.note(place, links={**home.notes(place).get("links", {}), name: link.to_json()})

@@ -1,0 +1,159 @@
+"""From what a user hands over to arrays of a dataset's type.
+
+``guess`` says which type data bears that comes without one, ``to_elements`` converts data to the element type of a
+dataset: strings are encoded, ragged arrays cut into elements, numbers cast. As in h5py, arrays that do not fit an
+integer type are clipped to its range, and Python numbers that do not are an OverflowError.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zarr.h5py_compat.dtypes import Dtype, check_complex_dtype, check_string_dtype, check_vlen_dtype, string_dtype
+from zarr.h5py_compat.packing import is_unset, to_bytes
+
+__all__ = ["as_dtype", "guess", "to_elements"]
+
+Array = np.ndarray[Any, Any]
+
+
+def as_dtype(dtype: Any) -> Dtype:
+    """Return the type that a ``dtype=`` keyword names; NumPy's ``StringDType`` is a UTF-8 string of any length.
+
+    Raises
+    ------
+    TypeError
+        For fixed-length unicode, which h5py has no type for.
+    """
+    parsed = np.dtype(getattr(dtype, "dtype", dtype) if not isinstance(dtype, type) else dtype)
+    if parsed.kind == "T":
+        return string_dtype()
+    if parsed.names is not None and (stands_for := check_complex_dtype(parsed)) is not None:
+        return stands_for
+    if parsed.kind == "U":
+        raise TypeError(f"No conversion path for dtype: {parsed!r}; use string_dtype() or bytes (S)")
+    return parsed
+
+
+def guess(data: Any) -> Dtype:
+    """Return the type of data that comes without one, as h5py guesses it."""
+    if isinstance(data, np.bytes_):
+        return np.dtype(f"S{max(len(data), 1)}")
+    if isinstance(data, bytes):
+        return string_dtype("ascii")
+    if isinstance(data, str) and not isinstance(data, np.str_):
+        return string_dtype()
+    array = np.asarray(data)
+    if array.dtype.kind == "O" and not array.dtype.metadata:
+        return _guess_objects(array)
+    if not isinstance(data, np.ndarray | np.generic):
+        if array.dtype.kind == "U":
+            return string_dtype()
+        if array.dtype.kind == "S":
+            return string_dtype("ascii")
+    return as_dtype(array.dtype)
+
+
+def _guess_objects(array: Array) -> Dtype:
+    kinds = {type(item) for item in array.flat}
+    if kinds and all(issubclass(kind, str) for kind in kinds):
+        return string_dtype()
+    if kinds and all(issubclass(kind, bytes) for kind in kinds):
+        return string_dtype("ascii")
+    raise TypeError(f"Object dtype {array.dtype!r} has no native HDF5 equivalent (elements: {sorted(map(str, kinds))})")
+
+
+def to_elements(value: Any, dtype: Dtype, shape: tuple[int, ...] | None) -> Array:
+    """Return ``value`` as an array of ``dtype.base``; ``shape`` is that of the target, None where it is the data's."""
+    element = dtype.base
+    if check_string_dtype(element) is not None:
+        return _to_strings(value, element)
+    if check_vlen_dtype(element) is not None:
+        return _to_ragged(value, element, shape)
+    if element.names is not None:
+        return _to_records(value, element)
+    if not hasattr(value, "__array__"):
+        return np.asarray(value, dtype=element)
+    array = np.asarray(value)
+    if element.kind in "iu" and array.dtype.kind in "iuf" and not np.can_cast(array.dtype, element):
+        array = _clip(array, element)
+    if array.dtype.kind == "U":
+        raise TypeError(f"No conversion path for dtype: {array.dtype!r}")
+    if array.dtype.kind == "S" and element.kind not in "SV":
+        raise TypeError(f"No conversion path from {array.dtype!r} to {element!r}")
+    return array.astype(element, copy=False)
+
+
+def _clip(array: Array, element: Dtype) -> Array:
+    limits = np.iinfo(element)
+    if array.dtype.kind == "f":
+        array = np.trunc(array)
+        return np.clip(array, float(limits.min), float(limits.max)).astype(np.float64)
+    source = np.iinfo(array.dtype)
+    return np.clip(array, max(limits.min, source.min), min(limits.max, source.max))
+
+
+def _to_records(value: Any, element: Dtype) -> Array:
+    if isinstance(value, np.ndarray | np.void) and value.dtype.names is not None:
+        if value.dtype == element:
+            return np.asarray(value)
+        return np.asarray(value).astype(element)
+    if np.isscalar(value):
+        raise ValueError(f"a record of {element} is given as a tuple or an np.void, not as {value!r}")
+    return np.asarray(value, dtype=element)
+
+
+def _to_strings(value: Any, element: Dtype) -> Array:
+    info = check_string_dtype(element)
+    assert info is not None
+    if isinstance(value, np.ndarray) and value.dtype.kind == "U":
+        raise TypeError(f"No conversion path for dtype: {value.dtype!r}; hand over bytes, objects or StringDType")
+    if isinstance(value, np.ndarray):
+        array = value.astype(object)
+    elif isinstance(value, str | bytes):
+        array = np.array(value, dtype=object)
+    else:
+        array = np.asarray(value if not hasattr(value, "__array__") else np.asarray(value), dtype=object)
+    marked = isinstance(value, np.ndarray) and check_vlen_dtype(value.dtype) is not None
+    out = np.empty(array.shape, dtype=element)
+    for index in np.ndindex(array.shape):
+        unset = marked and is_unset(array[index])
+        out[index] = b"" if unset else to_bytes(array[index], info.encoding)
+    return out
+
+
+def _to_ragged(value: Any, element: Dtype, shape: tuple[int, ...] | None) -> Array:
+    base = np.dtype(check_vlen_dtype(element))
+    if shape == ():
+        return _boxed([value], (), element, base)
+    array = value if isinstance(value, np.ndarray) else _outer(value, base)
+    depth = array.ndim if shape is None else len(shape)
+    if array.dtype.kind == "O" and array.ndim <= max(depth, 1):
+        return _boxed(list(array.reshape(-1)), array.shape, element, base)
+    if shape is not None and array.ndim == depth:
+        return _boxed([array] * 1, (), element, base)
+    outer = array.shape[: array.ndim - 1]
+    return _boxed(list(array.reshape(-1, array.shape[-1])), outer, element, base)
+
+
+def _outer(value: Any, base: Dtype) -> Array:
+    """Return a sequence as an array of objects, so that rows of one length stay rows."""
+    items = list(value)
+    if any(np.ndim(item) == 0 for item in items) and not base.hasobject:
+        return np.asarray(items)
+    out = np.empty(len(items), dtype=object)
+    for position, item in enumerate(items):
+        out[position] = item
+    return out
+
+
+def _boxed(items: list[Any], shape: tuple[int, ...], element: Dtype, base: Dtype) -> Array:
+    out = np.empty(len(items), dtype=element)
+    for position, item in enumerate(items):
+        flat = np.asarray(item)
+        if flat.ndim == 0 and flat.dtype.kind == "O":
+            flat = np.asarray(flat[()])
+        out[position] = np.atleast_1d(np.asarray(flat, dtype=base)) if flat.dtype != base else np.atleast_1d(flat)
+    return out.reshape(shape)
