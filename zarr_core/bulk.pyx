@@ -316,8 +316,8 @@ cdef class WriteJob(ChunkWriter):
 
         Returns
         -------
-        list of bytes or None
-            None: all fill and skipped, or failed.
+        list of bytes, None or Ellipsis
+            None: all fill and skipped, so nothing is to be stored. Ellipsis: failed, so nothing is known of it.
         """
         cdef int64_t start = first, n = count
         check_span(start, n, self.count)
@@ -333,7 +333,8 @@ cdef class WriteJob(ChunkWriter):
     def to_files(self, root: str, KeyFormat keys not None, fsync: bool = False) -> None:
         """Write the chunks to files under a folder. Several threads may share the work by calling this together.
 
-        Each file is written beside its place and renamed into it; the file of a skipped chunk is deleted.
+        Each file is written beside its place and renamed into it; the file of a skipped chunk is deleted. When a file
+        call fails, all threads leave the job after the chunk that they are at; what is not done failed.
 
         Parameters
         ----------
@@ -383,9 +384,10 @@ cdef object encode_plain(WriteJob job, int64_t first, int64_t n):
     finally:
         free(to)
     for i in range(n):
-        if job.status[first + i] != DONE:
+        if job.status[first + i] == FAILED:
+            results[i] = ...
+        elif job.status[first + i] == MISSING:
             results[i] = None
-        if job.status[first + i] == MISSING:
             job.status[first + i] = DONE
     return results
 
@@ -421,10 +423,11 @@ cdef object encode_packed(WriteJob job, int64_t first, int64_t n):
         for i in range(n):
             if job.status[first + i] == DONE:
                 results.append(c.arena.data[start:ends[i]])
-            else:
+            elif job.status[first + i] == MISSING:
                 results.append(None)
-            if job.status[first + i] == MISSING:
                 job.status[first + i] = DONE
+            else:
+                results.append(...)
             start = ends[i]
         return results
     finally:
@@ -464,6 +467,7 @@ cdef int write_file(WriteJob job, Context* c, Folder* f, KeyFormat keys, int64_t
         error = folder_write(f, result, size) if code == DONE else folder_delete(f)
     if error < 0:
         job.codes[position] = -error
+        job.stopped = 1     # a full disk, a folder that is gone: more of the same would fail, too
         return FAILED
     return DONE
 

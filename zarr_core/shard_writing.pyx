@@ -150,8 +150,8 @@ cdef class ShardWriteJob(ChunkWriter):
 
         Returns
         -------
-        list of bytes or None
-            None: no chunk to store, or failed.
+        list of bytes, None or Ellipsis
+            None: no chunk to store. Ellipsis: failed, so nothing is known of it.
         """
         cdef int64_t start = first, n = count, i
         cdef Context* c
@@ -171,7 +171,8 @@ cdef class ShardWriteJob(ChunkWriter):
     def to_files(self, root: str, KeyFormat keys not None, fsync: bool = False) -> None:
         """Write shards to files under a folder. Several threads may share the work by calling this together.
 
-        Each file is written beside its place and renamed into it; the file of a shard without chunks is deleted.
+        Each file is written beside its place and renamed into it; the file of a shard without chunks is deleted. When
+        a file call fails, all threads leave the job after the chunk that they are at; what is not done failed.
 
         Parameters
         ----------
@@ -388,7 +389,10 @@ cdef object encode_one(ShardWriteJob job, Context* c, int64_t position):
     sink.folder = NULL
     with nogil:
         outcome = encode_shard(job, c, position, &sink, &error, watch)
-    job.status[position] = FAILED if outcome == FAILED else DONE
+    if outcome == FAILED:
+        job.status[position] = FAILED
+        return ...
+    job.status[position] = DONE
     return c.arena.data[:sink.used] if outcome == DONE else None
 
 
@@ -413,6 +417,7 @@ cdef int write_file(
         error = folder_delete(f)
     if error < 0:
         job.codes[position] = -error
+        job.stopped = 1     # a full disk, a folder that is gone: more of the same would fail, too
         return FAILED
     return FAILED if outcome == FAILED else DONE
 

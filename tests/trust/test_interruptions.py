@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import zarr
+import zarr_core
 from tests.trust.together import KINDS, make_store
 from zarr.runners.lock_table import LOCKS
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
@@ -238,6 +239,63 @@ def test_a_directory_in_a_chunks_place(tmp_path: Path) -> None:
         array[:] = 1
     assert "c/7" in str(caught.value) + str(caught.value.__notes__)
     quiet(lambda: files(tmp_path), 0.2)
+
+
+@pytest.mark.parametrize("shards", [None, (8, 128, 256)])
+@pytest.mark.parametrize("threads", [1, None])
+def test_an_error_ends_a_bulk_write_soon(shards: Any, threads: int | None, tmp_path: Path) -> None:
+    """The other chunks are not written first: that could take hours, on a disk that is full."""
+    array = zarr.create_array(
+        tmp_path, shape=(512, 128, 256), chunks=(4, 64, 64), shards=shards, dtype="u4", **COMPRESSED
+    )
+    (tmp_path / "c/2/0/0").mkdir(parents=True)
+    value = slow_value()
+    with zarr.config.set({"threading.max_workers": threads}), pytest.raises(IsADirectoryError):
+        array[...] = value
+    written = [name for name in files(tmp_path) if "zarr" not in name]
+    assert len(written) < 64 if shards is None else len(written) < 8
+    quiet(lambda: files(tmp_path), 0.2)
+
+
+def failing_at_odd_places(kind: Any) -> Any:
+    """A job that cannot encode every second chunk, as for want of memory."""
+
+    class Failing(kind):  # type: ignore[misc]
+        def encode(self, first: int, count: int) -> Any:
+            return [... if i % 2 else made for i, made in enumerate(super().encode(first, count), first)]
+
+        @property
+        def failed(self) -> Any:
+            return np.arange(1, 8, 2)
+
+    return Failing
+
+
+def no_steps(*arguments: Any, **options: Any) -> Any:
+    return
+    yield
+
+
+@pytest.mark.parametrize("name", ["WriteJob", "ShardWriteJob"])
+@pytest.mark.parametrize("kind", ["memory", "coroutines", "sqlite", "zip"])
+def test_what_cannot_be_encoded_in_bulk_is_never_deleted(
+    name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store("memory" if kind == "coroutines" else kind, tmp_path)
+    watched = Slow(store, 0.001) if kind == "coroutines" else store
+    shards = (4,) if name == "ShardWriteJob" else None
+    array = zarr.create_array(watched, shape=32, chunks=4 if shards is None else 2, shards=shards, dtype="i4")
+    array[:] = np.arange(1, 33)
+    monkeypatch.setattr("zarr_core." + name, failing_at_odd_places(getattr(zarr_core, name)))
+    array[:] = np.arange(101, 133)
+    np.testing.assert_array_equal(array[:], np.arange(101, 133))
+    monkeypatch.setattr("zarr.arrays.transfer.write_slots_steps", no_steps)
+    monkeypatch.setattr("zarr.arrays.shard_writing.write_part_steps", no_steps)
+    array[:] = np.arange(201, 233)
+    expected = np.arange(201, 233).reshape(8, 4)
+    expected[1::2] -= 100
+    np.testing.assert_array_equal(array[:], expected.reshape(-1), err_msg="what could not be encoded is as it was")
+    store.close()
 
 
 SCRIPT = """

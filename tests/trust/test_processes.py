@@ -306,7 +306,10 @@ def test_lock_files_do_not_depend_on_where_the_store_begins(tmp_path: Path) -> N
 
 def test_stores_without_a_place_for_lock_files_say_so(tmp_path: Path) -> None:
     with ZipStore(tmp_path / "data.zip", mode="w") as store:
-        array = zarr.create_array(store, shape=8, chunks=4, dtype="i4", config={"locking": "process"})
+        with pytest.raises(ValueError, match="ProcessSynchronizer"):
+            zarr.create_array(store, shape=8, chunks=4, dtype="i4", config={"locking": "process"})
+        zarr.create_array(store, shape=8, chunks=4, dtype="i4")
+        array = zarr.open_array(store, mode="r+", config={"locking": "process"})
         with pytest.raises(ValueError, match="ProcessSynchronizer"):
             array[1:3] = 1
     for store in (MemoryStore(), WrapperStore(MemoryStore())):

@@ -76,7 +76,7 @@ def open_group_call(
 
     def steps() -> Steps[Opened]:
         yield from check_mode_steps(place, mode, store)
-        opened = yield from _open_group_steps(place, mode, zarr_format, attributes, use_consolidated)
+        opened = yield from _open_group_steps(place, mode, zarr_format, attributes, use_consolidated, config)
         opened.record.config = config
         return opened
 
@@ -89,6 +89,7 @@ def _open_group_steps(
     zarr_format: ZarrFormat | None,
     attributes: Mapping[str, Any] | None = None,
     use_consolidated: bool | str | None = None,
+    config: Mapping[str, Any] | None = None,
 ) -> Steps[Opened]:
     check_format(zarr_format)
     if mode != "w":
@@ -102,8 +103,8 @@ def _open_group_steps(
                 return translated
             if mode not in CREATING:
                 raise
-    made = yield from new_group_steps(place, zarr_format or default_zarr_format(place.store), attributes, mode == "w")
-    return group_record(made)
+    zarr_format = zarr_format or default_zarr_format(place.store)
+    return group_record((yield from new_group_steps(place, zarr_format, attributes, mode == "w", config)))
 
 
 def _translated_steps(

@@ -393,15 +393,17 @@ def init_array_steps(
     if isinstance(metadata, ArrayV3Metadata):
         warn_whole_shards(metadata.codecs)
     handle = ArrayHandle(store_path, metadata, parse_array_config(config))
+    locking = handle.config.locking
     contents = None if data is None else partial(setitem_steps, handle, Ellipsis, data)
     direct = handle.serving is store_path.store
     documents = yield from write_node_steps(
-        store_path, metadata, overwrite=overwrite, contents=contents if direct else None
+        store_path, metadata, overwrite=overwrite, contents=contents if direct else None, locking=locking
     )
     if contents is not None and not direct:
         yield from handle.from_outside_steps(contents())
     if store_path.path:
-        yield from record_changes_steps(store_path.store, {store_path.path: documents}, replaced=overwrite)
+        changes = {store_path.path: documents}
+        yield from record_changes_steps(store_path.store, changes, replaced=overwrite, locking=locking)
     return handle
 
 

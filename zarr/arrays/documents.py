@@ -37,4 +37,4 @@ def record_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[
     """Bring the consolidated copies in the groups above up to date."""
     path = handle.store_path.path
     if path:
-        yield from record_changes_steps(handle.store_path.store, {path: documents})
+        yield from record_changes_steps(handle.store_path.store, {path: documents}, locking=handle.config.locking)

@@ -23,6 +23,7 @@ from zarr.arrays.transfer import (
     encode_steps,
     gather_into,
     is_filled,
+    left_over,
     new_chunk,
     note_place,
     whole_chunk,
@@ -293,7 +294,8 @@ def write_shards_steps(
     if bulk is not None and layout.program is not None and fields is None and plan.nslots > 1:
         whole, indexes = split_groups(layout, plan, groups)
         if len(whole):
-            indexes += yield from write_shards_bulk_steps(layout, plan, groups, value, skip_filled, whole)
+            left = yield from write_shards_bulk_steps(layout, plan, groups, value, skip_filled, whole)
+            indexes = left + indexes
         if not indexes:
             return
     write = partial(write_part_steps, layout, plan, value=value, fields=fields, skip_filled=skip_filled, bulk=bulk)
@@ -344,5 +346,4 @@ def write_shards_bulk_steps(
     )
     nbytes, slots = plan.nslots * layout.chunk_nbytes, None if which is None else which.tolist()
     yield Transfer(job, "write", layout.keys, groups, count=len(whole), nbytes=nbytes, slots=slots)
-    failed: list[int] = job.failed.tolist()
-    return failed
+    return left_over(job)

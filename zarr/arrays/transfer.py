@@ -248,6 +248,12 @@ def write_slots_steps(
         yield Gather(write_chunk_steps(layout, plan.slot(i), value, fields, skip_filled) for i in slots)
 
 
+def left_over(job: Any) -> list[int]:
+    """What a bulk write did not write; first that at which it stopped, so that an error is met before all else."""
+    refused = [slot for slot, _ in job.errors]
+    return refused + [slot for slot in job.failed.tolist() if slot not in refused]
+
+
 def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, skip_filled: bool) -> Steps[None]:
     """Write the whole slots in one job; the others, and those that failed, the plain way."""
     if plan.all_whole:
@@ -261,6 +267,6 @@ def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, 
         nbytes, slots = count * layout.chunk_nbytes, None if whole is None else whole.tolist()
         job = zarr_core.WriteJob(plan, layout.program, value, layout.fill, skip_filled, slots=whole)
         yield Transfer(job, "write", layout.keys, plan, count=count, nbytes=nbytes, slots=slots)
-        partial_slots = partial_slots + job.failed.tolist()
+        partial_slots = left_over(job) + partial_slots
     if partial_slots:
         yield from write_slots_steps(layout, plan, value, None, skip_filled, partial_slots)

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from zarr.array_spec import parse_array_config
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import GroupNotFoundError, ZarrUserWarning, warn_once
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
@@ -14,7 +15,8 @@ from zarr.groups.walk import members_steps
 from zarr.metadata.consolidated import ConsolidatedMetadata
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import touch
-from zarr.steps.requests import Gather, Hold, Put, Steps
+from zarr.steps.documents import node_key
+from zarr.steps.requests import Gather, Hold, LockScope, Put, Steps
 
 if TYPE_CHECKING:
     from zarr.storage.path import StorePath
@@ -43,17 +45,10 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
     if not store_path.store.supports_consolidated_metadata:
         name = type(store_path.store).__name__
         raise TypeError(f"The Zarr Store in use ({name}) doesn't support consolidated metadata.")
-    try:
-        handle = yield from open_group_steps(store_path, zarr_format, use_consolidated=False)
-    except GroupNotFoundError as error:
-        raise FileNotFoundError(f"could not find zarr.json or .zgroup objects in {store_path}") from error
-    records = yield from members_steps(handle, None, use_consolidated_for_children=False)
-    handle.metadata = dataclasses.replace(handle.metadata, consolidated_metadata=nest(records))
-    documents = handle.metadata.to_buffer_dict(default_buffer_prototype())
-    prefix = f"{handle.path}/" if handle.path else ""
-    yield Gather([_write_steps({f"{prefix}{name}": value for name, value in documents.items()})])
+    made = yield Gather([_consolidate_locked_steps(store_path, zarr_format)])
+    handle, names = made[0]
     touch(handle.store, handle.path)
-    if "zarr.json" in documents:
+    if "zarr.json" in names:
         warn_once(
             "Consolidated metadata is currently not part in the Zarr format 3 specification. It may not be supported "
             "by other zarr implementations and may change in the future.",
@@ -62,10 +57,23 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
     return GroupHandle(handle.metadata, store_path)
 
 
-def _write_steps(values: dict[str, object]) -> Steps[None]:
-    yield Hold(list(values), "node")
-    for key, value in values.items():
-        yield Put(key, value)  # type: ignore[arg-type]
+def _consolidate_locked_steps(
+    store_path: StorePath, zarr_format: ZarrFormat | None
+) -> Steps[tuple[GroupHandle, list[str]]]:
+    """Read and write under one lock: what others record in the copy meanwhile comes after it, and stays."""
+    path = store_path.path
+    scope = LockScope.of(parse_array_config(None).locking, path)
+    yield Hold([node_key(path, name) for name in ("zarr.json", ".zgroup", ".zattrs", ".zmetadata")], "node", scope)
+    try:
+        handle = yield from open_group_steps(store_path, zarr_format, use_consolidated=False)
+    except GroupNotFoundError as error:
+        raise FileNotFoundError(f"could not find zarr.json or .zgroup objects in {store_path}") from error
+    records = yield from members_steps(handle, None, use_consolidated_for_children=False)
+    handle.metadata = dataclasses.replace(handle.metadata, consolidated_metadata=nest(records))
+    documents = handle.metadata.to_buffer_dict(default_buffer_prototype())
+    for name, value in documents.items():
+        yield Put(node_key(path, name), value)
+    return handle, list(documents)
 
 
 def nest(records: Iterable[NodeRecord]) -> ConsolidatedMetadata:

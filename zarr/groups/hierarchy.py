@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import posixpath
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr.abc.staging import TakenError, stages
+from zarr.array_spec import parse_array_config
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 from zarr.groups.consolidating import nest
@@ -90,7 +91,9 @@ def implicit_groups(nodes: Nodes) -> dict[str, ImplicitGroupMarker]:
     return found
 
 
-def create_hierarchy_steps(root: StorePath, nodes: Nodes, overwrite: bool = False) -> Steps[list[NodeRecord]]:
+def create_hierarchy_steps(
+    root: StorePath, nodes: Nodes, overwrite: bool = False, config: Mapping[str, Any] | None = None
+) -> Steps[list[NodeRecord]]:
     """Make all nodes, and the groups that they need above them.
 
     Parameters
@@ -129,7 +132,8 @@ def create_hierarchy_steps(root: StorePath, nodes: Nodes, overwrite: bool = Fals
     nodes = _with_true_copies(root, {**wanted, **plain}, alone=True)
     documents = _documents_of(nodes)
     yield from _publish_steps(root, documents, _tops(wanted) if overwrite else [], [] if overwrite else list(wanted))
-    yield from record_changes_steps(root.store, documents, replaced=overwrite)
+    locking = parse_array_config(config).locking
+    yield from record_changes_steps(root.store, documents, replaced=overwrite, locking=locking)
     return _records(root, nodes)
 
 
@@ -179,7 +183,7 @@ def create_nodes_steps(root: StorePath, nodes: Nodes) -> Steps[list[NodeRecord]]
     nodes = _with_true_copies(root, nodes, alone=False)
     documents = _documents_of(nodes)
     yield from _write_levels_steps(documents)
-    yield from record_changes_steps(root.store, documents)
+    yield from record_changes_steps(root.store, documents, locking=parse_array_config(None).locking)
     return _records(root, nodes)
 
 
@@ -272,4 +276,4 @@ def member_hierarchy_steps(handle: GroupHandle, nodes: Nodes, overwrite: bool = 
             "The zarr_format of the nodes must be the same as the parent group. "
             f"The group at {handle.store_path} is of format {handle.metadata.zarr_format}."
         )
-    return (yield from create_hierarchy_steps(handle.store_path, nodes, overwrite))
+    return (yield from create_hierarchy_steps(handle.store_path, nodes, overwrite, handle.config))

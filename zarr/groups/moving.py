@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ContainsArrayError, ContainsGroupError
 from zarr.groups.handle import GroupHandle
-from zarr.groups.operations import find_steps
+from zarr.groups.operations import find_steps, locking_of
 from zarr.groups.walk import DOCUMENT_NAMES
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import delete_node_steps, ensure_ancestors_steps
@@ -54,8 +54,9 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
     yield Gather(_copy_steps(key, target) for key, target in targets if key not in publishing)
     yield Gather(_copy_steps(key, target) for key, target in targets if key in publishing)
     yield from delete_node_steps(old)
-    yield from record_changes_steps(handle.store, {old: {}})
-    yield from record_changes_steps(handle.store, (yield from _documents_steps(target for _, target in targets)))
+    documents = yield from _documents_steps(target for _, target in targets)
+    for changes in ({old: {}}, documents):
+        yield from record_changes_steps(handle.store, changes, locking=locking_of(handle))
 
 
 def _copy_steps(source: str, dest: str) -> Steps[None]:

@@ -40,11 +40,17 @@ else:
     numcodecs = LazyModule("numcodecs")
 
 
+def locking_of(handle: GroupHandle) -> str:
+    """Whom changes of a group's documents keep out, as its configuration says, or that of the library."""
+    return parse_array_config(handle.config).locking
+
+
 def new_group_steps(
     store_path: StorePath,
     zarr_format: ZarrFormat = 3,
     attributes: Mapping[str, JSON] | None = None,
     overwrite: bool = False,
+    config: Mapping[str, Any] | None = None,
 ) -> Steps[GroupHandle]:
     """Make a group.
 
@@ -55,6 +61,8 @@ def new_group_steps(
     attributes : mapping, optional
     overwrite : bool
         Whether whatever is there goes first, with all below it.
+    config : mapping, optional
+        The configuration of the arrays below, and who else must not make the group meanwhile.
 
     Returns
     -------
@@ -66,8 +74,10 @@ def new_group_steps(
         If there is a node already and ``overwrite`` is false.
     """
     metadata = GroupMetadata(attributes=dict(attributes or {}), zarr_format=zarr_format)
-    documents = yield from write_node_steps(store_path, metadata, overwrite=overwrite)
-    yield from record_changes_steps(store_path.store, {store_path.path: documents}, replaced=overwrite)
+    locking = parse_array_config(config).locking
+    documents = yield from write_node_steps(store_path, metadata, overwrite=overwrite, locking=locking)
+    changes = {store_path.path: documents}
+    yield from record_changes_steps(store_path.store, changes, replaced=overwrite, locking=locking)
     return GroupHandle(metadata, store_path)
 
 
@@ -77,7 +87,7 @@ def save_group_steps(handle: GroupHandle) -> Steps[None]:
     prefix = f"{handle.path}/" if handle.path else ""
     for name, value in documents.items():
         yield Put(f"{prefix}{name}", value)
-    yield from record_changes_steps(handle.store, {handle.path: documents})
+    yield from record_changes_steps(handle.store, {handle.path: documents}, locking=locking_of(handle))
 
 
 def node_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord]:
@@ -153,7 +163,8 @@ def create_group_steps(
     handle: GroupHandle, name: str, overwrite: bool = False, attributes: Mapping[str, JSON] | None = None
 ) -> Steps[NodeRecord]:
     """Make a group below a group."""
-    made = yield from new_group_steps(handle.store_path / name, handle.metadata.zarr_format, attributes, overwrite)
+    zarr_format = handle.metadata.zarr_format
+    made = yield from new_group_steps(handle.store_path / name, zarr_format, attributes, overwrite, handle.config)
     return NodeRecord(name, made.store_path, made.metadata, config=handle.config)
 
 
@@ -280,7 +291,7 @@ def delete_steps(handle: GroupHandle, key: str) -> Steps[None]:
     if store_path.path == handle.path:
         raise ValueError(f"a group cannot delete itself: {key!r} names the group at {handle.store_path}")
     yield from delete_node_steps(store_path.path)
-    yield from record_changes_steps(handle.store, {store_path.path: {}})
+    yield from record_changes_steps(handle.store, {store_path.path: {}}, locking=locking_of(handle))
     yield from fresh_steps(handle)
 
 
@@ -304,7 +315,7 @@ def update_attributes_steps(
     if metadata is None:
         return  # a finalizer, amid a change of this very group: what it asks for is done after that
     documents = metadata.to_buffer_dict(default_buffer_prototype())
-    yield from record_changes_steps(handle.store, {handle.path: documents})
+    yield from record_changes_steps(handle.store, {handle.path: documents}, locking=locking_of(handle))
     yield from fresh_steps(handle)
     handle.metadata = dataclasses.replace(handle.metadata, attributes=metadata.attributes)
 
@@ -315,7 +326,7 @@ def _change_attributes_steps(
     prefix = f"{handle.path}/" if handle.path else ""
     plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
     names = list(plain.to_buffer_dict(default_buffer_prototype()))
-    scope = LockScope.of(parse_array_config(handle.config).locking, handle.path)
+    scope = LockScope.of(locking_of(handle), handle.path)
     yield Hold([f"{prefix}{name}" for name in names], "node", scope)
     stored: NodeMetadata
     try:

@@ -106,7 +106,9 @@ def _move(
         request.job.from_buffers(get_many(names[first:stop]), first)
     else:
         payloads = request.job.encode(first, stop - first)
-        set_many(list(zip(names[first:stop], payloads, strict=True)))
+        # What could not be encoded is left as it is: the steps write it the plain way, or say what is wrong with it.
+        pairs = zip(names[first:stop], payloads, strict=True)
+        set_many([(name, payload) for name, payload in pairs if payload is not ...])
 
 
 def _threaded(request: Transfer, names: list[str], get_many: Any, set_many: Any) -> None:

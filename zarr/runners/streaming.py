@@ -88,6 +88,8 @@ async def send(request: Transfer, store: Store) -> None:
     async def send_one(index: int, key: str) -> None:
         work: Callable[[], Any] = partial(encode, index, 1)
         (payload,) = work() if direct else await apart(work, request.job.stop)
+        if payload is ...:
+            return  # what could not be encoded stays as it is until the steps write it the plain way
         try:
             async with gate:
                 if payload is None:

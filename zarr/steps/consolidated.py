@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.metadata.documents import dump_document, load_document
-from zarr.steps.requests import Gather, Get, GetMany, Hold, Put, Steps
+from zarr.steps.requests import Gather, Get, GetMany, Hold, LockScope, Put, Steps
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
@@ -69,7 +69,7 @@ def ancestors(path: str) -> Iterator[str]:
 
 
 def record_changes_steps(
-    store: Store, changes: Mapping[str, Documents], *, replaced: bool = False
+    store: Store, changes: Mapping[str, Documents], *, replaced: bool = False, locking: str = "thread"
 ) -> Steps[None]:
     """Bring every consolidated copy up to date that lists one of these nodes.
 
@@ -81,6 +81,8 @@ def record_changes_steps(
         What is stored for each node now; a node without documents is gone, with all below it.
     replaced : bool
         Whether all that was below these nodes before is gone, too.
+    locking : str
+        Who else must not change a copy meanwhile; see :class:`zarr.array_spec.ArrayConfig`.
     """
     keys = sorted(_carriers(changes))
     found = (yield GetMany([_key(path, name) for path, name in keys])) if keys else []
@@ -89,8 +91,8 @@ def record_changes_steps(
         return
     if replaced:
         gone: dict[str, Documents] = {path: {} for path in changes}
-        yield Gather(_rewrite_steps(path, name, gone) for path, name in stale)
-    yield Gather(_rewrite_steps(path, name, changes) for path, name in stale)
+        yield Gather(_rewrite_steps(path, name, gone, locking) for path, name in stale)
+    yield Gather(_rewrite_steps(path, name, changes, locking) for path, name in stale)
     for path, _ in stale:
         touch(store, path)
 
@@ -116,9 +118,9 @@ def _carries(name: str, raw: Buffer) -> bool:
     return name == ASIDE or b'"consolidated_metadata"' in raw.to_bytes()
 
 
-def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents]) -> Steps[None]:
+def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents], locking: str) -> Steps[None]:
     key = _key(path, name)
-    yield Hold([key], "node")
+    yield Hold([key], "node", LockScope.of(locking, path))
     raw = yield Get(key)
     if raw is None:
         return

@@ -45,6 +45,7 @@ from zarr.steps.requests import (
     GetMany,
     Hold,
     ListDir,
+    LockScope,
     Put,
     PutIfAbsent,
     Staged,
@@ -350,6 +351,7 @@ def write_node_steps(
     *,
     overwrite: bool = False,
     contents: Callable[[], Steps[Any]] | None = None,
+    locking: str = "thread",
 ) -> Steps[dict[str, Buffer]]:
     """Create a node: its ancestors first, then what it holds, and at the end the document that makes it a node.
 
@@ -363,6 +365,8 @@ def write_node_steps(
         Remove what is at the place, with all below it. Without it there must not be a node of the same format.
     contents : callable, optional
         Makes the steps that write the chunks of the node; before anybody can see it, where the store allows that.
+    locking : str
+        Who else must not make or change the node meanwhile; see :class:`zarr.array_spec.ArrayConfig`.
 
     Returns
     -------
@@ -377,18 +381,23 @@ def write_node_steps(
         If something above is an array.
     """
     # Steps of their own, so that the lock goes when the node is there, not when all that follows is done.
-    written = yield Gather([_write_locked_steps(place, metadata, overwrite, contents)])
+    written = yield Gather([_write_locked_steps(place, metadata, overwrite, contents, locking)])
     documents: dict[str, Buffer] = written[0]
     return documents
 
 
 def _write_locked_steps(
-    place: StorePath, metadata: NodeMetadata, overwrite: bool, contents: Callable[[], Steps[Any]] | None
+    place: StorePath,
+    metadata: NodeMetadata,
+    overwrite: bool,
+    contents: Callable[[], Steps[Any]] | None,
+    locking: str,
 ) -> Steps[dict[str, Buffer]]:
     path, zarr_format = place.path, metadata.zarr_format
     check_new_path(path)
     documents = metadata.to_buffer_dict(default_buffer_prototype())
-    yield Hold([node_key(path, name) for name in (*V3_NAMES, *V2_NAMES)], "node")
+    names = dict.fromkeys((*V3_NAMES, *V2_NAMES))
+    yield Hold([node_key(path, name) for name in names], "node", LockScope.of(locking, path))
     replaces = overwrite and place.store.supports_deletes
     if not replaces:
         yield from check_absent_steps(place, zarr_format)

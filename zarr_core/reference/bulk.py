@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -211,18 +212,18 @@ class WriteJob(Job):
         """(slot, errno) of the file calls that failed."""
         return list(self._errors)
 
-    def encode(self, first: int, count: int) -> list[bytes | None]:
-        """The stored chunks of some slots; None where the chunk is all fill and skipped, or failed."""
+    def encode(self, first: int, count: int) -> list[bytes | EllipsisType | None]:
+        """The stored chunks of some slots; None where the chunk is all fill and skipped, Ellipsis where it failed."""
         check_span(first, count, len(self._slots))
         chunks = [self._encode(first + k) for k in range(count)]
         self._check_stopped()
         return chunks
 
-    def _encode(self, position: int) -> bytes | None:
+    def _encode(self, position: int) -> bytes | EllipsisType | None:
         slot = int(self._slots[position])
         if not self.plan.slot(slot).whole:
             self._status[position] = FAILED
-            return None
+            return ...
         self._status[position] = DONE
         return encode_chunk(self, slot)
 
@@ -236,12 +237,13 @@ class WriteJob(Job):
                 continue
             slot = int(self._slots[position])
             stored = self._encode(position)
-            if self._status[position] == FAILED:
+            if isinstance(stored, EllipsisType):
                 continue
             code = store_file(os.path.join(root, keys.key(self.plan.coords(slot))), stored, fsync)
             if code:
                 self._status[position] = FAILED
                 self._errors.append((slot, code))
+                self.stop()
 
 
 def store_file(path: str, data: bytes | None, fsync: bool) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -176,8 +177,8 @@ class ShardWriteJob(Job):
         """(group, errno) of the file calls that failed."""
         return list(self._errors)
 
-    def encode(self, first: int, count: int) -> list[bytes | None]:
-        """The stored shards of some groups; None where all chunks are fill and skipped, or failed."""
+    def encode(self, first: int, count: int) -> list[bytes | EllipsisType | None]:
+        """The stored shards of some groups; None where all are fill and skipped, Ellipsis where it failed."""
         check_span(first, count, len(self._which))
         shards = [self._encode(first + k) for k in range(count)]
         self._check_stopped()
@@ -193,20 +194,21 @@ class ShardWriteJob(Job):
                 continue
             group = int(self._which[position])
             stored = self._encode(position)
-            if self._status[position] == FAILED:
+            if isinstance(stored, EllipsisType):
                 continue
             code = store_file(os.path.join(root, keys.key(self.groups.coords(group))), stored, fsync)
             if code:
                 self._status[position] = FAILED
                 self._errors.append((group, code))
+                self.stop()
 
-    def _encode(self, position: int) -> bytes | None:
+    def _encode(self, position: int) -> bytes | EllipsisType | None:
         group = int(self._which[position])
         slots = dict(zip(self.groups.inner(group).tolist(), self.groups.slots(group).tolist()))
         counts = self.groups.chunks_per_shard(group)
         if not all(self.plan.whole(slot) for slot in slots.values()) or len(slots) != self._inside(group):
             self._status[position] = FAILED
-            return None
+            return ...
         self._status[position] = DONE
         chunks = {i: encode_chunk(self, slots[i]) for i in write_sequence(counts, self.write_order) if i in slots}
         return self._assemble({i: chunk for i, chunk in chunks.items() if chunk is not None}, math.prod(counts))
