@@ -90,7 +90,9 @@ class ArrayConfig:
     locking
         Whom writes to parts of chunks, appends, resizes and changes of attributes wait for. "thread": threads and tasks
         of this process; that is always on. "process": other processes with the same setting, too, by lock files beside
-        the data. "process:<folder>": the same, by lock files in a folder.
+        the data, or, in object stores that compare before they store, by comparing and by objects that serve as locks
+        (the setting ``array.lock_lease_seconds`` says how long those of a dead process last; clocks need not agree,
+        only go at about the same rate). "process:<folder>": the same, by lock files in a folder.
     chunk_cache_bytes
         Up to so many bytes of decoded chunks are kept in this process, for reads that touch few chunks; 0 for none.
         They are used only while the store says that the stored value is still the same, so what was written is seen,

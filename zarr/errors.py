@@ -27,6 +27,7 @@ __all__ = [
     "DataTypeValidationError",
     "FolderInPlaceError",
     "GroupNotFoundError",
+    "LockLostError",
     "MetadataValidationError",
     "NegativeStepError",
     "NodeNotFoundError",
@@ -148,6 +149,10 @@ class ChunkNotFoundError(BaseZarrError):
 
 class ArrayTooLargeError(BaseZarrError, MemoryError):
     """What was asked for, or what a document says of its size, does not fit in memory."""
+
+
+class LockLostError(BaseZarrError, OSError):
+    """A lock among processes ran out while it was held, or another process changed what this one was changing."""
 
 
 class NotAValueError(BaseZarrError, OSError):

@@ -58,6 +58,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
         "sharding_coalesce_max_bytes": 16 << 20,
         "allow_unsafe_pickle_decode": False,
         "locking": "thread",
+        "lock_lease_seconds": 20.0,
         "chunk_cache_bytes": 0,
         "array_namespace": False,
     },

@@ -17,7 +17,7 @@ import zarr_core
 from zarr.dtype.base import empty_array
 from zarr.errors import ChunkError, ChunkNotFoundError, NothingToStoreError
 from zarr.runners.chunk_cache import CHUNKS
-from zarr.steps.requests import Await, Delete, Gather, Get, Hold, Put, Stamp, Steps, Transfer
+from zarr.steps.requests import Await, ChangedMeanwhileError, Delete, Gather, Get, Hold, Put, Stamp, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
@@ -217,17 +217,23 @@ def write_chunk_steps(
     key = layout.key(slot.coords)
     try:
         chain = layout.chain if layout.regular else layout.chain_for(slot.chunk_shape)
-        yield Hold((key,), "chunk", layout.scope)
+        matched = yield Hold((key,), "chunk", layout.scope, True)
         if slot.whole and fields is None:
-            chunk = whole_chunk(layout, slot, value)
-        else:
+            yield from put_chunk_steps(layout, chain, key, whole_chunk(layout, slot, value), skip_filled)
+            return
+        while True:
             raw = yield Get(key)
             if raw is None:
                 chunk = new_chunk(layout, slot.chunk_shape)
             else:
                 chunk = np.array((yield from decode_steps(chain, raw)))
             gather_into(chunk, value, slot, fields)
-        yield from put_chunk_steps(layout, chain, key, chunk, skip_filled)
+            try:
+                # A store that compares before it stores does not before it deletes.
+                yield from put_chunk_steps(layout, chain, key, chunk, skip_filled and not matched)
+            except ChangedMeanwhileError:
+                continue
+            return
     except Exception as error:
         note_place(error, layout, key, "writing")
         raise

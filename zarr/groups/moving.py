@@ -55,8 +55,9 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
     yield Gather(_copy_steps(key, target) for key, target in targets if key in publishing)
     yield from delete_node_steps(old)
     documents = yield from _documents_steps(target for _, target in targets)
-    for changes in ({old: {}}, documents):
-        yield from record_changes_steps(handle.store, changes, locking=locking_of(handle))
+    locking = locking_of(handle)
+    yield from record_changes_steps(handle.store, {old: {}}, locking=locking)
+    yield from record_changes_steps(handle.store, documents, locking=locking)
 
 
 def _copy_steps(source: str, dest: str) -> Steps[None]:

@@ -19,9 +19,10 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.logs import SWITCH, TRACING
 from zarr.runners.crossing import first_error
 from zarr.runners.inline import InlineRunner, range_limits, staged
+from zarr.runners.leases import Fence
 from zarr.runners.lock_table import LOCKS, MAX_READINGS, CalledOff
 from zarr.runners.locks import Holder, lock_prefix
-from zarr.runners.process_locks import lock_paths
+from zarr.runners.process_locks import lock_folder, lock_paths
 from zarr.runners.resources import get_executor
 from zarr.runners.streaming import DIRECT_BYTES, apart, receive, send
 from zarr.runners.tracing import is_tracing, traced
@@ -46,6 +47,7 @@ from zarr.steps.requests import (
     Steps,
     Transfer,
 )
+from zarr.storage.keys import LOCKS_FOLDER, is_lock
 
 if TYPE_CHECKING:
     import asyncio
@@ -233,6 +235,8 @@ class _Coroutines:
                     handler = handlers.get(type(request))
                     if handler is None:
                         reply = await self._scoped(request, holder)
+                    elif holder.fence is not None:
+                        reply = await self._fenced(request, holder.fence)
                     else:
                         async with request_gate():
                             reply = await handler(request)
@@ -245,7 +249,43 @@ class _Coroutines:
             return result
         finally:
             steps.close()
-            holder.release()
+            try:
+                if holder.leased:
+                    await holder.end_leases()
+            finally:
+                holder.release()
+
+    async def _fenced(self, request: Any, fence: Fence) -> Any:
+        """Answer a request of an operation that keeps other processes out by means of the store."""
+        kind = type(request)
+        if kind in (Put, Delete, DeletePrefix):
+            fence.check()
+        async with request_gate():
+            if kind is Put and fence.seen.get(request.key, Fence.UNREAD) is not Fence.UNREAD:
+                change = self._store.set_if_match(request.key, request.value, fence.seen[request.key])
+                if not await completed(change):
+                    raise fence.changed(request.key, self._store)
+                reply = None
+            else:
+                reply = await self._handlers[kind](request)
+        if kind is Put or (kind is Get and request.byte_range is None):
+            fence.note(request.key, request.value if kind is Put else reply)
+        return reply
+
+    async def _hold(self, request: Hold, holder: Holder) -> bool:
+        """Take locks; True where other processes are not kept out, but values compared before they are replaced."""
+        scope = request.scope
+        if scope is None or lock_folder(self._store, scope) is not None or not self._store.supports_set_if_match:
+            await _hold(self._store, holder, request)
+            return False
+        await holder.acquire_async(request.keys, request.family)
+        if request.again:
+            holder.fence = holder.fence or Fence()
+        else:
+            await holder.lease(self._store, scope, request.keys, request.family)
+        assert holder.fence is not None
+        holder.fence.watch(request.keys, request.again)
+        return request.again
 
     async def _scoped(self, request: Any, holder: Holder) -> Any:
         """Answer the requests that are no single call of the store, and so do not pass the gate themselves."""
@@ -256,12 +296,15 @@ class _Coroutines:
             jobs = (partial(self.run, child, holder) for child in request.steps)
             return await windowed(jobs, concurrency() if request.lean else 2 * concurrency())
         if kind is Hold:
-            await _hold(self._store, holder, request)
-            return None
+            return await self._hold(request, holder)
         if kind is Stamp:
             return None
         if kind is GetMany:
-            return await windowed((partial(self._gated, Get(key)) for key in request.keys), concurrency())
+            found = await windowed((partial(self._gated, Get(key)) for key in request.keys), concurrency())
+            if holder.fence is not None:
+                for key, value in zip(request.keys, found, strict=True):
+                    holder.fence.note(key, value)
+            return found
         if kind is Await:
             return await request.factory()
         if kind is GetParts:
@@ -344,10 +387,10 @@ class _Coroutines:
     async def _list(self, request: List) -> list[str]:
         prefix = request.prefix
         found = self._store.list_prefix(prefix.rstrip("/") + "/") if prefix else self._store.list()
-        return [key async for key in found]
+        return [key async for key in found if not is_lock(key)]
 
     async def _list_dir(self, request: ListDir) -> list[str]:
-        return [name async for name in self._store.list_dir(request.prefix)]
+        return [name async for name in self._store.list_dir(request.prefix) if name != LOCKS_FOLDER]
 
     async def _size(self, request: Size) -> int | None:
         try:

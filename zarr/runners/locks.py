@@ -14,12 +14,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from zarr.runners.leases import Fence, Lease, lease_keys, take_lease
 from zarr.runners.lock_table import LOCKS, Claim
 from zarr.runners.process_locks import LockedFile, lock_file, lock_file_async
 from zarr.steps.requests import FAMILY_RANK
 
 if TYPE_CHECKING:
-    from zarr.steps.requests import Transfer
+    from zarr.steps.requests import LockScope, Transfer
 
 logger = logging.getLogger("zarr.runners")
 
@@ -60,8 +61,8 @@ class Holder:
     """
 
     __slots__ = (
-        "_above", "_claim", "_files", "_in_thread", "_prefix", "_top", "_top_file", "after", "called_off", "names",
-        "thread",
+        "_above", "_claim", "_files", "_in_thread", "_leases", "_prefix", "_top", "_top_file", "after", "called_off",
+        "fence", "names", "thread",
     )  # fmt: skip
 
     def __init__(self, prefix: str, above: Holder | None = None, called_off: threading.Event | None = None) -> None:
@@ -75,8 +76,12 @@ class Holder:
         self.thread = threading.get_ident()
         self._top: tuple[int, str] = (-1, "")
         self._top_file = ""
+        self._leases: list[Lease] = []
+        self.fence: Fence | None = None
         self.called_off = called_off
         if above is not None:
+            if above.fence is not None:
+                self.fence = Fence(above.fence)
             self._top, self._top_file, self.called_off = above._top, above._top_file, above.called_off
 
     def _chain(self) -> Iterator[Holder]:
@@ -179,6 +184,27 @@ class Holder:
             await LOCKS.acquire_async(f"file:{path}")
             self.names.append(f"file:{path}")
             self._files.append(await lock_file_async(path))
+
+    async def lease(self, store: Any, scope: LockScope, keys: Sequence[str], family: str) -> None:
+        """Keep other processes out by leases in the store itself, or by watching what is read."""
+        if self.fence is None:
+            self.fence = Fence()
+        for key in self.wanted_files(lease_keys(scope, keys, family)):
+            name = f"file:{self._prefix}/{key}"
+            await LOCKS.acquire_async(name)
+            self.names.append(name)
+            self._leases.append(await take_lease(store, key))
+            self.fence.leases.append(self._leases[-1])
+
+    async def end_leases(self) -> None:
+        """Let go of the leases of this generator; before :meth:`release`."""
+        while self._leases:
+            await self._leases.pop().end()
+
+    @property
+    def leased(self) -> bool:
+        """Whether this generator has leases of its own."""
+        return bool(self._leases)
 
     def claims(self, request: Transfer) -> bool:
         """Claim all keys of a bulk write at once; False where they have to be taken one by one.

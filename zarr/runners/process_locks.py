@@ -245,23 +245,33 @@ def lock_paths(store: Any, scope: LockScope, keys: Sequence[str], family: str) -
     ValueError
         If the store has no place for lock files and the scope names none.
     """
-    folder = scope.folder
+    folder = lock_folder(store, scope)
     if folder is None:
-        find = getattr(store, "lock_folder", None)
-        folder = None if find is None else find(scope.path)
-        if folder is None:
-            raise ValueError(
-                f"{store} has no place for lock files beside its data, so locking='process' needs a folder that all "
-                "processes see: give synchronizer=zarr.ProcessSynchronizer(folder), or locking='process:<folder>'"
-            )
-        if not folder:
-            return []
+        raise ValueError(
+            f"{store} has no place for lock files beside its data, nor does it compare before it stores, so "
+            "locking='process' needs a folder that all processes see: give "
+            "synchronizer=zarr.ProcessSynchronizer(folder), or locking='process:<folder>'"
+        )
+    return [os.path.join(folder, name) for name in lock_names(scope, keys, family)] if folder else []
+
+
+def lock_folder(store: Any, scope: LockScope) -> str | None:
+    """Where the lock files of a scope lie; empty where no other process can reach the data, None where nothing can."""
+    if scope.folder is not None:
+        return scope.folder
+    find = getattr(store, "lock_folder", None)
+    found: str | None = None if find is None else find(scope.path)
+    return found
+
+
+def lock_names(scope: LockScope, keys: Sequence[str], family: str) -> list[str]:
+    """What the locks are called that stand for some keys, in the order in which all take them."""
     if family == "node":
-        return [os.path.join(folder, "0.node")]
+        return ["0.node"]
     # Keys count from the node: processes may have opened stores that begin at different folders.
     skip = len(scope.path) + 1 if scope.path else 0
     stripes = sorted({zlib.crc32(key[skip:].encode()) % STRIPES for key in keys})
-    return [os.path.join(folder, f"1.chunks.{stripe:02x}") for stripe in stripes]
+    return [f"1.chunks.{stripe:02x}" for stripe in stripes]
 
 
 def _before_fork() -> None:

@@ -255,6 +255,10 @@ class LockScope(NamedTuple):
         return cls(path, locking.partition(":")[2] or None)
 
 
+class ChangedMeanwhileError(Exception):
+    """A value was not stored, since another process has changed it since it was read."""
+
+
 class Hold(Request):
     """Lock keys against others in this process until the asking generator (with all it delegates to) has ended.
 
@@ -262,12 +266,18 @@ class Hold(Request):
     same generator, or of one that it gathers, must not ask for keys that come before: that is how deadlocks are kept
     out. Keys that are held already, by this generator or by one above it in a Gather, are not taken twice. To let keys
     go earlier, gather the steps that need them: ``yield Gather([locked_steps()])``.
-    With a ``scope``, other processes that hold with the same one are kept out, too.
+    With a ``scope``, other processes that hold with the same one are kept out, too. Where the asking steps say that
+    they can go back to reading (``again``), a runner may answer True: other processes are not kept out then, a value
+    is replaced only if it is what was read last, and a ``ChangedMeanwhileError`` is thrown in at the ``Put`` where it
+    is not.
     """
 
-    __slots__ = ("family", "keys", "scope")
+    __slots__ = ("again", "family", "keys", "scope")
 
-    def __init__(self, keys: Sequence[str], family: Family = "chunk", scope: LockScope | None = None) -> None:
+    def __init__(
+        self, keys: Sequence[str], family: Family = "chunk", scope: LockScope | None = None, again: bool = False
+    ) -> None:
+        self.again = again
         self.keys = keys
         self.family = family
         self.scope = scope
@@ -387,6 +397,7 @@ class Await(Request):
 
 __all__ = [
     "Await",
+    "ChangedMeanwhileError",
     "Delete",
     "DeletePrefix",
     "Gather",

@@ -24,6 +24,17 @@ _FORBIDDEN = re.compile(r"(?:^|/)\.{0,2}(?:/|$)|[\\\0]|^[A-Za-z]:")
 _PARTIAL = re.compile(r"^\..*\.([0-9a-f]+)-([0-9a-f]+)\.partial$|\.[0-9a-f]{32}\.partial$", re.DOTALL)
 
 
+def is_lock(key: str) -> bool:
+    """Whether a key names what processes lock, and so no value of anybody's.
+
+    Examples
+    --------
+    >>> is_lock("a/.zarr-locks/0.node"), is_lock("a/zarr.json")
+    (True, False)
+    """
+    return f"/{LOCKS_FOLDER}/" in f"/{key}"
+
+
 def check_key(key: str) -> None:
     """Refuse a key that could reach outside its store.
 

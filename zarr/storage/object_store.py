@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import os
 import pickle
 from collections.abc import AsyncGenerator, Iterable
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.buffer.core import Buffer
-from zarr.storage.keys import check_key, check_prefix, dir_prefix
+from zarr.storage.keys import LOCKS_FOLDER, check_key, check_prefix, dir_prefix, is_lock
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -90,6 +91,11 @@ class ObjectStore(Store, Generic[T_Store]):
         """Under which name the keys of this store are locked."""
         text = repr(self.store)
         return f"object_store:{id(self.store)}" if text.startswith("MemoryStore") else f"object_store:{text}"
+
+    def lock_folder(self, path: str) -> str | None:
+        """Where the lock files of a node lie: beside its data, where that is in a local folder."""
+        root = getattr(self.store, "prefix", None) if type(self.store).__name__ == "LocalStore" else None
+        return None if root is None else os.path.join(root, path, LOCKS_FOLDER)
 
     @property
     def supports_writes(self) -> bool:
@@ -194,7 +200,8 @@ class ObjectStore(Store, Generic[T_Store]):
 
     async def getsize_prefix(self, prefix: str) -> int:
         """How many bytes all keys under the prefix hold; one listing tells."""
-        return sum([int(meta["size"]) async for meta in self._objects(dir_prefix(check_prefix(prefix)))])
+        folder = dir_prefix(check_prefix(prefix))
+        return sum([int(meta["size"]) async for meta in self._objects(folder) if not is_lock(meta["path"])])
 
     async def _objects(self, prefix: str) -> AsyncGenerator[Any, None]:
         import obstore
@@ -206,12 +213,14 @@ class ObjectStore(Store, Generic[T_Store]):
     async def list(self) -> AsyncGenerator[str, None]:
         """All keys."""
         async for meta in self._objects(""):
-            yield meta["path"]
+            if not is_lock(meta["path"]):
+                yield meta["path"]
 
     async def list_prefix(self, prefix: str) -> AsyncGenerator[str, None]:
         """All keys under the prefix, which names a folder."""
         async for meta in self._objects(check_prefix(prefix)):
-            yield meta["path"]
+            if not is_lock(meta["path"]):
+                yield meta["path"]
 
     async def list_dir(self, prefix: str) -> AsyncGenerator[str, None]:
         """The names directly under the prefix, in order."""
@@ -221,7 +230,7 @@ class ObjectStore(Store, Generic[T_Store]):
         found = await obstore.list_with_delimiter_async(self.store, prefix=start or None)
         names = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
         # A service may list the marker of the folder itself, too: it is no name below the folder.
-        paths = {name.rstrip("/") for name in names} - {prefix.rstrip("/")}
+        paths = {name.rstrip("/") for name in names} - {prefix.rstrip("/"), start + LOCKS_FOLDER}
         for name in sorted(path.removeprefix(start) for path in paths):
             yield name
 

@@ -1,0 +1,244 @@
+"""Processes that share a store without a folder for lock files: nothing is lost, and the dead hold up nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from tests.trust.together import rounds, run_together
+from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import LockLostError
+from zarr.runners.leases import take_lease
+from zarr.runners.lock_table import LOCKS
+from zarr.storage import ObjectStore, SQLiteStore, WrapperStore
+from zarr.storage.keys import is_lock
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="posix only")
+PROCESS = {"locking": "process"}
+
+
+class Remote(WrapperStore[Any]):
+    """A store of coroutines that compares before it stores, as an object store does."""
+
+    async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
+        await asyncio.sleep(0)
+        return await self._store.get(key, prototype, byte_range)
+
+    def lock_folder(self, path: str) -> None:
+        return None
+
+
+class Stranger(Remote):
+    """One that locks nothing together with others of this process: as if it were in a process of its own."""
+
+    @property
+    def lock_prefix(self) -> str:
+        return f"stranger:{id(self)}"
+
+
+def strangers(kind: str, folder: Path, count: int = 4) -> list[Any]:
+    if kind == "sqlite":
+        return [Stranger(SQLiteStore(folder / "data")) for _ in range(count)]
+    obstore = pytest.importorskip("obstore.store")
+    shared = ObjectStore(obstore.MemoryStore())
+    return [Stranger(shared) for _ in range(count)]
+
+
+@pytest.fixture(autouse=True)
+def short_leases() -> Any:
+    with zarr.config.set({"array.lock_lease_seconds": 1.5}):
+        yield
+
+
+KINDS = ["sqlite", "obstore"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shards", [None, (16, 16)])
+def test_partial_writes(kind: str, shards: Any, tmp_path: Path) -> None:
+    stores = strangers(kind, tmp_path)
+    zarr.create_array(stores[0], shape=(16, 16), chunks=(8, 8), shards=shards, dtype="i4")
+    arrays = [zarr.open_array(store, mode="r+", config=PROCESS) for store in stores]
+    for turn in range(1, rounds(3, 25) + 1):
+        run_together([lambda n=n: arrays[n].__setitem__((slice(n, 16, 4), slice(None)), turn + n) for n in range(4)])
+        np.testing.assert_array_equal(arrays[0][:, 0], turn + np.arange(16) % 4)
+    assert len(LOCKS) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_emptied_parts(kind: str, tmp_path: Path) -> None:
+    """A chunk that becomes all fill is not deleted under a writer who has read it before."""
+    stores = strangers(kind, tmp_path, 2)
+    zarr.create_array(stores[0], shape=8, chunks=8, dtype="i4")
+    arrays = [zarr.open_array(store, mode="r+", config=PROCESS) for store in stores]
+    for turn in range(1, rounds(10, 100) + 1):
+        arrays[0][:4] = turn
+        run_together(
+            [lambda: arrays[0].__setitem__(slice(0, 4), 0), lambda: arrays[1].__setitem__(slice(4, 8), turn % 3)]
+        )
+        assert arrays[0][:].tolist() == [0] * 4 + [turn % 3] * 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_appends_attributes_and_members(kind: str, tmp_path: Path) -> None:
+    stores = strangers(kind, tmp_path)
+    zarr.create_group(stores[0]).create_array("a", shape=0, chunks=3, dtype="i4")
+    zarr.consolidate_metadata(stores[0])
+    many = rounds(2, 10)
+
+    def work(number: int) -> None:
+        with zarr.config.set({"array.locking": "process"}):
+            group = zarr.open_group(stores[number], mode="r+", use_consolidated=False)
+            for i in range(many):
+                group["a"].append([number * many + i])
+                group["a"].attrs[f"{number}-{i}"] = i
+                group.create_array(f"{number}-{i}", shape=1, dtype="i4")
+
+    run_together([lambda n=n: work(n) for n in range(4)])
+    group = zarr.open_group(stores[0], mode="r", use_consolidated=False)
+    assert sorted(group["a"][:].tolist()) == list(range(4 * many))
+    assert len(group["a"].attrs) == 4 * many
+    copy = zarr.open_group(stores[0], mode="r", use_consolidated=True)
+    assert sorted(copy.keys()) == sorted(group.keys())
+    assert len(list(copy.keys())) == 4 * many + 1
+    assert not any(is_lock(key) or key.startswith(".") for key in group.keys())
+
+
+def append_remote(number: int, store: Any, times: int) -> None:
+    array = zarr.open_array(store, mode="r+", config=PROCESS)
+    for i in range(times):
+        array.append([number * times + i])
+
+
+@pytest.mark.slow
+def test_processes(tmp_path: Path) -> None:
+    store = Remote(SQLiteStore(tmp_path / "data"))
+    zarr.create_array(store, shape=0, chunks=4, dtype="i4", config=PROCESS)
+    context = multiprocessing.get_context("spawn")
+    times = rounds(5, 25)
+    processes = [context.Process(target=append_remote, args=(number, store, times)) for number in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(120)
+    assert sorted(zarr.open_array(store, mode="r")[:].tolist()) == list(range(3 * times))
+
+
+HOLD = """
+import asyncio, sys, zarr
+from tests.trust.test_leases import Remote
+from zarr.runners.leases import take_lease
+from zarr.storage import SQLiteStore
+
+async def main():
+    lease = await take_lease(Remote(SQLiteStore(sys.argv[1])), sys.argv[2])
+    print("held", flush=True)
+    await asyncio.sleep(600)
+
+with zarr.config.set({"array.lock_lease_seconds": 1.5}):
+    asyncio.run(main())
+"""
+
+
+@posix
+def test_killed_holder_holds_up_nobody_for_long(tmp_path: Path) -> None:
+    store = Remote(SQLiteStore(tmp_path / "data"))
+    array = zarr.create_array(store, shape=0, chunks=4, dtype="i4", config=PROCESS)
+    command = [sys.executable, "-c", HOLD, str(tmp_path / "data"), ".zarr-locks/0.node"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        done = threading.Event()
+        writer = threading.Thread(target=lambda: (array.append([7]), done.set()))
+        writer.start()
+        assert not done.wait(2.5), "the lease lasts while its holder lives"
+        process.send_signal(signal.SIGKILL)
+        begin = time.monotonic()
+        assert done.wait(10)
+        assert time.monotonic() - begin > 0.5
+        writer.join()
+    assert array[:].tolist() == [7]
+
+
+async def test_a_lease_that_ran_out_stores_nothing(tmp_path: Path) -> None:
+    store = Remote(SQLiteStore(tmp_path / "data"))
+    with zarr.config.set({"array.lock_lease_seconds": 0.3}):
+        lease = await take_lease(store, "lock")
+        lease.check()
+        assert lease._renewal is not None
+        lease._renewal.cancel()  # as in a process that is stopped for a while
+        other = await asyncio.wait_for(take_lease(store, "lock"), 5)
+        with pytest.raises(LockLostError, match="lock_lease_seconds"):
+            lease.check()
+        other.check()
+        await lease.end()
+        other.check()
+        await other.end()
+        await (await asyncio.wait_for(take_lease(store, "lock"), 1)).end()
+
+
+async def test_a_waiting_task_can_be_cancelled(tmp_path: Path) -> None:
+    store = Remote(SQLiteStore(tmp_path / "data"))
+    lease = await take_lease(store, "lock")
+    task = asyncio.ensure_future(take_lease(store, "lock"))
+    await asyncio.sleep(0.1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    lease.check()
+    await lease.end()
+    await (await asyncio.wait_for(take_lease(store, "lock"), 1)).end()
+
+
+def test_a_document_that_changed_under_a_lease_is_not_replaced(tmp_path: Path) -> None:
+    """Whoever does not heed the locks: what the others read is not stored over."""
+    inner = SQLiteStore(tmp_path / "data")
+
+    class Meddled(Remote):
+        armed = False
+
+        async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
+            found = await self._store.get(key, prototype, byte_range)
+            if self.armed and key == "zarr.json":
+                self.armed = False
+                inner.set_sync(key, default_buffer_prototype().buffer.from_bytes(found.to_bytes() + b" "))
+            return found
+
+    store = Meddled(inner)
+    array = zarr.create_array(store, shape=0, chunks=4, dtype="i4", config=PROCESS)
+    store.armed = True
+    with pytest.raises(LockLostError, match="zarr.json"):
+        array.attrs["a"] = 1
+    array.attrs["a"] = 1
+    assert dict(zarr.open_array(store, mode="r").attrs) == {"a": 1}
+
+
+def test_local_folders_behind_obstore_use_lock_files(tmp_path: Path) -> None:
+    obstore = pytest.importorskip("obstore.store")
+    store = ObjectStore(obstore.LocalStore(tmp_path, mkdir=True))
+    group = zarr.create_group(store)
+    array = group.create_array("a", shape=8, chunks=4, dtype="i4", config=PROCESS)
+    array[1:3] = 7
+    array.append(np.zeros(1, "i4"))
+    assert (tmp_path / "a/.zarr-locks/0.node").is_file()
+
+    async def look() -> list[Any]:
+        keys = [key async for key in store.list()]
+        below = [key async for key in store.list_prefix("a/")]
+        return [sorted(keys), sorted(below), [name async for name in store.list_dir("a")]]
+
+    keys, below, names = asyncio.run(look())
+    assert keys == ["a/c/0", "a/zarr.json", "zarr.json"]
+    assert below == ["a/c/0", "a/zarr.json"]
+    assert names == ["c", "zarr.json"]
