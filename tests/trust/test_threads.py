@@ -1,101 +1,192 @@
-"""Threads that write parts of one chunk or shard lose nothing: partial writes lock their key."""
+"""Threads and tasks that work on the same array lose nothing."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+import asyncio
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import zarr
-from zarr.storage import LocalStore, MemoryStore
+from tests.trust.together import make_store, rounds, run_together
+from zarr.errors import ContainsArrayError
+from zarr.storage import MemoryStore
+
+KINDS = ["local", "memory"]
+STORES = ["local", "memory", "zip", "sqlite"]
 
 
-def run_together(actions: list[Callable[[], Any]]) -> None:
-    """Start every action at once in a thread of its own; raise the first error."""
-    barrier, errors = threading.Barrier(len(actions)), []
-
-    def run(action: Callable[[], Any]) -> None:
-        barrier.wait()
-        try:
-            action()
-        except BaseException as error:  # handed to the caller below
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(action,)) for action in actions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
+def opened(array: Any, count: int) -> list[Any]:
+    """The array, and others of the same store."""
+    return [array, *(zarr.open_array(array.store, mode="r+") for _ in range(count - 1))]
 
 
-def make_store(kind: str, folder: Any) -> Any:
-    return LocalStore(folder) if kind == "local" else MemoryStore()
-
-
-@pytest.mark.parametrize("kind", ["local", "memory"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shards", [None, (16, 16)])
-def test_partial_writes_by_threads_keep_every_update(kind: str, shards: Any, tmp_path: Any) -> None:
-    for round_number in range(20):
-        array = zarr.create_array(
-            make_store(kind, tmp_path / str(round_number)), shape=(16, 16), chunks=(8, 8), shards=shards, dtype="i4"
-        )
-        handles = [array, *(zarr.open_array(array.store, mode="r+") for _ in range(7))]
+def test_partial_writes_keep_every_update(kind: str, shards: Any, tmp_path: Path) -> None:
+    def write(row: int, handle: Any) -> None:
+        handle[row * 2, :] = row + 1
+        handle[row * 2 + 1, ::3] = row + 1
 
-        def write(row: int, handle: Any) -> None:
-            handle[row * 2, :] = row + 1
-            handle[row * 2 + 1, ::3] = row + 1
-
-        run_together([lambda r=r, h=h: write(r, h) for r, h in enumerate(handles)])
-        expected = np.zeros((16, 16), "i4")
-        for row in range(8):
-            expected[row * 2, :] = row + 1
-            expected[row * 2 + 1, ::3] = row + 1
+    expected = np.zeros((16, 16), "i4")
+    for row in range(8):
+        expected[row * 2, :] = row + 1
+        expected[row * 2 + 1, ::3] = row + 1
+    for number in range(rounds(5, 100)):
+        store = make_store(kind, tmp_path / str(number))
+        array = zarr.create_array(store, shape=(16, 16), chunks=(8, 8), shards=shards, dtype="i4")
+        run_together([partial(write, row, handle) for row, handle in enumerate(opened(array, 8))])
         np.testing.assert_array_equal(array[...], expected)
 
 
-@pytest.mark.parametrize("kind", ["local", "memory"])
-def test_appends_by_threads_all_stay(kind: str, tmp_path: Any) -> None:
-    array = zarr.create_array(make_store(kind, tmp_path), shape=(0, 4), chunks=(3, 4), dtype="i4")
-    handles = [zarr.open_array(array.store, mode="r+") for _ in range(8)]
+@pytest.mark.parametrize("kind", KINDS)
+def test_resizes_and_appends(kind: str, tmp_path: Path) -> None:
+    """Resizes along one axis and appends along the other: neither undoes the other, and no row is lost."""
+
+    def append(handle: Any, number: int) -> None:
+        width = handle.shape[1]
+        while True:
+            try:
+                handle.append(np.full((1, width), number + 1, "i4"))
+            except ValueError:  # the other axis was resized in between
+                width = zarr.open_array(handle.store, mode="r").shape[1]
+                continue
+            return
+
+    for turn in range(rounds(4, 100)):
+        array = zarr.create_array(make_store(kind, tmp_path / str(turn)), shape=(0, 4), chunks=(3, 4), dtype="i4")
+        first, second, third, fourth = opened(array, 4)
+        run_together(
+            [
+                partial(append, first, 0),
+                partial(append, second, 1),
+                partial(append, third, 2),
+                lambda handle=fourth: handle.update_attributes({"a": 1}),
+            ]
+        )
+        run_together([partial(handle.resize, (3, 5 + n)) for n, handle in enumerate(opened(array, 3))])
+        found = zarr.open_array(array.store, mode="r")
+        assert found.shape[0] == 3
+        assert found.shape[1] in (5, 6, 7)
+        assert sorted(found[:, 0].tolist()) == [1, 2, 3]
+        assert found.attrs["a"] == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_attribute_updates_all_stay(kind: str, tmp_path: Path) -> None:
+    def update(handle: Any, number: int) -> None:
+        for i in range(3):
+            handle.attrs[f"{number}-{i}"] = i
+
+    for turn in range(rounds(2, 50)):
+        group = zarr.create_group(make_store(kind, tmp_path / str(turn)))
+        array = group.create_array("a", shape=1, dtype="i4")
+        handles = [group, array, zarr.open_group(group.store), zarr.open_array(group.store, path="a")]
+        run_together([partial(update, handle, number) for number, handle in enumerate(handles)])
+        assert len(zarr.open_group(group.store, mode="r").attrs) == 6
+        assert len(zarr.open_array(group.store, path="a", mode="r").attrs) == 6
+
+
+@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("with_data", [False, True])
+def test_one_creator_wins(kind: str, with_data: bool, tmp_path: Path) -> None:
+    store = make_store(kind, tmp_path)
+    zarr.create_group(store)
+
+    def create(number: int, turn: int, won: list[int]) -> None:
+        how: dict[str, Any] = {"data": np.full(8, number)} if with_data else {"shape": 8, "dtype": "i8"}
+        try:
+            zarr.create_array(store, name=f"{turn}", chunks=2, attributes={"by": number}, **how)
+        except ContainsArrayError:
+            return
+        won.append(number)
+
+    for turn in range(rounds(5, 60)):
+        won: list[int] = []
+        run_together([partial(create, number, turn, won) for number in range(4)])
+        assert len(won) == 1
+        array = zarr.open_array(store, path=f"{turn}", mode="r")
+        assert array.attrs["by"] == won[0]
+        assert array[:].tolist() == [won[0] if with_data else 0] * 8
+    store.close()
+
+
+@pytest.mark.parametrize("kind", STORES)
+async def test_one_creator_among_tasks_wins(kind: str, tmp_path: Path) -> None:
+    store = make_store(kind, tmp_path)
+
+    async def create(number: int, turn: int) -> int:
+        try:
+            await zarr.api.asynchronous.create_array(
+                store=store, name=f"{turn}", data=np.full(8, number), chunks=2, attributes={"by": number}
+            )
+        except ContainsArrayError:
+            return 0
+        return 1
+
+    for turn in range(rounds(5, 60)):
+        assert sum(await asyncio.gather(*(create(number, turn) for number in range(4)))) == 1
+        array = zarr.open_array(store, path=f"{turn}", mode="r")
+        assert set(array[:].tolist()) == {array.attrs["by"]}
+    store.close()
+
+
+# --------------------------------------------------------------------------------------------- appends
+
+APPENDS = 100
+
+
+@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("objects", [1, 10])
+def test_appends_by_threads_all_stay(kind: str, objects: int, tmp_path: Path) -> None:
+    for turn in range(rounds(1, 5)):
+        store = make_store(kind, tmp_path / str(turn))
+        handles = opened(zarr.create_array(store, shape=(0, 4), chunks=(3, 4), dtype="i4"), objects)
+
+        def append(number: int, handles: list[Any] = handles) -> None:
+            for i in range(number, APPENDS, 10):
+                handles[i % objects].append(np.full((1, 4), i, "i4"))
+
+        run_together([partial(append, number) for number in range(10)])
+        rows = zarr.open_array(store, mode="r")[...]
+        assert sorted(rows[:, 0].tolist()) == list(range(APPENDS))
+        assert (rows == rows[:, :1]).all()
+        store.close()
+
+
+@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("objects", [1, 10])
+async def test_appends_by_tasks_all_stay(kind: str, objects: int, tmp_path: Path) -> None:
+    for turn in range(rounds(1, 5)):
+        store = make_store(kind, tmp_path / str(turn))
+        handles = [a.async_array for a in opened(zarr.create_array(store, shape=0, chunks=3, dtype="i4"), objects)]
+        await asyncio.gather(*(handles[i % objects].append(np.array([i], "i4")) for i in range(APPENDS)))
+        assert sorted(zarr.open_array(store, mode="r")[:].tolist()) == list(range(APPENDS))
+        store.close()
+
+
+@pytest.mark.parametrize("objects", [1, 10])
+def test_appends_by_threads_with_loops_of_their_own_all_stay(objects: int, tmp_path: Path) -> None:
+    store = make_store("local", tmp_path)
+    handles = [a.async_array for a in opened(zarr.create_array(store, shape=0, chunks=3, dtype="i4"), objects)]
+
+    async def append(number: int) -> None:
+        await asyncio.gather(*(handles[i % objects].append(np.array([i])) for i in range(number, APPENDS, 10)))
+
+    run_together([lambda n=n: asyncio.run(append(n)) for n in range(10)])
+    assert sorted(zarr.open_array(store, mode="r")[:].tolist()) == list(range(APPENDS))
+
+
+@pytest.mark.parametrize("objects", [1, 10])
+def test_two_appends_by_each_of_fifty_threads(objects: int) -> None:
+    handles = opened(zarr.create_array(MemoryStore(), shape=0, chunks=7, dtype="i4"), objects)
 
     def append(number: int) -> None:
-        for i in range(5):
-            handles[number].append(np.full((1, 4), number * 5 + i + 1, "i4"))
+        for i in (number, number + 50):
+            handles[i % objects].append([i])
 
-    run_together([lambda n=n: append(n) for n in range(8)])
-    rows = zarr.open_array(array.store, mode="r")[:, 0]
-    assert sorted(rows.tolist()) == list(range(1, 41))
-
-
-def test_attribute_updates_by_threads_all_stay() -> None:
-    group = zarr.create_group(MemoryStore())
-    handles = [zarr.open_group(group.store, mode="r+") for _ in range(8)]
-
-    def update(number: int) -> None:
-        for i in range(5):
-            handles[number].attrs[f"{number}-{i}"] = i
-
-    run_together([lambda n=n: update(n) for n in range(8)])
-    assert len(zarr.open_group(group.store, mode="r").attrs) == 40
-
-
-def test_one_creator_wins(tmp_path: Any) -> None:
-    for round_number in range(20):
-        store = LocalStore(tmp_path / str(round_number))
-        outcomes: list[int] = []
-
-        def create(number: int, store: Any = store, outcomes: list[int] = outcomes) -> None:
-            try:
-                zarr.create_array(store, shape=(4,), dtype="i4", attributes={"by": number})
-                outcomes.append(number)
-            except zarr.errors.ContainsArrayError:
-                pass
-
-        run_together([lambda n=n: create(n) for n in range(4)])
-        assert len(outcomes) == 1
-        assert zarr.open_array(store, mode="r").attrs["by"] == outcomes[0]
+    run_together([partial(append, number) for number in range(50)])
+    assert sorted(zarr.open_array(handles[0].store, mode="r")[:].tolist()) == list(range(APPENDS))

@@ -85,9 +85,7 @@ class LocalStage(Stage):
 
     def publish(self) -> None:
         """Give what was written its place."""
-        for key in self._absent:
-            if os.path.lexists(os.path.join(self._target, key.removeprefix(self._keys))):
-                raise TakenError(key)
+        self._check_absent(self._keys)
         if self._base.fsync:
             sync_tree(self.folder)
         make_directories(os.path.dirname(self._target), self._base.fsync)
@@ -98,6 +96,13 @@ class LocalStage(Stage):
             os.unlink(self.folder)
         elif os.path.lexists(self.folder):
             shutil.rmtree(self.folder)  # hidden already
+
+    def _check_absent(self, below: str) -> None:
+        for key in self._absent:
+            if not key.startswith(below):
+                continue
+            if os.path.lexists(os.path.join(self._target, key.removeprefix(self._keys))):
+                raise TakenError(key)
 
     def _place(self, source: str, target: str, keys: str) -> None:
         """Move a folder to its place, or, where there is one already that stays, what is in it."""
@@ -111,6 +116,8 @@ class LocalStage(Stage):
                 raise
         else:
             return
+        # If somebody else has just put the same node here, whole, nothing may be added to it.
+        self._check_absent(keys)
         # Documents last: what makes a node visible comes after what the node holds.
         for entry in sorted(os.scandir(source), key=lambda entry: entry.name in METADATA_NAMES):
             place = os.path.join(target, entry.name)

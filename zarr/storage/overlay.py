@@ -118,6 +118,10 @@ class OverlayStore(SyncStore):
         """Under which name the keys of this store are locked."""
         return self._lock_prefix
 
+    def lock_folder(self, path: str) -> str:
+        """None: no other process sees what is kept here, and it is compared when it is applied."""
+        return ""
+
     def changes(self, absent: Collection[str] = ()) -> Changes:
         """What was changed, and what must still be so for it to fit: documents, and values read before written."""
         with self._lock:

@@ -1,0 +1,161 @@
+"""Rounds of races by processes with ``locking="process"``: each round is looked at before the next begins."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from tests.trust.together import SHARED_KINDS, make_store, rounds
+from zarr.errors import ContainsArrayError
+
+WORKERS = 3
+PROCESS = {"locking": "process"}
+METHODS = ["spawn", *(["fork"] if hasattr(os, "fork") and sys.platform != "darwin" else [])]
+PAIRS = [("spawn", "local"), *(("fork", kind) for kind in SHARED_KINDS if "fork" in METHODS)]
+
+
+def run_processes(method: str, work: Any, *arguments: Any) -> None:
+    """Run ``work(number, barrier, *arguments)`` in several processes; all must end well."""
+    context = multiprocessing.get_context(method)
+    barrier = context.Barrier(WORKERS)
+    processes = [context.Process(target=work, args=(n, barrier, *arguments)) for n in range(WORKERS)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(300)
+    assert [process.exitcode for process in processes] == [0] * WORKERS
+
+
+def write_rows(number: int, barrier: Any, store: Any, turns: int) -> None:
+    array = zarr.open_array(store, mode="r+", config=PROCESS)
+    for turn in range(1, turns + 1):
+        barrier.wait(60)
+        array.oindex[np.arange(number, 12, WORKERS), :] = turn * 10 + number
+        barrier.wait(60)
+        np.testing.assert_array_equal(array[:, 5], turn * 10 + np.arange(12) % WORKERS)
+
+
+@pytest.mark.parametrize(("method", "kind"), PAIRS)
+@pytest.mark.parametrize("shards", [None, (12, 12)])
+def test_partial_writes(method: str, kind: str, shards: Any, tmp_path: Path) -> None:
+    store = make_store(kind, tmp_path)
+    zarr.create_array(store, shape=(12, 12), chunks=(6, 6), shards=shards, dtype="i4")
+    run_processes(method, write_rows, store, rounds(5, 50))
+
+
+def append_and_describe(number: int, barrier: Any, store: Any, turns: int) -> None:
+    array = zarr.open_array(store, mode="r+", config=PROCESS)
+    for turn in range(turns):
+        barrier.wait(60)
+        array.append(np.full((1, 2), turn * WORKERS + number))
+        array.attrs[f"{turn}-{number}"] = 1
+        barrier.wait(60)
+        found = zarr.open_array(store, mode="r")
+        assert sorted(found[:, 1].tolist()) == list(range((turn + 1) * WORKERS))
+        assert len(found.attrs) == (turn + 1) * WORKERS
+
+
+@pytest.mark.parametrize(("method", "kind"), PAIRS)
+def test_appends_and_attributes(method: str, kind: str, tmp_path: Path) -> None:
+    store = make_store(kind, tmp_path)
+    zarr.create_array(store, shape=(0, 2), chunks=(4, 2), dtype="i4")
+    run_processes(method, append_and_describe, store, rounds(5, 25))
+
+
+def create(number: int, barrier: Any, store: Any, turns: int, locking: str, won: Any) -> None:
+    for turn in range(turns):
+        how = {"data": np.full(8, number)} if turn % 2 else {"shape": 8, "dtype": "i8", "fill_value": number}
+        barrier.wait(60)
+        try:
+            zarr.create_array(
+                store, name=f"g/{turn}", chunks=2, attributes={"by": number}, config={"locking": locking}, **how
+            )
+        except ContainsArrayError:
+            continue
+        with won.get_lock():
+            won[turn] += 1 + number * 100
+
+
+@pytest.mark.parametrize(("method", "kind"), PAIRS)
+@pytest.mark.parametrize("locking", ["thread", "process"])
+def test_one_creator_wins(method: str, kind: str, locking: str, tmp_path: Path) -> None:
+    store, turns = make_store(kind, tmp_path), rounds(10, 60)
+    won = multiprocessing.get_context(method).Array("i", turns)
+    run_processes(method, create, store, turns, locking, won)
+    for turn in range(turns):
+        assert won[turn] % 100 == 1, f"round {turn}: {won[turn] % 100} creators"
+        array = zarr.open_array(store, path=f"g/{turn}", mode="r")
+        assert array.attrs["by"] == won[turn] // 100
+        assert array[:].tolist() == [won[turn] // 100] * 8
+
+
+def overwrite(number: int, barrier: Any, store: Any, turns: int) -> None:
+    """Whole arrays are replaced while others change the attributes of what is there."""
+    for turn in range(turns):
+        barrier.wait(60)
+        if number:
+            zarr.create_array(store, name="a", data=np.full(8, number), overwrite=True, config=PROCESS)
+        else:
+            zarr.open_array(store, path="a", mode="r+", config=PROCESS).attrs["turn"] = turn
+        barrier.wait(60)
+        found = zarr.open_array(store, path="a", mode="r")[:]
+        assert len(set(found.tolist())) == 1, found
+        barrier.wait(60)
+
+
+@pytest.mark.parametrize(("method", "kind"), PAIRS)
+def test_overwriting_is_whole(method: str, kind: str, tmp_path: Path) -> None:
+    store = make_store(kind, tmp_path)
+    zarr.create_array(store, name="a", data=np.zeros(8, "i8"))
+    run_processes(method, overwrite, store, rounds(5, 40))
+
+
+def change_members(number: int, barrier: Any, store: Any, turns: int) -> None:
+    with zarr.config.set({"array.locking": "process"}):
+        group = zarr.open_group(store, mode="r+", use_consolidated=False)
+        for turn in range(turns):
+            barrier.wait(60)
+            group.create_array(f"{number}-{turn}", shape=1, dtype="i4")
+            group.create_group(f"g/{number}-{turn}").attrs["turn"] = turn
+            group[f"{number}-{turn}"].attrs["turn"] = turn
+            if turn % 3 == number:
+                del group[f"g/{number}-{turn}"]
+
+
+@pytest.mark.parametrize(("method", "kind"), PAIRS)
+@pytest.mark.filterwarnings("ignore:Consolidated metadata")
+def test_consolidated_copies_keep_every_update(method: str, kind: str, tmp_path: Path) -> None:
+    store = make_store(kind, tmp_path)
+    zarr.create_group(store).create_group("g")
+    zarr.consolidate_metadata(store)
+    run_processes(method, change_members, store, rounds(4, 25))
+
+    def listing(use: bool) -> dict[str, Any]:
+        group = zarr.open_group(store, mode="r", use_consolidated=use)
+        return {path: dict(node.attrs) for path, node in group.members(max_depth=None)}
+
+    assert listing(True) == listing(False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+@pytest.mark.parametrize("kind", SHARED_KINDS if rounds(0, 1) else SHARED_KINDS[:1])
+def test_dask_workers(scheduler: str, kind: str, tmp_path: Path) -> None:
+    """Blocks that do not match the chunks: each chunk is written in parts, by several workers."""
+    dask = pytest.importorskip("dask")
+    dask_array = pytest.importorskip("dask.array")
+    locking = "process" if scheduler == "processes" else "thread"
+    for turn in range(rounds(1, 10)):
+        store = make_store(kind, tmp_path / str(turn))
+        target = zarr.create_array(store, shape=(40, 40), chunks=(16, 16), dtype="i4", config={"locking": locking})
+        value = np.arange(1600, dtype="i4").reshape(40, 40)
+        with dask.config.set(scheduler=scheduler, num_workers=3):
+            dask_array.store(dask_array.from_array(value, chunks=(7, 9)), target, lock=False)
+        np.testing.assert_array_equal(zarr.open_array(store, mode="r")[...], value)
