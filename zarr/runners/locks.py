@@ -162,6 +162,11 @@ class Holder:
         """
         before = self._top, self._top_file
         _holding[self] = None
+        if len(keys) == 1 and not files and self._top[0] < 0:  # one chunk is written: nothing to be put in order
+            name = f"{family}:{self._prefix}/{keys[0]}"
+            self._take(name)
+            self._top = (FAMILY_RANK[family], name)
+            return
         try:
             for name in self.wanted(keys, family):
                 self._take(name)
