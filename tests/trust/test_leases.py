@@ -98,14 +98,14 @@ def test_appends_attributes_and_members(kind: str, tmp_path: Path) -> None:
     many = rounds(2, 10)
 
     def work(number: int) -> None:
-        with zarr.config.set({"array.locking": "process"}):
-            group = zarr.open_group(stores[number], mode="r+", use_consolidated=False)
-            for i in range(many):
-                group["a"].append([number * many + i])
-                group["a"].attrs[f"{number}-{i}"] = i
-                group.create_array(f"{number}-{i}", shape=1, dtype="i4")
+        group = zarr.open_group(stores[number], mode="r+", use_consolidated=False)
+        for i in range(many):
+            group["a"].append([number * many + i])
+            group["a"].attrs[f"{number}-{i}"] = i
+            group.create_array(f"{number}-{i}", shape=1, dtype="i4")
 
-    run_together([lambda n=n: work(n) for n in range(4)])
+    with zarr.config.set({"array.locking": "process"}):  # for all threads: the setting is one for the process
+        run_together([lambda n=n: work(n) for n in range(4)])
     group = zarr.open_group(stores[0], mode="r", use_consolidated=False)
     assert sorted(group["a"][:].tolist()) == list(range(4 * many))
     assert len(group["a"].attrs) == 4 * many
