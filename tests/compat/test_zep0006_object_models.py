@@ -563,6 +563,10 @@ def test_flat_form() -> None:
     assert models.from_flat(tree) == model
     assert models.to_flat(model, "/x").keys() == {"/x", "/x/a", "/x/a/b"}
     assert models.from_flat({"": array_v3()}) == array_v3()
+    assert v2.from_flat(v2.to_flat(model)) == model
+    stored = v2.to_zarr(model, MemoryStore(), "x")
+    assert v2.from_zarr(stored) == model
+    assert v2.from_zarr(stored["a/b"]) == tree["/a/b"]
 
 
 def test_flat_form_makes_the_groups_that_it_needs() -> None:

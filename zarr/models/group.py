@@ -271,3 +271,8 @@ def nested(data: Mapping[str, NodeSpec], cls: type[GroupModel]) -> NodeSpec:
         lambda: cls._group_class(attributes={}),  # type: ignore[call-arg]
         lambda group, members: dataclasses.replace(group, members=members),  # type: ignore[type-var]
     )
+
+
+def flat_table(node: NodeSpec, root_path: str = "") -> dict[str, NodeSpec]:
+    """All nodes of a model in one table; an array is the one node of its table."""
+    return node.to_flat(root_path) if isinstance(node, GroupModel) else {root_path: node}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from zarr.arrays.synchronous import Array
 from zarr.errors import MetadataValidationError
 from zarr.models import v2, v3
-from zarr.models.group import GroupModel, nested
+from zarr.models.group import flat_table, nested
 from zarr.models.node import NodeSpec
 from zarr.models.plain import parsed
 
@@ -65,7 +65,7 @@ def to_zarr(spec: AnyModel, store: StoreLike, path: str = "", *, overwrite: bool
 
 def to_flat(node: NodeSpec, root_path: str = "") -> dict[str, NodeSpec]:
     """All nodes of a model in one table; an array is the one node of its table."""
-    return node.to_flat(root_path) if isinstance(node, GroupModel) else {root_path: node}
+    return flat_table(node, root_path)
 
 
 def from_flat(data: Mapping[str, NodeSpec]) -> NodeSpec:

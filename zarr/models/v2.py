@@ -19,7 +19,7 @@ from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.nesting import split_zmetadata, zmetadata_document
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.models.checks import check_literal, check_rank, lengths, required
-from zarr.models.group import GroupModel
+from zarr.models.group import GroupModel, flat_table, nested
 from zarr.models.lenient import repair_v2
 from zarr.models.node import NodeSpec, attributes_json
 from zarr.models.plain import frozen, plain, plain_fill
@@ -96,7 +96,7 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
             chunks=chunks,
             dtype=_dtype(self.dtype),
             fill_value=frozen(plain_fill(self.fill_value)),
-            filters=tuple(_codec(part) for part in self.filters) if self.filters else None,
+            filters=[_codec(part) for part in self.filters] if self.filters else None,
             compressor=None if self.compressor is None else _codec(self.compressor),
         )
 
@@ -303,4 +303,33 @@ def _codec(value: Any) -> Any:
     return frozen(plain(value))
 
 
-__all__ = ["AnyArraySpec", "AnyGroupSpec", "ArraySpec", "GroupSpec"]
+def from_zarr(element: Any, *, depth: int = -1) -> Any:
+    """The model of a stored array or group of this format; see ``zarr.models.from_zarr``."""
+    return GroupSpec.from_zarr(element, depth=depth) if hasattr(element, "members") else ArraySpec.from_zarr(element)
+
+
+def to_zarr(spec: Any, store: StoreLike, path: str = "", *, overwrite: bool = False) -> Any:
+    """Make the array or the hierarchy of a model."""
+    return spec.to_zarr(store, path, overwrite=overwrite)
+
+
+def from_flat(data: Mapping[str, NodeSpec]) -> NodeSpec:
+    """The model that a table of paths and nodes describes."""
+    return nested(data, GroupSpec)
+
+
+def to_flat(node: NodeSpec, root_path: str = "") -> dict[str, NodeSpec]:
+    """All nodes of a model in one table; an array is the one node of its table."""
+    return flat_table(node, root_path)
+
+
+__all__ = [
+    "AnyArraySpec",
+    "AnyGroupSpec",
+    "ArraySpec",
+    "GroupSpec",
+    "from_flat",
+    "from_zarr",
+    "to_flat",
+    "to_zarr",
+]
