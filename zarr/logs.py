@@ -6,7 +6,8 @@ Four loggers say at level ``DEBUG`` what is done, one line each, with key, bytes
 - ``zarr.store``: one line a request: ``get a/b/c/0/1: 1024 bytes, 0.204 ms``. Where many chunks are moved by one
   request, its line names the first and how many there are; the bytes are those of the decoded chunks then;
 - ``zarr.codec``: one line a chunk: ``decode bytes, zstd: 1024 bytes, 0.051 ms, 4096 bytes decoded``. While somebody
-  listens, chunks are decoded one by one, so that each has its line.
+  listens, chunks are decoded one by one, so that each has its line: it has to be turned on by its own name, or by
+  :func:`set_log_level`.
 
 ``logging.getLogger("zarr.store").setLevel("DEBUG")`` turns one on, :func:`set_log_level` all of them. The records bear
 ``key``, ``nbytes`` and ``milliseconds``. Off, they cost one look into a dictionary an operation.
@@ -53,6 +54,8 @@ GROUP_LOG = logging.getLogger("zarr.group")
 STORE_LOG = logging.getLogger("zarr.store")
 CODEC_LOG = logging.getLogger("zarr.codec")
 DEBUG = logging.DEBUG
+# Who listens to every library at once shall not have each chunk decoded by itself for it.
+CODEC_LOG.setLevel(logging.INFO)
 
 # ``logging`` remembers of each logger which levels are on, and forgets it where any level is changed. To look there
 # needs no call: `SWITCH.get(TRACING) is not False` means that somebody listens, or that it has to be found out.
@@ -80,6 +83,7 @@ def set_log_level(level: LogLevel) -> None:
     """
     _ensure_handler()
     _logger.setLevel(level)
+    CODEC_LOG.setLevel(level)
     for handler in _logger.handlers:
         handler.setLevel(level)
 

@@ -22,9 +22,12 @@ NAMES = ("zarr.array", "zarr.group", "zarr.store", "zarr.codec")
 
 @pytest.fixture(autouse=True)
 def _levels_afterwards() -> Iterator[None]:
+    levels = {name: logging.getLogger(name).level for name in ("zarr", *NAMES)}
+    handlers = list(logging.getLogger("zarr").handlers)
     yield
-    for name in ("zarr", *NAMES):
-        logging.getLogger(name).setLevel("NOTSET")
+    logging.getLogger("zarr").handlers[:] = handlers
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
 
 
 @pytest.fixture(params=["memory", "local", "coroutines"])
@@ -125,6 +128,22 @@ def test_levels_are_heeded_at_once_and_cost_no_frame_when_off(caplog: pytest.Log
         assert bool(caplog.records) is (level == "DEBUG")
     read()
     assert count_frames(read) == quiet
+
+
+def test_a_listener_to_everything_leaves_bulk_reads_alone(caplog: pytest.LogCaptureFixture) -> None:
+    array = zarr.create_array({}, shape=(8, 8), chunks=(4, 4), dtype="i4")
+    array[...] = 1
+    with caplog.at_level("DEBUG"):
+        array[...]
+    assert [line.split(":")[0] for line in lines(caplog, "zarr.store")] == ["read c/0/0 and 3 more"]
+    assert not lines(caplog, "zarr.codec")
+    caplog.clear()
+    try:
+        zarr.set_log_level("DEBUG")
+        array[...]
+    finally:
+        zarr.set_log_level("INFO")
+    assert len(lines(caplog, "zarr.codec")) == 4
 
 
 def test_names_of_files_are_shown_escaped(caplog: pytest.LogCaptureFixture) -> None:
