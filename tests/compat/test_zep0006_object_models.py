@@ -282,6 +282,7 @@ def test_m5_depth() -> None:
 
 
 def test_m5_true_is_not_one() -> None:
+    assert array_v2(dtype="bool", fill_value=0) == array_v2(dtype="bool", fill_value=False)
     assert GroupSpec(attributes={"a": True}) != GroupSpec(attributes={"a": 1})
     assert GroupSpec(attributes={"a": 1.0}) == GroupSpec(attributes={"a": 1})
 

@@ -39,14 +39,18 @@ def plain(value: Any) -> Any:
     return value
 
 
-def plain_fill(value: Any) -> Any:
+def plain_fill(value: Any, data_type: Any = None) -> Any:
     """A fill value as both formats write it: numbers that JSON lacks as strings, complex numbers as pairs.
+
+    That of booleans is one, where a number is given.
 
     Examples
     --------
     >>> plain_fill(float("nan")), plain_fill(1 + 2j), plain_fill(np.int8(3))
     ('NaN', [1.0, 2.0], 3)
     """
+    if data_type in ("bool", "|b1") and type(value) is int and value in (0, 1):
+        return bool(value)
     if isinstance(value, np.datetime64 | np.timedelta64):
         return int(value.astype("i8"))
     if isinstance(value, np.generic):

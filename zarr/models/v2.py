@@ -95,7 +95,7 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
             shape=shape,
             chunks=chunks,
             dtype=_dtype(self.dtype),
-            fill_value=frozen(plain_fill(self.fill_value)),
+            fill_value=frozen(plain_fill(self.fill_value, _dtype(self.dtype))),
             filters=[_codec(part) for part in self.filters] if self.filters else None,
             compressor=None if self.compressor is None else _codec(self.compressor),
         )

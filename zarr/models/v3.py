@@ -111,7 +111,7 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
             data_type=_data_type(self.data_type),
             chunk_grid=grid,
             chunk_key_encoding=canonical(self.chunk_key_encoding, "chunk_key_encoding"),
-            fill_value=frozen(plain_fill(self.fill_value)),
+            fill_value=frozen(plain_fill(self.fill_value, _data_type(self.data_type))),
             codecs=tuple(canonical(codec, "a codec") for codec in self.codecs),
             storage_transformers=tuple(canonical(part, "a storage transformer") for part in self.storage_transformers),
             dimension_names=check_names(self.dimension_names, len(shape)),
