@@ -25,6 +25,8 @@ class ArrayConfigParams(TypedDict):
     order: MemoryOrder
     write_empty_chunks: bool
     read_missing_chunks: bool
+    missing_chunk_retries: int
+    missing_chunk_delay: float
     sharding_coalesce_max_gap_bytes: int
     sharding_coalesce_max_bytes: int
     locking: str
@@ -68,6 +70,44 @@ def parse_cache_bytes(data: object) -> int:
     return nbytes
 
 
+def parse_retries(data: object) -> int:
+    """Return how many times a missing chunk is asked for again, checked.
+
+    Raises
+    ------
+    ValueError
+        When it is not from 0 to 100.
+
+    Examples
+    --------
+    >>> parse_retries(3)
+    3
+    """
+    retries = parse_int(data)
+    if not 0 <= retries <= MOST_RETRIES:
+        raise ValueError(f"missing_chunk_retries must be from 0 to {MOST_RETRIES}, got {retries}")
+    return retries
+
+
+def parse_delay(data: object) -> float:
+    """Return the seconds before a missing chunk is asked for again, checked.
+
+    Raises
+    ------
+    ValueError
+        When it is no number from 0 to 10.
+
+    Examples
+    --------
+    >>> parse_delay(1)
+    1.0
+    """
+    if isinstance(data, bool) or not isinstance(data, int | float) or not 0 <= data <= LONGEST_DELAY:
+        raise ValueError(f"missing_chunk_delay must be a number of seconds from 0 to {LONGEST_DELAY}, got {data!r}")
+    return float(data)
+
+
+MOST_RETRIES, LONGEST_DELAY = 100, 10.0
 _CONFIG_KEYS = tuple(ArrayConfigParams.__annotations__)
 
 
@@ -83,6 +123,9 @@ class ArrayConfig:
         Whether a chunk that holds only the fill value is written; else it is deleted.
     read_missing_chunks
         Whether a chunk that is absent reads as the fill value; else it is an error.
+    missing_chunk_retries, missing_chunk_delay
+        How many times a read asks again before a chunk counts as absent, for stores that show what was written only
+        after a while; and how many seconds it waits before the first time, twice as long each time, never more than 10.
     sharding_coalesce_max_gap_bytes, sharding_coalesce_max_bytes
         Reads of inner chunks of a shard become one request when at most this many unneeded bytes lie between them,
         and as long as the request stays below the second number.
@@ -108,6 +151,8 @@ class ArrayConfig:
     order: MemoryOrder
     write_empty_chunks: bool
     read_missing_chunks: bool
+    missing_chunk_retries: int
+    missing_chunk_delay: float
     sharding_coalesce_max_gap_bytes: int
     sharding_coalesce_max_bytes: int
     locking: str
@@ -119,6 +164,8 @@ class ArrayConfig:
         write_empty_chunks: bool,
         *,
         read_missing_chunks: bool = True,
+        missing_chunk_retries: int = 0,
+        missing_chunk_delay: float = 0.1,
         sharding_coalesce_max_gap_bytes: int = 1 << 20,
         sharding_coalesce_max_bytes: int = 16 << 20,
         locking: str = "thread",
@@ -127,6 +174,8 @@ class ArrayConfig:
         object.__setattr__(self, "order", parse_order(order))
         object.__setattr__(self, "write_empty_chunks", parse_bool(write_empty_chunks))
         object.__setattr__(self, "read_missing_chunks", parse_bool(read_missing_chunks))
+        object.__setattr__(self, "missing_chunk_retries", parse_retries(missing_chunk_retries))
+        object.__setattr__(self, "missing_chunk_delay", parse_delay(missing_chunk_delay))
         object.__setattr__(self, "sharding_coalesce_max_gap_bytes", parse_int(sharding_coalesce_max_gap_bytes))
         object.__setattr__(self, "sharding_coalesce_max_bytes", parse_int(sharding_coalesce_max_bytes))
         object.__setattr__(self, "locking", parse_locking(locking))

@@ -36,6 +36,7 @@ __all__ = [
     "NothingToStoreError",
     "PickleCodecDisabledError",
     "ReadOnlyError",
+    "StoreDamagedError",
     "UnknownCodecError",
     "UnstableSpecificationWarning",
     "VindexInvalidSelectionError",
@@ -175,6 +176,10 @@ class NotAValueError(BaseZarrError, OSError):
 
 class BrokenReferenceError(BaseZarrError, OSError):
     """A key stands for bytes of another file, which are not there or may not be read."""
+
+
+class StoreDamagedError(BaseZarrError):
+    """The one file that holds a store, a zip archive or a database, is damaged, or is no such file."""
 
 
 class FolderInPlaceError(NotAValueError, IsADirectoryError):

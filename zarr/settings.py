@@ -52,6 +52,8 @@ _DEFAULTS: Final[dict[str, Any]] = {
         "order": "C",
         "write_empty_chunks": False,
         "read_missing_chunks": True,
+        "missing_chunk_retries": 0,
+        "missing_chunk_delay": 0.1,
         "target_shard_size_bytes": None,
         "rectilinear_chunks": True,
         "sharding_coalesce_max_gap_bytes": 1 << 20,

@@ -38,7 +38,7 @@ class ArrayState:
     layout : ArrayLayout, optional
     """
 
-    __slots__ = ("_chunk_grid", "_layout", "config", "documents", "metadata", "path")
+    __slots__ = ("_chunk_grid", "_layout", "config", "documents", "metadata", "path", "store")
 
     def __init__(
         self,
@@ -53,6 +53,8 @@ class ArrayState:
         self.config = config
         self.documents = documents
         """The documents as they were last stored or read, where that is known; equal bytes need no second reading."""
+        self.store: Any = None
+        """Which store errors name; nothing else is asked of it."""
         self._layout = layout
         self._chunk_grid: ChunkGrid | None = None
 
@@ -61,7 +63,9 @@ class ArrayState:
         """The layout, bound at the first use: listing a thousand arrays binds no codec."""
         layout = self._layout
         if layout is None:
-            layout = self._layout = ArrayLayout(self.metadata, self.path, self.config)
+            layout = ArrayLayout(self.metadata, self.path, self.config)
+            layout.store = self.store
+            self._layout = layout
         return layout
 
     @property
@@ -76,12 +80,16 @@ class ArrayState:
         self, metadata: ArrayV2Metadata | ArrayV3Metadata, documents: Mapping[str, Buffer | None] | None = None
     ) -> ArrayState:
         """The state with other metadata altogether."""
-        return ArrayState(metadata, self.path, self.config, documents)
+        state = ArrayState(metadata, self.path, self.config, documents)
+        state.store = self.store
+        return state
 
     def reshaped(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayState:
         """The state with another shape or other attributes; what is bound to the codecs is kept."""
         layout = None if self._layout is None else self._layout.reshaped(metadata)
-        return ArrayState(metadata, self.path, self.config, None, layout)
+        state = ArrayState(metadata, self.path, self.config, None, layout)
+        state.store = self.store
+        return state
 
 
 class _LastStore:
@@ -120,6 +128,7 @@ class ArrayHandle:
     def __init__(self, store_path: StorePath, metadata: ArrayV2Metadata | ArrayV3Metadata, config: ArrayConfig) -> None:
         self.store_path = store_path
         self.state = ArrayState(metadata, store_path.path, config)
+        self.state.store = store_path.store
         self.batch: Any = None
         """The open batch that writes go into (see ``batching.py``)."""
         self._run: Any = None

@@ -15,6 +15,7 @@ import numpy as np
 
 import zarr_core
 from zarr.arrays.layout import foreign_buffers
+from zarr.arrays.patience import patient_steps
 from zarr.arrays.selection import as_items, plan_simple, simple_kind
 from zarr.arrays.shards import ShardPart, stored_steps
 from zarr.arrays.transfer import new_chunk, note_place, raise_missing
@@ -105,13 +106,15 @@ def _is_rows(plan: zarr_core.Plan, slot: zarr_core.Slot) -> bool:
 
 def _stored_steps(layout: ArrayLayout, plan: zarr_core.Plan) -> Steps[Found]:
     """The stored bytes of the chunk of each slot."""
+    if layout.retries:
+        return (yield from patient_steps(layout, lambda once: _stored_steps(once, plan)))
     if layout.shard is None:
         answers = yield Gather(_chunk_steps(layout, plan, i) for i in range(plan.nslots))
     else:
         groups = plan.shard_groups(layout.starts)
         answers = yield Gather(_shard_steps(layout, ShardPart(groups, g)) for g in range(groups.ngroups))
     absent = [coords for coords, _ in answers if coords is not None]
-    if absent and not layout.config.read_missing_chunks:
+    if absent and not layout.reads_missing:
         raise_missing(layout, absent)
     return {slot: raw for _, part in answers for slot, raw in part.items()}
 

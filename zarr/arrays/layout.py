@@ -102,6 +102,17 @@ def shard_starts(grid: zarr_core.Grid, inner: Sequence[int]) -> list[Any]:
     return starts
 
 
+def name_of(store: Any) -> str:
+    """A store in an error message; one whose ``repr`` fails does not hide the error."""
+    try:
+        return repr(store)[:_LONGEST_NAME]
+    except Exception:
+        return type(store).__name__
+
+
+_LONGEST_NAME = 300
+
+
 class ArrayLayout:
     """All that reads and writes of one array need, computed when it is opened.
 
@@ -131,6 +142,8 @@ class ArrayLayout:
     def __init__(self, metadata: ArrayV2Metadata | ArrayV3Metadata, path: str, config: ArrayConfig) -> None:
         self.metadata = metadata
         self.path = path
+        self.store: Any = None
+        """Which store errors name."""
         self.config = config
         self.shape: tuple[int, ...] = tuple(metadata.shape)
         self.ndim = len(self.shape)
@@ -138,7 +151,8 @@ class ArrayLayout:
         self.dtype: np.dtype[Any] = self.zdtype.to_native_dtype()
         self.fill = fill_array(self.dtype, self.zdtype, metadata.fill_value)
         self.skip_filled = not config.write_empty_chunks
-        self.reads_missing = config.read_missing_chunks
+        self.retries = config.missing_chunk_retries
+        self.reads_missing = config.read_missing_chunks and not self.retries
         self.order = getattr(metadata, "order", config.order)
         self.outer: zarr_core.Grid = metadata.chunk_grid.to_core(self.shape)
         self._encoding = key_encoding_of(metadata)
@@ -234,6 +248,12 @@ class ArrayLayout:
         view.grid, view.chain, view.regular = self.outer, self.outer_chain, self.outer.regular
         return view
 
+    def with_missing(self, *, reads_missing: bool, retries: int) -> ArrayLayout:
+        """The same layout with another answer to chunks that are not there."""
+        layout = copy(self)
+        layout.reads_missing, layout.retries = reads_missing, retries
+        return layout
+
     def describe(self) -> str:
         """The array in an error message."""
-        return f"array /{self.path}"
+        return f"array /{self.path}" if self.store is None else f"array /{self.path} of {name_of(self.store)}"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import zarr_core
+from zarr.arrays.patience import patient_steps
 from zarr.arrays.reading import checked_out, get_selection_steps, wants_pipeline
 from zarr.arrays.selection import as_items, plan_orthogonal, plan_simple, simple_kind
 from zarr.arrays.shards import ShardPart, stored_steps
@@ -180,6 +181,9 @@ def read_overlaid_steps(layout: ArrayLayout, selected: list[Selected], bulk: str
     """Read all selections of one array."""
     selected = [one for one in selected if one.plan.nslots]
     if not selected:
+        return
+    if layout.retries:
+        yield from patient_steps(layout, lambda once: read_overlaid_steps(once, selected, bulk))
         return
     if layout.shard is not None:
         yield from read_shared_shards_steps(layout, selected)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import CodecPipeline
 from zarr.arrays.layout import codecs_of
+from zarr.arrays.patience import patient_steps
 from zarr.arrays.transfer import raise_missing
 from zarr.registry import get_pipeline_class
 from zarr.steps.requests import Await, Gather, Hold, Steps
@@ -59,10 +60,13 @@ def pipeline_read_steps(
     """Read a plan on stored chunks through the configured pipeline."""
     if plan.nslots == 0:
         return
+    if layout.retries:
+        yield from patient_steps(layout, lambda once: pipeline_read_steps(handle, once, plan, out, prototype))
+        return
     batch = list(entries(handle, layout, plan, prototype))
     pipeline = pipeline_of(handle, layout)
     results = yield Await(partial(pipeline.read, batch, out, drop_axes=()))
-    if layout.config.read_missing_chunks or results is None:
+    if layout.reads_missing or results is None:
         return
     absent = [plan.coords(i) for i, result in enumerate(results) if result.get("status") == "missing"]
     if absent:

@@ -8,6 +8,7 @@ import numpy as np
 
 import zarr_core
 from zarr.arrays.layout import foreign_buffers
+from zarr.arrays.patience import patient_steps
 from zarr.arrays.pipelines import pipeline_read_steps
 from zarr.arrays.selection import (
     Fields,
@@ -59,6 +60,9 @@ def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bul
     """Read all slots of a plan into an array of the plan's shape and the layout's data type."""
     count = plan.nslots
     if count == 0:
+        return
+    if layout.retries:
+        yield from patient_steps(layout, lambda once: read_plan_steps(once, plan, out, bulk))
         return
     if layout.cache_bytes and is_cached(layout, plan):
         bulk = None

@@ -292,7 +292,7 @@ def read_shards_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, b
         missing = [(yield from read_shard_steps(layout, plan, groups, 0, out))]
     else:
         missing = yield Gather(read_shard_steps(layout, plan, groups, g, out) for g in range(groups.ngroups))
-    if not layout.config.read_missing_chunks:
+    if not layout.reads_missing:
         absent = [coords for coords in missing if coords is not None]
         if absent:
             raise_missing(layout, absent)
@@ -318,9 +318,9 @@ def read_shards_bulk_steps(
     failed = set(job.failed.tolist())
     if failed:
         yield from _reread_steps(layout, plan, groups, failed, out)
-    missing = set(job.missing.tolist()) if not layout.config.read_missing_chunks else set()
+    missing = set(job.missing.tolist()) if not layout.reads_missing else set()
     if missing:
-        yield from _check_missing_steps(layout, groups, missing)
+        yield from _check_missing_steps(layout, plan, groups, missing, out)
 
 
 def _reread_steps(
@@ -334,16 +334,19 @@ def _reread_steps(
             yield from read_part_steps(layout, plan, part, slots, inner, out)
 
 
-def _check_missing_steps(layout: ArrayLayout, groups: zarr_core.ShardGroups, missing: set[int]) -> Steps[None]:
-    """An inner chunk that a shard leaves out is fill by right; only a shard that is not there is missing."""
-    shard = layout.shard
-    assert shard is not None
+def _check_missing_steps(
+    layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, missing: set[int], out: Ndarray
+) -> Steps[None]:
+    """An inner chunk that a shard leaves out is fill by right; only a shard that is not there is missing.
+
+    Which of both it was is seen by reading once more: the shard may have come in the meantime.
+    """
     absent = []
     for g in range(groups.ngroups):
         part = ShardPart(groups, g)
         if missing.issuperset(part.slots):
-            raw = yield index_request(shard, layout.key(part.coords), part.nchunks)
-            if raw is None:
-                absent.append(part.coords)
+            coords = yield from read_part_steps(layout, plan, part, part.slots, part.inner, out)
+            if coords is not None:
+                absent.append(coords)
     if absent:
         raise_missing(layout, absent)

@@ -69,8 +69,10 @@ def raise_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...]]) -> Non
     lines = [f"  chunk {layout.key(c)[len(layout.prefix) :]!r} (grid position {c})" for c in coords[:SHOWN_MISSING]]
     if len(coords) > SHOWN_MISSING:
         lines.append(f"  ... and {len(coords) - SHOWN_MISSING} more")
+    tries = layout.config.missing_chunk_retries
+    again = f", asked for {tries + 1} times" if tries else ""
     raise ChunkNotFoundError(
-        f"{len(coords)} chunk(s) not found in {layout.describe()}.\n"
+        f"{len(coords)} chunk(s) not found in {layout.describe()}{again}.\n"
         "Set the 'array.read_missing_chunks' config to True to fill missing chunks with the fill value.\n"
         "Missing chunks:\n" + "\n".join(lines)
     )
@@ -134,7 +136,7 @@ def read_slots_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, sl
         missing = [answer]
     else:
         missing = yield Gather(read_chunk_steps(layout, plan.slot(i), out) for i in slots)
-    if not layout.config.read_missing_chunks:
+    if not layout.reads_missing:
         absent = [coords for coords in missing if coords is not None]
         if absent:
             raise_missing(layout, absent)
@@ -148,7 +150,7 @@ def read_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray) -> 
     failed = job.failed
     if len(failed):
         yield from read_slots_steps(layout, plan, out, failed.tolist())
-    if not layout.config.read_missing_chunks and len(job.missing):
+    if not layout.reads_missing and len(job.missing):
         raise_missing(layout, [plan.coords(i) for i in job.missing.tolist()])
 
 

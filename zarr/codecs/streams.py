@@ -284,7 +284,10 @@ def numcodec_decode(
         opener = _BOUNDED.get(getattr(codec, "codec_id", ""))
         if opener is not None:
             return _decode_bounded(name, opener(codec), as_bytes(data), nbytes, check_start, limit)
-        return decode_zfpy(codec, data, nbytes, limit) if codec.codec_id == "zfpy" else codec.decode(data)
+        decoded = decode_zfpy(codec, data, nbytes, limit) if codec.codec_id == "zfpy" else codec.decode(data)
+        if decoded is None:
+            raise ChunkDecodeError(f"codec {name!r}: {size} stored bytes hold nothing", codec=name)
+        return decoded
     except (MemoryError, ChunkDecodeError):
         raise
     except Exception as error:

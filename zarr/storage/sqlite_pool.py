@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final, Literal, NoReturn, TypeAlias
 from urllib.parse import quote
 
-from zarr.errors import ReadOnlyError
+from zarr.errors import ReadOnlyError, StoreDamagedError
 from zarr.storage.fork_gate import ForkGate
 
 Journal: TypeAlias = Literal["wal", "delete", "truncate", "persist"]
@@ -31,6 +31,10 @@ _INHERITED: list[Any] = []
 
 
 _GATE: Final = ForkGate()
+
+
+class DamagedDatabaseError(OSError, StoreDamagedError):
+    """A file that SQLite cannot read as a database."""
 
 
 class Connections:
@@ -227,6 +231,8 @@ class Connections:
             ) from error
         if code == sqlite3.SQLITE_READONLY:
             raise ReadOnlyError(f"the SQLite database {self.path} cannot be written to: {error}") from error
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "Could not decode" in str(error):
+            raise DamagedDatabaseError(errno.EIO, f"SQLite: {error}", self.path) from error
         number = {
             sqlite3.SQLITE_FULL: errno.ENOSPC,
             sqlite3.SQLITE_NOMEM: errno.ENOMEM,

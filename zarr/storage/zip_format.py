@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 from zipfile import BadZipFile
 
+from zarr.errors import StoreDamagedError
+
 STORED: Final = 0
 DEFLATED: Final = 8
 BZIP2: Final = 12
@@ -37,7 +39,7 @@ _SEARCH_STEP: Final = 1 << 20
 ReadAt = Callable[[int, int], bytes]
 
 
-class ZipFormatError(BadZipFile, ValueError):
+class ZipFormatError(BadZipFile, StoreDamagedError):
     """The bytes are no zip archive that can be read."""
 
 
