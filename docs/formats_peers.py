@@ -1,0 +1,90 @@
+"""Ask one other library what it reads and writes: ``python formats_peers.py LIBRARY FOLDER``; see formats_table.py.
+
+FOLDER/read holds arrays to read, FOLDER/LIBRARY documents of arrays to write. Prints one JSON object: the version, and
+for each case "r" where the values were read, "w" where they were written without an error.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import formats_cases as cases
+
+
+def zarr_opener(strict_zarrs: bool) -> Callable[[Path, cases.Case], Any]:
+    """Open with zarr-python; with zarrs as its pipeline, which then must not hand anything back."""
+    import zarr
+
+    zarr.config.set({"array.rectilinear_chunks": True})
+    if strict_zarrs:
+        zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline", "codec_pipeline.strict": True})
+    return lambda folder, case: zarr.open_array(str(folder), mode="r+", config={"write_empty_chunks": True})
+
+
+def tensorstore_opener() -> Callable[[Path, cases.Case], Any]:
+    """Open with tensorstore."""
+    import tensorstore as ts
+
+    def open_array(folder: Path, case: cases.Case) -> Any:
+        driver = "zarr" if case.document["zarr_format"] == 2 else "zarr3"
+        spec = {
+            "driver": driver, "kvstore": {"driver": "file", "path": f"{folder}/"},
+            "store_data_equal_to_fill_value": True,
+        }  # fmt: skip
+        return ts.open(spec, open=True).result()
+
+    return open_array
+
+
+def ask(library: str, opener: Callable[[Path, cases.Case], Any], folder: Path, case: cases.Case) -> str:
+    """The answer to one case."""
+    try:
+        array = opener(folder / "read" / case.folder, case)
+        found = np.asarray(array[...])
+        dtype = array.dtype.numpy_dtype if library == "tensorstore" else array.dtype
+        expected = cases.values_for(np.dtype(dtype), case)
+        if not cases.same(found, expected):
+            return ""
+    except Exception:
+        return ""
+    try:
+        opener(folder / library / case.folder, case)[...] = expected
+    except Exception:
+        return "r"
+    return "rw"
+
+
+def main(library: str, folder: str) -> None:
+    """Ask everything."""
+    package = "zarr" if library == "zarr-python" else library
+    answers: dict[str, str] = {}
+    # The library is loaded once, and each case is a process of its own: a library may end it.
+    opener = tensorstore_opener() if library == "tensorstore" else zarr_opener(library == "zarrs")
+    fork = multiprocessing.get_context("fork")
+    for asked in json.loads((Path(folder) / "cases.json").read_text()):
+        case = cases.Case(*asked)
+        near, far = fork.Pipe()
+        child = fork.Process(target=lambda case=case, end=far: end.send(ask(library, opener, Path(folder), case)))
+        child.start()
+        far.close()
+        try:
+            answers[case.folder] = near.recv() if near.poll(8) else ""
+        except EOFError:
+            answers[case.folder] = ""
+        child.kill()
+        child.join()
+    print(json.dumps({"version": f"{library} {version(package)}", "cases": answers}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])
