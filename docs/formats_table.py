@@ -105,7 +105,7 @@ def was_written(case: cases.Case, folder: Path) -> bool:
     """Whether what another library wrote is read here as it should be."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        array = zarr.open_array(str(folder), mode="r", config={"read_missing_chunks": False})
+        array = zarr.open_array(str(folder), mode="r")  # chunks of nothing but fill value need not be there
         try:
             return cases.same(array[...], cases.values_for(array.dtype, case))
         except Exception:
