@@ -132,7 +132,7 @@ def test_making_an_array_of_a_known_kind(kind: str, limit: int, tmp_path: Any) -
 def test_making_an_array_anew_where_nothing_is(tmp_path: Any) -> None:
     options: dict[str, Any] = {"shape": (40, 40), "chunks": (10, 10), "dtype": "f4", "overwrite": True}
     zarr.create_array(str(tmp_path / "first"), **options)
-    assert count_frames(lambda: zarr.create_array(str(tmp_path / "second"), **options)) <= 215
+    assert count_frames(lambda: zarr.create_array(str(tmp_path / "second"), **options)) <= 220  # a frame a folder of the path
 
 
 def test_one_member_costs_few_frames(tmp_path: Any) -> None:

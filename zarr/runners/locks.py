@@ -146,7 +146,8 @@ class Holder:
         if not LOCKS.try_acquire(name):
             if LOCKS.interrupted:
                 raise PutOff(None)
-            for holder in tuple(_holding):
+            # A list: making a tuple may run the collector, and with it a finalizer that changes what is gone through.
+            for holder in list(_holding):
                 if holder.thread == self.thread and holder not in self._chain():
                     raise PutOff(holder)
             LOCKS.acquire(name, self.called_off)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import dataclasses
 import io
 import os
 import shutil
@@ -79,10 +80,15 @@ class Handle:
 
     def write_at(self, offset: int, data: bytes) -> None:
         """Write there; all of it or an error."""
+        view = memoryview(data)
+        if self._fd >= 0:  # in one call, since a finalizer may write elsewhere between any two
+            while view:
+                written = os.pwrite(self._fd, view, offset)
+                offset, view = offset + written, view[written:]
+            return
         with self._lock:
             if self._seekable:
                 self._file.seek(offset)
-            view = memoryview(data)
             while view:
                 written = self._file.write(view)
                 view = view[written:] if written is not None else view
@@ -108,6 +114,10 @@ class Handle:
         """Close the file, if it was opened here."""
         if self._owned:
             self._file.close()
+
+
+class _ChangedError(Exception):
+    """The archive changed while it was copied."""
 
 
 class Archive:
@@ -138,6 +148,7 @@ class Archive:
         self._dirty = False
         self._new = False
         self._end = 0
+        self._changes = 0
         self._pid = os.getpid()
 
     def renew_locks(self) -> None:
@@ -249,23 +260,35 @@ class Archive:
     def write(self, key: str, data: bytes) -> None:
         """Add a value; it takes the place of what had its key before."""
         stored = compress(data, self.method)
-        crc = zlib.crc32(data)
+        entry = Entry(key, self.method, zlib.crc32(data), len(stored), len(data), 0, date_time=_dos_time())
+        payload = local_header(entry) + stored
         with self.lock:
             handle = self._make_writable()
-            entry = Entry(key, self.method, crc, len(stored), len(data), self._end, date_time=_dos_time())
-            header = local_header(entry)
-            self._append(handle, header + stored)
-            self.entries[key] = entry
+            offset = self._reserve(len(payload))
+            self._fill(handle, offset, payload)
+            self.entries[key] = dataclasses.replace(entry, header_offset=offset)
             self._dirty = True
+            self._changes += 1
 
-    def _append(self, handle: Handle, data: bytes) -> None:
+    def _reserve(self, nbytes: int) -> int:
+        """Take the next bytes of the file, and say where they begin.
+
+        A finalizer may run, and write, amid any call, also in the thread that holds the lock. So what is written gets
+        its place in one step, before it is written.
+        """
+        offset = self._end
+        self._end = offset + nbytes
+        return offset
+
+    def _fill(self, handle: Handle, offset: int, data: bytes) -> None:
         try:
-            handle.write_at(self._end, data)
+            handle.write_at(offset, data)
         except BaseException:
-            with contextlib.suppress(OSError):
-                handle.truncate(self._end)
+            if self._end == offset + len(data):
+                with contextlib.suppress(OSError):
+                    handle.truncate(offset)
+                self._end = offset
             raise
-        self._end += len(data)
 
     def remove(self, keys: Iterable[str]) -> None:
         """Take values out; keys that are not there are no error."""
@@ -274,8 +297,9 @@ class Archive:
             if present:
                 self._make_writable()
                 for key in present:
-                    del self.entries[key]
+                    self.entries.pop(key, None)
                 self._dirty = True
+                self._changes += 1
 
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -321,15 +345,25 @@ class Archive:
         with self.lock:
             if self._handle is None or not self._dirty or self._pid != os.getpid():
                 return
-            handle = self._handle
-            if self.fsync:
-                handle.fsync()
-            directory = directory_bytes(list(self.entries.values()), self._end, allow_zip64=self.zip64)
-            self._append(handle, directory)
-            if self.fsync:
-                handle.fsync()
-            self._publish()
-            self._dirty = False
+            self._dirty = False  # what a finalizer changes from here on is committed the next time
+            try:
+                self._write_directory(self._handle)
+                self._publish()
+            except BaseException:
+                self._dirty = True
+                raise
+
+    def _write_directory(self, handle: Handle) -> None:
+        if self.fsync:
+            handle.fsync()
+        while True:
+            start = self._end
+            directory = directory_bytes(list(self.entries.values()), start, allow_zip64=self.zip64)
+            if self._end == start:
+                break
+        self._fill(handle, self._reserve(len(directory)), directory)
+        if self.fsync:
+            handle.fsync()
 
     def _publish(self) -> None:
         """Give a new file its name."""
@@ -369,11 +403,18 @@ class Archive:
             temporary = os.path.join(directory, partial_name(name))
             target = Handle(io.FileIO(temporary, "xb+"), owned=True)
             try:
-                entries, end = _copy_entries(source, target, self.entries.values())
+                changes = self._changes
+                entries, end = _copy_entries(source, target, list(self.entries.values()))
                 target.write_at(end, tail := directory_bytes(list(entries.values()), end, allow_zip64=self.zip64))
                 if self.fsync:
                     target.fsync()
+                if changes != self._changes:  # a finalizer has written: what it wrote is not in the copy
+                    raise _ChangedError
                 os.replace(temporary, self.path)
+            except _ChangedError:
+                target.close()
+                os.unlink(temporary)
+                return
             except BaseException:
                 target.close()
                 with contextlib.suppress(OSError):
