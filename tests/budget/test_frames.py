@@ -121,7 +121,7 @@ def test_opening_an_array_of_a_known_kind(kind: str, limit: int, tmp_path: Any) 
     assert count_frames(lambda: zarr.open_array(store, mode="r+")) <= limit
 
 
-@pytest.mark.parametrize(("kind", "limit"), [("memory", 200), ("local", 208)])
+@pytest.mark.parametrize(("kind", "limit"), [("memory", 200), ("local", 220)])
 def test_making_an_array_of_a_known_kind(kind: str, limit: int, tmp_path: Any) -> None:
     group = zarr.open_group(MemoryStore() if kind == "memory" else LocalStore(tmp_path), mode="w")
     options: dict[str, Any] = {"shape": (40, 40), "chunks": (10, 10), "dtype": "f4"}
@@ -132,7 +132,8 @@ def test_making_an_array_of_a_known_kind(kind: str, limit: int, tmp_path: Any) -
 def test_making_an_array_anew_where_nothing_is(tmp_path: Any) -> None:
     options: dict[str, Any] = {"shape": (40, 40), "chunks": (10, 10), "dtype": "f4", "overwrite": True}
     zarr.create_array(str(tmp_path / "first"), **options)
-    assert count_frames(lambda: zarr.create_array(str(tmp_path / "second"), **options)) <= 220  # a frame a folder of the path
+    # A few frames more where the folder lies deeper.
+    assert count_frames(lambda: zarr.create_array(str(tmp_path / "second"), **options)) <= 225
 
 
 def test_one_member_costs_few_frames(tmp_path: Any) -> None:
