@@ -21,7 +21,7 @@ from zarr.storage.files import (
     sync_directory,
     sync_tree,
 )
-from zarr.storage.keys import METADATA_NAMES
+from zarr.storage.keys import METADATA_NAMES, is_partial
 
 if TYPE_CHECKING:
     from zarr.storage.local import LocalStore
@@ -33,21 +33,23 @@ _NO_EXCHANGE = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNO
 def exchange(one: str, other: str) -> None:
     """Let two names change places; in one step where the system can do that.
 
-    Elsewhere the second is set aside first, below the folder that holds the first: a sweep finds it there, should this
-    process die in between.
+    Elsewhere the second is set aside first, in the hidden folder of this stage: a sweep finds it there, should this
+    process die in between, and puts it back.
     """
     code = zarr_core.exchange_files(os.fsencode(one), os.fsencode(other))
     if code == 0:
         return
     if -code not in _NO_EXCHANGE:
         raise OSError(-code, os.strerror(-code), one, None, other)
-    aside = os.path.join(os.path.dirname(one), REPLACED)
+    is_hidden = is_partial(os.path.basename(one))
+    aside = os.path.join(one if is_hidden else os.path.dirname(one), REPLACED)
     os.rename(other, aside)
     try:
         os.rename(one, other)
     except BaseException:
         os.rename(aside, other)
         raise
+    os.rename(os.path.join(other, REPLACED) if is_hidden else aside, one)
 
 
 class LocalStage(Stage):
