@@ -31,10 +31,10 @@ from zarr.storage.zip_format import (
     local_header,
     read_directory,
 )
+from zarr.storage.zip_handle import Handle
 
 ZipMode = Literal["r", "w", "x", "a"]
 _COMPACT_ABOVE_BYTES: Final = 1 << 20
-_HAS_PREAD: Final = hasattr(os, "pread")
 
 _WRITERS: weakref.WeakSet[Archive]
 
@@ -43,77 +43,6 @@ def _dos_time() -> tuple[int, int]:
     now = time.localtime()
     day = (now.tm_year - 1980) << 9 | now.tm_mon << 5 | now.tm_mday
     return now.tm_hour << 11 | now.tm_min << 5 | now.tm_sec // 2, day
-
-
-class Handle:
-    """A file that is read and written at given places, by several threads at once."""
-
-    def __init__(self, file: IO[bytes] | io.FileIO, *, owned: bool) -> None:
-        self._file = file
-        self._owned = owned
-        self._lock = threading.RLock()
-        self._fd = file.fileno() if owned and _HAS_PREAD else -1
-        # What cannot go back can still be written from front to back; and some readers fail at the end of the file.
-        self._seekable = file.seekable() if isinstance(file, io.IOBase) else True
-        self._limit = None if isinstance(file, io.IOBase) else self.size()
-
-    def renew_lock(self) -> None:
-        """Make a new lock; for a forked child."""
-        self._lock = threading.RLock()
-
-    def read_at(self, offset: int, length: int) -> bytes:
-        """Read that part of the file; fewer bytes where the file ends."""
-        if self._fd < 0:
-            if self._limit is not None:
-                length = max(0, min(length, self._limit - offset))
-            with self._lock:
-                self._file.seek(offset)
-                return bytes(self._file.read(length))
-        data = os.pread(self._fd, length, offset)
-        parts = [data]
-        missing = length - len(data)
-        while missing > 0 and data:
-            data = os.pread(self._fd, missing, offset + length - missing)
-            parts.append(data)
-            missing -= len(data)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
-
-    def write_at(self, offset: int, data: bytes) -> None:
-        """Write there; all of it or an error."""
-        view = memoryview(data)
-        if self._fd >= 0:  # in one call, since a finalizer may write elsewhere between any two
-            while view:
-                written = os.pwrite(self._fd, view, offset)
-                offset, view = offset + written, view[written:]
-            return
-        with self._lock:
-            if self._seekable:
-                self._file.seek(offset)
-            while view:
-                written = self._file.write(view)
-                view = view[written:] if written is not None else view
-            self._file.flush()
-
-    def truncate(self, size: int) -> None:
-        """Cut the file off."""
-        if self._seekable:
-            with self._lock:
-                self._file.truncate(size)
-
-    def size(self) -> int:
-        """How long the file is."""
-        with self._lock:
-            return self._file.seek(0, io.SEEK_END)
-
-    def fsync(self) -> None:
-        """Have what was written reach the disk."""
-        if self._owned:
-            os.fsync(self._file.fileno())
-
-    def close(self) -> None:
-        """Close the file, if it was opened here."""
-        if self._owned:
-            self._file.close()
 
 
 class _ChangedError(Exception):
