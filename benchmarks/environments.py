@@ -16,7 +16,7 @@ REQUIREMENTS = {
 ENVIRONMENT_OF = {"z34": "new", "fused": "new", "zarrs": "new", "ts": "new", "h5py": "new", "z2": "old"}
 LIBRARIES = ("zarr", "numcodecs", "numpy", "tensorstore", "zarrs", "h5py")
 MEMORY_FOLDER = Path("/dev/shm")
-ROOM = 4 << 30
+ROOM = 8 << 30
 
 
 def find_python(version: str) -> str:

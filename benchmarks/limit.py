@@ -11,6 +11,7 @@ import ctypes
 import importlib.machinery
 import importlib.util
 import itertools
+import json
 import subprocess
 import tempfile
 from pathlib import Path
@@ -70,7 +71,7 @@ class Laid:
 
     def __init__(self, array: Any, where: Any, spec: dict[str, Any]) -> None:
         self.array, self.where, self.spec = array, where, spec
-        self.shape, self.chunk = spec["shape"], spec["chunks"]
+        self.shape, self.chunk = tuple(spec["shape"]), tuple(spec["chunks"])
         self.itemsize = np.dtype(spec["dtype"]).itemsize
         self.table: Any = None
         self.kept: list[Any] = []
@@ -114,14 +115,17 @@ class Limit(Zarr3):
     def __init__(self) -> None:
         super().__init__()
         self.library = compiled()
-        self.laid: dict[str, Laid] = {}
 
     def create(self, where: Any, spec: dict[str, Any]) -> Laid:
-        laid = self.laid[str(where)] = Laid(super().create(where, spec), where, spec)
+        laid = Laid(super().create(where, spec), where, spec)
+        if isinstance(where, Path):
+            where.with_suffix(".spec").write_text(json.dumps(spec))
         return laid
 
     def open(self, where: Any) -> Laid:
-        return self.laid[str(where)]
+        laid = Laid(super().open(where), where, json.loads(where.with_suffix(".spec").read_text()))
+        laid.table = laid.chunks()
+        return laid
 
     def run(self, laid: Laid, table: Any, data: np.ndarray[Any, Any], write: bool) -> None:
         row = laid.chunk[-1] * laid.itemsize

@@ -21,8 +21,9 @@ Figures = dict[str, Row]
 
 EXPLANATION = """\
 A fresh process for every figure, the libraries in turn, {rounds} rounds. A cell is the median over the rounds, and in
-brackets the least; each of these is the least of some runs in one process, after one to warm up. CPU time is that of
-the process with all its threads; on a shared machine its ratios hold where wall times do not. Ratios above 1: this
+brackets the least; each of these is the least of some runs in one process (up to five, fewer where they take seconds),
+after one to warm up. Inputs are the same for all; what a row reads, each library has written itself. CPU time is that
+of the process with all its threads; on a shared machine its ratios hold where wall times do not. Ratios above 1: this
 library is ahead. `limit` is a C loop without Python for each chunk (`limit.c`); it has no part in "best peer".
 Rows in "x array" are peak memory in multiples of the array."""
 
@@ -114,6 +115,7 @@ def remote_table(pythons: dict[str, str]) -> list[str]:
 def save(figures: Figures, pythons: dict[str, str], rounds: int, machine: str, remote: bool = False) -> None:
     """Write RESULTS.md; with the table of the network, if so asked."""
     columns = list(pythons)
+    rounds = min((len(results) for row in figures.values() for results in row.values()), default=rounds)
     lines = ["# Measured side by side", "", EXPLANATION.format(rounds=rounds), "", f"Machine: {machine}", ""]
     lines += [*versions(pythons), ""]
     for title, clock in (("CPU time", "cpu"), ("Wall time", "wall")):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from workloads.registry import QUICK, Prepare, Prepared, add, smooth
+from workloads.registry import QUICK, Prepare, Prepared, add, smooth, stored
 
 SIDE = 2048 if QUICK else 8192
 BIG = {"shape": (SIDE, SIDE), "chunks": (512, 512), "dtype": "float32"}
@@ -17,9 +17,7 @@ def full_read(codec: str, **more: Any) -> Prepare:
 
     def prepare(peer: Any, folder: Path) -> Prepared:
         spec = {**BIG, "codec": codec, **more}
-        array = peer.create(folder / "big", spec)
-        peer.write(array, ..., smooth(spec["shape"]))
-        array = peer.open(folder / "big")
+        array = stored(peer, folder, spec, lambda: smooth(spec["shape"]))
         return (lambda: peer.read(array)), 1, "s"
 
     return prepare
@@ -47,23 +45,27 @@ def many_chunks(count: int, items: int, codec: str, where: str, direction: str, 
     }
 
     def prepare(peer: Any, folder: Path) -> Prepared:
-        place = peer.memory() if where == "memory" else folder / "many"
-        array, values = peer.create(place, spec), smooth(spec["shape"])
-        peer.write(array, ..., values)
+        values = smooth(spec["shape"])
+        if where == "local" and direction == "read":
+            array = stored(peer, folder, spec, lambda: values)
+        else:
+            array = peer.create(peer.memory() if where == "memory" else folder / "many", spec)
         if direction == "write":
             return (lambda: peer.write(array, ..., values)), count // PART, "us/chunk"
+        if where == "memory":
+            peer.write(array, ..., values)
         return (lambda: peer.read(array)), count // PART, "us/chunk"
 
     return prepare
 
 
-for _name, _prepare in (
-    ("read_256MiB_zstd", full_read("zstd")),
-    ("read_256MiB_blosc", full_read("blosc")),
-    ("write_256MiB_zstd", full_write("zstd")),
-    ("write_256MiB_blosc", full_write("blosc")),
+for _name, _prepare, _keeps in (
+    ("read_256MiB_zstd", full_read("zstd"), "big_zstd"),
+    ("read_256MiB_blosc", full_read("blosc"), "own"),
+    ("write_256MiB_zstd", full_write("zstd"), ""),
+    ("write_256MiB_blosc", full_write("blosc"), ""),
 ):
-    add(_name, _prepare, leave_out="h5py", repeats=3, best=1.1)
+    add(_name, _prepare, leave_out="h5py", repeats=3, best=1.1, keeps=_keeps)
 
 for _name, _arguments, _leave_out in (
     ("read_4096_files_64KiB", (4096, 16384, "blosc", "local", "read"), "h5py"),
@@ -75,4 +77,6 @@ for _name, _arguments, _leave_out in (
     ("write_memory_256B", (10000, 64, "raw", "memory", "write"), "zarrs h5py limit"),
     ("read_v2_files_1KiB", (10000, 256, "raw", "local", "read", 2), "h5py"),
 ):
-    add(_name, many_chunks(*_arguments), leave_out=_leave_out, repeats=4, default=10.0)  # type: ignore[arg-type]
+    _keeps = "own" if _arguments[3:5] == ("local", "read") else ""
+    _many = many_chunks(*_arguments)  # type: ignore[arg-type]
+    add(_name, _many, leave_out=_leave_out, repeats=4, default=10.0, keeps=_keeps)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from workloads.bulk import BIG
-from workloads.registry import RATIO, Prepare, Prepared, add, smooth
+from workloads.registry import RATIO, Prepare, Prepared, add, smooth, stored
 from workloads.shards import SHARDS
 
 STATUS = Path("/proc/self/status")
@@ -57,15 +57,11 @@ def prepare_for(direction: str, codec: str, **more: Any) -> Prepare:
     nbytes = int(np.prod(spec["shape"])) * 4
 
     def prepare(peer: Any, folder: Path) -> Prepared:
-        def make() -> None:
-            array = peer.create(folder / "big", spec)
-            if direction == "read":
-                peer.write(array, ..., smooth(spec["shape"]))
-
-        in_child(make)
         if direction == "read":
-            array = peer.open(folder / "big")
+            in_child(lambda: stored(peer, folder, spec, lambda: smooth(spec["shape"])))
+            array = peer.open(folder / "array")
             return (lambda: peak(lambda: peer.read(array), nbytes, 0)), 1, RATIO
+        in_child(lambda: peer.create(folder / "big", spec))
         values = smooth(spec["shape"])
         array = peer.open(folder / "big")
         return (lambda: peak(lambda: peer.write(array, ..., values), nbytes, nbytes)), 1, RATIO
@@ -73,7 +69,7 @@ def prepare_for(direction: str, codec: str, **more: Any) -> Prepare:
     return prepare
 
 
-add("peak_of_full_read", prepare_for("read", "zstd"), leave_out="h5py limit")
+add("peak_of_full_read", prepare_for("read", "zstd"), leave_out="h5py limit", keeps="big_zstd")
 add("peak_of_full_write", prepare_for("write", "zstd"), leave_out="h5py limit")
-add("peak_of_shard_read", prepare_for("read", "blosc", **SHARDS), leave_out="z2 h5py limit")
+add("peak_of_shard_read", prepare_for("read", "blosc", **SHARDS), leave_out="z2 h5py limit", keeps="own")
 add("peak_of_shard_write", prepare_for("write", "blosc", **SHARDS), leave_out="z2 h5py limit")

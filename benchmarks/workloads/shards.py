@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workloads.bulk import full_read, full_write
-from workloads.registry import QUICK, RNG, Prepared, add, smooth
+from workloads.registry import QUICK, RNG, Prepared, add, smooth, stored
 
 SHARD = (1024, 1024) if QUICK else (4096, 2048)
 SPEC: dict[str, Any] = {"chunks": (128, 128), "shards": SHARD, "dtype": "float32", "codec": "blosc"}
@@ -18,9 +18,7 @@ SPEC: dict[str, Any] = {"chunks": (128, 128), "shards": SHARD, "dtype": "float32
 def random_inner_chunk(peer: Any, folder: Path) -> Prepared:
     """Read 100 inner chunks, one at a time."""
     shape = (SHARD[0], 2 * SHARD[1])
-    array = peer.create(folder / "shards", {**SPEC, "shape": shape})
-    peer.write(array, ..., smooth(shape))
-    array = peer.open(folder / "shards")
+    array = stored(peer, folder, {**SPEC, "shape": shape}, lambda: smooth(shape))
     corners = RNG.integers(0, min(shape) // 128, (100, 2)) * 128
     windows = [np.s_[int(y) : int(y) + 128, int(x) : int(x) + 128] for y, x in corners]
     return (lambda: [peer.read(array, w) for w in windows]), len(windows), "us"
@@ -28,7 +26,8 @@ def random_inner_chunk(peer: Any, folder: Path) -> Prepared:
 
 def write_inner_chunk(peer: Any, folder: Path) -> Prepared:
     """Replace single inner chunks of one shard."""
-    array, values = peer.create(folder / "shard", {**SPEC, "shape": SHARD}), smooth(SHARD)
+    values = smooth(SHARD)
+    array = peer.create(folder / "shard", {**SPEC, "shape": SHARD})
     peer.write(array, ..., values)
     corners = itertools.cycle(RNG.integers(0, min(SHARD) // 128, (64, 2)) * 128)
 
@@ -41,7 +40,7 @@ def write_inner_chunk(peer: Any, folder: Path) -> Prepared:
 
 
 SHARDS = {"chunks": (128, 128), "shards": SHARD}
-add("read_shards_of_64KiB", full_read("blosc", **SHARDS), leave_out="z2 h5py", repeats=3, best=1.5)
+add("read_shards_of_64KiB", full_read("blosc", **SHARDS), leave_out="z2 h5py", repeats=3, best=1.5, keeps="own")
 add("write_shards_of_64KiB", full_write("blosc", **SHARDS), leave_out="z2 h5py limit", repeats=3, best=1.5)
-add("random_inner_chunk", random_inner_chunk, leave_out="z2 h5py", best=1.5, default=10.0)
+add("random_inner_chunk", random_inner_chunk, leave_out="z2 h5py", best=1.5, default=10.0, keeps="own")
 add("write_inner_chunk", write_inner_chunk, leave_out="z2 h5py limit", best=1.5)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workloads.registry import QUICK, RNG, Prepared, add
+from workloads.registry import QUICK, Prepared, add, stored
 
 COUNT = 200_000 if QUICK else 2_000_000
 STRINGS = {"shape": (COUNT,), "chunks": (100_000,), "dtype": "T", "codec": "raw", "fill": ""}
@@ -15,13 +15,12 @@ STRINGS = {"shape": (COUNT,), "chunks": (100_000,), "dtype": "T", "codec": "raw"
 
 def words(count: int) -> np.ndarray[Any, Any]:
     """Return short strings as Python objects."""
-    return np.array([f"word{int(i)}" for i in RNG.integers(0, 100_000, count)], dtype=object)
+    return np.array([f"word{int(i)}" for i in np.random.default_rng(1).integers(0, 100_000, count)], dtype=object)
 
 
 def read(peer: Any, folder: Path) -> Prepared:
     """Read them all; figures are for one string."""
-    array = peer.create(folder / "strings", STRINGS)
-    peer.write(array, ..., words(COUNT))
+    array = stored(peer, folder, STRINGS, lambda: words(COUNT))
     return (lambda: peer.read(array)), COUNT, "ns"
 
 
@@ -34,5 +33,5 @@ def write(peer: Any, folder: Path) -> Prepared:
     return (lambda: peer.write(array, ..., values)), COUNT, "ns"
 
 
-add("read_2M_strings", read, leave_out="ts zarrs limit", repeats=3)
+add("read_2M_strings", read, leave_out="ts zarrs limit", repeats=3, keeps="own")
 add("write_2M_strings", write, leave_out="ts zarrs limit", repeats=3)
