@@ -112,3 +112,14 @@ def test_what_makes_no_sense_is_refused(given: Any) -> None:
     config: Any = {f"missing_chunk_{given[0]}": given[1]}
     with pytest.raises(ValueError, match="missing_chunk"):
         zarr.create_array({}, shape=(2,), dtype="i1", config=config)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_was_never_stored_keeps_no_array_from_growing(layout: str) -> None:
+    array = zarr.create_array(
+        {}, shape=(5,), dtype="i4", config={"read_missing_chunks": False, "missing_chunk_retries": 2}, **LAYOUTS[layout]
+    )
+    array.resize(8)
+    array.resize(3)
+    array.append([1, 2])
+    assert array.shape == (5,)

@@ -24,18 +24,19 @@ else:
     asyncio = LazyModule("asyncio")
 
 
-# Striped, so that there is no table of locks to be cleaned up.
-_match_locks = [threading.Lock() for _ in range(64)]
+# Striped, so that there is no table of locks to be cleaned up. Reentrant: a finalizer may run, and use the library, at
+# any allocation.
+_match_locks = [threading.RLock() for _ in range(64)]
 
 
-def match_lock(name: str) -> threading.Lock:
+def match_lock(name: str) -> threading.RLock:
     """The lock under which a value is compared and then stored by default."""
     return _match_locks[hash(name) % len(_match_locks)]
 
 
 def _renew_match_locks() -> None:
     """A forked child has none of the threads that hold them."""
-    _match_locks[:] = [threading.Lock() for _ in _match_locks]
+    _match_locks[:] = [threading.RLock() for _ in _match_locks]
 
 
 if hasattr(os, "register_at_fork"):

@@ -2,5 +2,5 @@
 
 May import: steps, runners, metadata, codecs, grids, chunk_keys, storage, dtype, array_spec, buffer, abc, registry,
 settings, errors, types, zarr_core. Never groups or api.
-Read first: ``layout.py`` (what an array is once it is open), then ``operations.py`` (what one can do with it).
+Read first: ``layout.py`` (what an array is once it is open), then ``reading.py`` and ``writing.py``.
 """

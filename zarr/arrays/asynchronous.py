@@ -194,7 +194,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         await self._run(update_attributes_steps(self._handle, changes, removed, replace))
 
     async def _save_metadata(self, metadata: Any, ensure_parents: bool = False) -> None:
-        await self._run(save_metadata_steps(self._handle, metadata))
+        await self._run(save_metadata_steps(self._handle, metadata, ensure_parents))
 
     async def nchunks_initialized(self) -> int:
         return await self._run(nchunks_initialized_steps(self._handle))

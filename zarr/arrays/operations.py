@@ -23,7 +23,7 @@ from zarr.arrays.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ArrayNotFoundError
 from zarr.grids.walk import cells, cells_outside
-from zarr.steps.nodes import read_array_steps
+from zarr.steps.nodes import ensure_ancestors_steps, read_array_steps
 from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps
 from zarr.types import parse_shapelike
 
@@ -41,9 +41,11 @@ MAX_NAMED_CHUNKS = 4096
 # ----------------------------------------------------------------------------------------------- metadata
 
 
-def save_metadata_steps(handle: ArrayHandle, metadata: Any) -> Steps[None]:
+def save_metadata_steps(handle: ArrayHandle, metadata: Any, ensure_parents: bool = False) -> Steps[None]:
     """Write the documents of a metadata object, here and in the consolidated copies above."""
     documents = metadata.to_buffer_dict(default_buffer_prototype())
+    if ensure_parents:
+        yield from ensure_ancestors_steps(handle.store_path, metadata.zarr_format)
     yield Gather((put_documents_steps(handle, documents),))
     yield from record_steps(handle, documents)
 
@@ -231,7 +233,9 @@ def _clear_leftover_steps(
     region = tuple(slice(max(start, shape[d]) if d == cut else start, stop) for d, (start, stop) in enumerate(spans))
     plan = zarr_core.plan_basic(layout.grid, region)
     found = np.empty(plan.shape, dtype=layout.dtype)
-    yield from read_plan_steps(layout, plan, found, bulk)
+    # Whatever the user wants to hear of missing chunks: one that is not there has left nothing over.
+    lenient = layout.with_missing(reads_missing=True, retries=0)
+    yield from read_plan_steps(lenient, plan, found, bulk)
     if not is_filled(layout, found):
         yield from _clear_region_steps(layout, region, bulk)
 

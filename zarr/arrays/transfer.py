@@ -258,8 +258,8 @@ def write_slots_steps(
 
 def left_over(job: Any) -> list[int]:
     """What a bulk write did not write; first that at which it stopped, so that an error is met before all else."""
-    refused = [slot for slot, _ in job.errors]
-    return refused + [slot for slot in job.failed.tolist() if slot not in refused]
+    refused = dict.fromkeys(slot for slot, _ in job.errors)
+    return [*refused, *(slot for slot in job.failed.tolist() if slot not in refused)]
 
 
 def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, skip_filled: bool) -> Steps[None]:

@@ -137,11 +137,12 @@ def save_steps(handle: ArrayHandle, overwrite: bool = False) -> Steps[None]:
     def contents() -> Steps[None]:
         yield Gather(_put_steps(key, value) for key, value in chunks)
 
+    locking = handle.config.locking
     documents = yield from write_node_steps(
-        place, handle.metadata, overwrite=overwrite, contents=contents if chunks else None
+        place, handle.metadata, overwrite=overwrite, contents=contents if chunks else None, locking=locking
     )
     if place.path:
-        yield from record_changes_steps(place.store, {place.path: documents}, replaced=overwrite)
+        yield from record_changes_steps(place.store, {place.path: documents}, replaced=overwrite, locking=locking)
     for each in draft.handles:
         each.draft = None
         each.serve(served_from(place.store, place.path, each.metadata))

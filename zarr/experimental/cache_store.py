@@ -38,6 +38,8 @@ class CacheRecords:
         self.max_size = max_size
         self.size = 0
         self.hits = self.misses = self.evictions = 0
+        self.changes = 0
+        """How often something was forgotten: what was read before may be what stood there before."""
         self.parts: dict[Entry, Buffer] = {}
         self._entries: OrderedDict[Entry, tuple[int, float]] = OrderedDict()
         self._lock = threading.RLock()
@@ -69,9 +71,11 @@ class CacheRecords:
             self.hits += hit
             self.misses += not hit
 
-    def add(self, entry: Entry, size: int) -> tuple[bool, list[Entry]]:
-        """Remember an entry; the answer says whether it fits, and which others went to make room."""
+    def add(self, entry: Entry, size: int, moment: int) -> tuple[bool, list[Entry]]:
+        """Remember an entry, unless something was forgotten since ``moment``; whether it was, and which others went."""
         with self._lock:
+            if self.changes != moment:
+                return False, []
             self._drop(entry)
             if self.max_size is not None and size > self.max_size:
                 logger.debug("%s (%d bytes) is larger than the whole cache", entry[0], size)
@@ -95,6 +99,7 @@ class CacheRecords:
     def forget(self, key: str, *, below: bool = False) -> list[str]:
         """Forget all entries of a key (or of all keys below a prefix); the keys that were remembered whole."""
         with self._lock:
+            self.changes += 1
             prefix = f"{key.rstrip('/')}/" if key else ""
             gone = [entry for entry in self._entries if (entry[0].startswith(prefix) if below else entry[0] == key)]
             for entry in gone:
@@ -104,6 +109,7 @@ class CacheRecords:
     def clear(self) -> None:
         """Forget everything but the counts."""
         with self._lock:
+            self.changes += 1
             self._entries.clear()
             self.parts.clear()
             self.size = 0
@@ -247,11 +253,12 @@ class CacheStore(WrapperStore[Store]):
         self._records.count(value is not None)
         if value is not None:
             return value
+        moment = self._records.changes
         value = await self._store.get(key, prototype, byte_range)
         if value is None:
             await self._forget(key)
         else:
-            await self._remember(entry, value)
+            await self._remember(entry, value, moment)
         return value
 
     async def get_partial_values(
@@ -276,21 +283,27 @@ class CacheStore(WrapperStore[Store]):
             yield known
         if not missing:
             return
-        limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
+        limits = {
+            "max_concurrency": max_concurrency,
+            "max_gap_bytes": max_gap_bytes,
+            "max_coalesced_bytes": max_coalesced_bytes,
+        }
         chosen: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
-        wanted = [byte_ranges[i] for i in missing]
+        wanted, moment = [byte_ranges[i] for i in missing], self._records.changes
         async for answers in self._store.get_ranges(key, wanted, prototype=prototype, **chosen):
             for i, value in answers:
                 if value is not None:
-                    await self._remember((key, wanted[i]), value)
+                    await self._remember((key, wanted[i]), value, moment)
             yield [(missing[i], value) for i, value in answers]
 
     async def set(self, key: str, value: Buffer) -> None:
         """Write to the store behind, then to the cache."""
+        await self._forget(key)
+        moment = self._records.changes + 1
         await self._store.set(key, value)
         await self._forget(key)
         if self._cache_set_data:
-            await self._remember((key, None), value)
+            await self._remember((key, None), value, moment)
 
     async def set_if_not_exists(self, key: str, value: Buffer) -> None:
         """Write to the store behind where there is nothing, and forget the key."""
@@ -317,8 +330,9 @@ class CacheStore(WrapperStore[Store]):
         await self._store.clear()
         await self.clear_cache()
 
-    async def _remember(self, entry: Entry, value: Buffer) -> None:
-        fits, gone = self._records.add(entry, len(value))
+    async def _remember(self, entry: Entry, value: Buffer, moment: int) -> None:
+        """Remember what was read or written since ``moment``, if nothing was written in between or is meanwhile."""
+        fits, gone = self._records.add(entry, len(value), moment)
         for name, part in gone:
             if part is None:
                 await self._cache.delete(name)
@@ -326,6 +340,8 @@ class CacheStore(WrapperStore[Store]):
             await self._cache.set(entry[0], value)
         elif fits:
             self._records.parts[entry] = value
+        if fits and self._records.changes != moment:
+            await self._forget(entry[0])
 
     async def _forget(self, key: str) -> None:
         for name in self._records.forget(key):
@@ -350,11 +366,12 @@ class CacheStore(WrapperStore[Store]):
         self._records.count(value is not None)
         if value is not None:
             return value
+        moment = self._records.changes
         value = super().get_sync(key, prototype=prototype, byte_range=byte_range)
         if value is None:
             self._forget_sync(key)
         else:
-            self._remember_sync(entry, value)
+            self._remember_sync(entry, value, moment)
         return value
 
     def get_ranges_sync(
@@ -370,7 +387,7 @@ class CacheStore(WrapperStore[Store]):
         known, missing = self._split(key, byte_ranges)
         if not missing:
             return known
-        wanted = [byte_ranges[i] for i in missing]
+        wanted, moment = [byte_ranges[i] for i in missing], self._records.changes
         answers = self._sync_method("get_ranges_sync")(
             key,
             wanted,
@@ -380,15 +397,17 @@ class CacheStore(WrapperStore[Store]):
         )
         for i, value in answers:
             if value is not None:
-                self._remember_sync((key, wanted[i]), value)
+                self._remember_sync((key, wanted[i]), value, moment)
         return [*known, *[(missing[i], value) for i, value in answers]]
 
     def set_sync(self, key: str, value: Buffer) -> None:
         """Write to the store behind, then to the cache."""
+        self._forget_sync(key)
+        moment = self._records.changes + 1
         super().set_sync(key, value)
         self._forget_sync(key)
         if self._cache_set_data:
-            self._remember_sync((key, None), value)
+            self._remember_sync((key, None), value, moment)
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
         """Write to the store behind where there is nothing, and forget the key."""
@@ -425,8 +444,8 @@ class CacheStore(WrapperStore[Store]):
                 known.append((i, value))
         return known, missing
 
-    def _remember_sync(self, entry: Entry, value: Buffer) -> None:
-        fits, gone = self._records.add(entry, len(value))
+    def _remember_sync(self, entry: Entry, value: Buffer, moment: int) -> None:
+        fits, gone = self._records.add(entry, len(value), moment)
         for name, part in gone:
             if part is None:
                 self._of_cache("delete_sync")(name)
@@ -434,6 +453,8 @@ class CacheStore(WrapperStore[Store]):
             self._of_cache("set_sync")(entry[0], value)
         elif fits:
             self._records.parts[entry] = value
+        if fits and self._records.changes != moment:
+            self._forget_sync(entry[0])
 
     def _forget_sync(self, key: str) -> None:
         for name in self._records.forget(key):

@@ -153,7 +153,7 @@ class AsyncGroup(GroupFace):
 
     async def _save_metadata(self, ensure_parents: bool = False) -> None:
         """Write the documents of this group as they are in memory."""
-        await self._run(save_group_steps(self._handle))
+        await self._run(save_group_steps(self._handle, ensure_parents))
 
     # ------------------------------------------------------------------------------------------ what it is
 

@@ -28,7 +28,7 @@ from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.walk import fresh_steps, look_up
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.nodes import delete_node_steps, read_node_steps, write_node_steps
+from zarr.steps.nodes import delete_node_steps, ensure_ancestors_steps, read_node_steps, write_node_steps
 from zarr.steps.requests import Gather, Get, Hold, LockScope, Put, Steps
 
 if TYPE_CHECKING:
@@ -81,8 +81,10 @@ def new_group_steps(
     return GroupHandle(metadata, store_path)
 
 
-def save_group_steps(handle: GroupHandle) -> Steps[None]:
+def save_group_steps(handle: GroupHandle, ensure_parents: bool = False) -> Steps[None]:
     """Write the documents of a group as they are in memory."""
+    if ensure_parents:
+        yield from ensure_ancestors_steps(handle.store_path, handle.metadata.zarr_format)
     documents = handle.metadata.to_buffer_dict(default_buffer_prototype())
     prefix = f"{handle.path}/" if handle.path else ""
     for name, value in documents.items():

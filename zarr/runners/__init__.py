@@ -1,5 +1,6 @@
 """Runners answer the requests of steps: in the caller's thread, in the caller's loop, or on a background loop.
 
-May import: steps, storage (types only), settings, abc, buffer, errors, zarr_core. The only code that calls a store.
+May import: steps, storage.keys (and types of stores), settings, abc, buffer, errors, zarr_core. The only code that
+calls a store.
 Read first: ``inline.py``.
 """

@@ -74,13 +74,13 @@ def transfer_buffers(
 
     What a store hands out ``in_place`` takes no memory: few large values are asked for at once, and read in parts.
     """
-    names = request.names()
-    if in_place and parts_of(request) > 1 and thread_count(request) > 1:
+    names, threads = request.names(), thread_count(request)
+    if in_place and parts_of(request) > 1 and threads > 1:
         payloads = get_many(names)
-        run_helpers(lambda: request.job.from_buffers(payloads), thread_count(request) - 1)
+        run_helpers(lambda: request.job.from_buffers(payloads), threads - 1, request.job.stop)
         return
-    if thread_count(request) > 1:
-        _threaded(request, names, get_many, set_many)
+    if threads > 1:
+        _threaded(request, names, threads, get_many, set_many)
         return
     total, size = len(names), batch_count(request)
     for first in range(0, total, size):
@@ -88,9 +88,7 @@ def transfer_buffers(
 
 
 def _batches(request: Transfer, total: int, threads: int) -> list[tuple[int, int]]:
-    size = batch_count(request)
-    if threads > 1:
-        size = max(1, min(size, -(-total // (4 * threads))))
+    size = max(1, min(batch_count(request), -(-total // (4 * threads))))
     return [(first, min(first + size, total)) for first in range(0, total, size)]
 
 
@@ -111,8 +109,8 @@ def _move(
         set_many([(name, payload) for name, payload in pairs if payload is not ...])
 
 
-def _threaded(request: Transfer, names: list[str], get_many: Any, set_many: Any) -> None:
-    pending = deque(_batches(request, len(names), thread_count(request)))
+def _threaded(request: Transfer, names: list[str], threads: int, get_many: Any, set_many: Any) -> None:
+    pending = deque(_batches(request, len(names), threads))
 
     def work() -> None:
         while True:
@@ -126,7 +124,7 @@ def _threaded(request: Transfer, names: list[str], get_many: Any, set_many: Any)
         pending.clear()
         request.job.stop()
 
-    run_helpers(work, thread_count(request) - 1, give_up)
+    run_helpers(work, threads - 1, give_up)
 
 
 def transfer(request: Transfer, access: BulkAccess | None, get_many: Any, set_many: Any) -> None:

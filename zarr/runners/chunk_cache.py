@@ -71,7 +71,7 @@ class ChunkCache:
 
     def reset(self) -> None:
         """Begin anew; for a forked child, too, where another thread of the parent may have held the lock."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a finalizer may run, and read an array, at any allocation
         self._entries: OrderedDict[tuple[str, Any], _Entry] = OrderedDict()
         self._nbytes = self._capacity = self._hits = self._misses = 0
 
@@ -116,7 +116,7 @@ class ChunkCache:
             self._entries[name] = _Entry(stamp[1], codecs, chunk, nbytes)
             self._nbytes += nbytes
             while self._nbytes > self._capacity:
-                self._drop(next(iter(self._entries)))
+                self._nbytes -= self._entries.popitem(last=False)[1].nbytes
 
     def _drop(self, name: tuple[str, Any]) -> None:
         entry = self._entries.pop(name, None)

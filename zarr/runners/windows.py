@@ -83,8 +83,15 @@ async def _stop_all(tasks: list[asyncio.Task[Any]]) -> None:
     """Cancel tasks and wait until they have stopped, even where the waiting task is cancelled once more."""
     for task in tasks:
         task.cancel()
-    if tasks:
-        await asyncio.shield(asyncio.gather(*tasks, return_exceptions=True))
+    interruption: BaseException | None = None
+    running = set(tasks)
+    while running:
+        try:
+            _, running = await asyncio.wait(running)
+        except asyncio.CancelledError as error:
+            interruption = error
+    if interruption is not None:
+        raise interruption
 
 
 async def completed(change: Awaitable[T]) -> T:

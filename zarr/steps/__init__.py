@@ -1,5 +1,6 @@
 """What the library asks of a store, and the steps that read and write nodes.
 
-May import: errors, types, buffer, abc, metadata (and what lies below). Never a store, a loop, a lock or a config.
+May import: errors, types, buffer, abc, metadata, and of storage the names of places and the stores that translate other
+layouts. A store is only named here and never called; there is no loop, no lock and no config.
 Read first: ``requests.py``.
 """

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.metadata.documents import dump_document, load_document
+from zarr.steps.documents import node_key
 from zarr.steps.requests import Gather, Get, GetMany, Hold, LockScope, Put, Steps
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def record_changes_steps(
         Who else must not change a copy meanwhile; see :class:`zarr.array_spec.ArrayConfig`.
     """
     keys = sorted(_carriers(changes))
-    found = (yield GetMany([_key(path, name) for path, name in keys])) if keys else []
+    found = (yield GetMany([node_key(path, name) for path, name in keys])) if keys else []
     stale = [key for key, raw in zip(keys, found, strict=True) if raw is not None and _carries(key[1], raw)]
     if not stale:
         return
@@ -110,16 +111,12 @@ def _carriers(changes: Mapping[str, Documents]) -> set[tuple[str, str]]:
     return found
 
 
-def _key(path: str, name: str) -> str:
-    return f"{path}/{name}" if path else name
-
-
 def _carries(name: str, raw: Buffer) -> bool:
     return name == ASIDE or b'"consolidated_metadata"' in raw.to_bytes()
 
 
 def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents], locking: str) -> Steps[None]:
-    key = _key(path, name)
+    key = node_key(path, name)
     yield Hold([key], "node", LockScope.of(locking, path))
     raw = yield Get(key)
     if raw is None:
@@ -147,7 +144,7 @@ def _add_between_steps(entries: dict[str, Any], path: str, name: str, relative: 
         if between and (f"{between}/.zgroup" if name == ASIDE else between) not in entries:
             found: dict[str, Buffer] = {}
             for part in parts:
-                raw = yield Get(_key(_key(path, between), part))
+                raw = yield Get(node_key(node_key(path, between), part))
                 if raw is not None:
                     found[part] = raw
             if parts[0] in found:

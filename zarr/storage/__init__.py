@@ -1,6 +1,6 @@
 """Stores: where bytes are kept. One file a store, and ``resolve.py``, which makes a store of what a user names.
 
-May import: errors, types, buffer, abc. Never steps, runners, arrays or the config.
+May import: errors, types, buffer, abc, registry, zarr_core. Never steps, runners, arrays or the config.
 Read first: ``memory.py``.
 """
 

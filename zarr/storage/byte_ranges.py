@@ -35,18 +35,40 @@ def bounds_of(byte_range: ByteRequest, size: int) -> tuple[int, int]:
     >>> bounds_of(SuffixByteRequest(3), 10)
     (7, 10)
     """
+    check_byte_range(byte_range)
     if isinstance(byte_range, RangeByteRequest):
         start, stop = byte_range.start, byte_range.end
     elif isinstance(byte_range, OffsetByteRequest):
         start, stop = byte_range.offset, size
-    elif isinstance(byte_range, SuffixByteRequest):
+    else:
         start, stop = size - min(byte_range.suffix, size), size
+    return min(start, size), min(stop, size)
+
+
+def check_byte_range(byte_range: ByteRequest) -> None:
+    """Refuse a byte request that names no part of any value; services understand negative numbers in other ways.
+
+    Raises
+    ------
+    TypeError
+        If ``byte_range`` is no byte request.
+    ValueError
+        If it has a negative number, or ends before it begins.
+
+    Examples
+    --------
+    >>> check_byte_range(RangeByteRequest(0, 4))
+    """
+    if isinstance(byte_range, RangeByteRequest):
+        good = 0 <= byte_range.start <= byte_range.end
+    elif isinstance(byte_range, OffsetByteRequest):
+        good = byte_range.offset >= 0
+    elif isinstance(byte_range, SuffixByteRequest):
+        good = byte_range.suffix >= 0
     else:
         raise TypeError(f"Unexpected byte_range, got {byte_range!r}.")
-    if start < 0 or (isinstance(byte_range, RangeByteRequest) and stop < start):
+    if not good:
         raise ValueError(f"byte range {byte_range!r} is negative or ends before it begins")
-    start = min(start, size)
-    return start, max(start, min(stop, size))
 
 
 def slice_of(byte_range: ByteRequest, size: int) -> slice:

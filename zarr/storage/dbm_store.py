@@ -64,7 +64,8 @@ class _File:
                 _INHERITED.append(db)
 
 
-_guard = threading.Lock()
+# Reentrant: a finalizer may run, and open such a file, at any allocation.
+_guard = threading.RLock()
 _files: weakref.WeakValueDictionary[tuple[str, int], _File] = weakref.WeakValueDictionary()
 
 
@@ -82,7 +83,7 @@ def _file_of(path: Path, opener: Callable[..., Any], read_only: bool, options: d
 
 def _after_fork() -> None:
     global _guard
-    _guard = threading.Lock()
+    _guard = threading.RLock()
     _INHERITED.extend(_files.values())
     _files.clear()
 

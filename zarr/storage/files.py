@@ -36,6 +36,7 @@ _NO_LINKS: Final = frozenset(
 _NO_DEVICE: Final = frozenset((errno.ENXIO, errno.ENODEV))
 _LONGEST_STEM: Final = 160
 _LONGEST_LOOK: Final = 4096
+_LONGEST_GUARD_SECONDS: Final = 10.0
 _ATTEMPTS: Final = 8
 _numbers = itertools.count()
 
@@ -324,10 +325,10 @@ def claim(partial: str, path: str) -> bool:
 def _claim_without_links(partial: str, path: str) -> bool:
     """The same on a file system without hard links: an empty directory, which only one can make, guards the step."""
     guard = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:_LONGEST_STEM]}.0-0.partial")
-    try:
-        os.mkdir(guard)
-    except FileExistsError:
-        return False
+    while not _make_guard(guard):
+        if os.path.lexists(path):
+            return False
+        time.sleep(0.001)
     try:
         if os.path.lexists(path):
             return False
@@ -335,6 +336,18 @@ def _claim_without_links(partial: str, path: str) -> bool:
         return True
     finally:
         os.rmdir(guard)
+
+
+def _make_guard(guard: str) -> bool:
+    """Make the guard, if nobody has it; one that is older than any such step takes is a dead process's, and goes."""
+    try:
+        os.mkdir(guard)
+    except FileExistsError:
+        with contextlib.suppress(OSError):
+            if time.time() - os.lstat(guard).st_mtime > _LONGEST_GUARD_SECONDS:
+                os.rmdir(guard)
+        return False
+    return True
 
 
 # Removing
@@ -461,7 +474,7 @@ def walk(path: str, prefix: str, *, clean: bool, above: tuple[Any, ...] = (), in
         here = above
         if entry.is_symlink():
             target = os.path.realpath(entry.path)
-            if target in above or os.path.realpath(path).startswith(target):
+            if target in above or lies_inside(path, target):
                 continue
             here = (*above, target)
         yield from walk(entry.path, f"{prefix}{entry.name}/", clean=clean, above=here, inside=inside)

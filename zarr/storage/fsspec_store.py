@@ -8,8 +8,9 @@ from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
+from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store
 from zarr.buffer.core import Buffer
+from zarr.storage.byte_ranges import check_byte_range
 from zarr.storage.fsspec_connections import allow_connections
 from zarr.storage.keys import check_key, join
 from zarr.storage.values import check_buffer
@@ -231,7 +232,7 @@ class FsspecStore(Store):
         start, end = _span(byte_range)
         if not self._is_open:
             await self._ensure_open()
-        if byte_range is not None and start == end == 0:
+        if byte_range is not None and start == end:
             return prototype.buffer.from_bytes(b"") if await self.exists(key) else None
         try:
             data = await self._filesystem()._cat_file(self._path(key), start=start, end=end)
@@ -376,13 +377,12 @@ def _span(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:
     """A byte request in the terms of fsspec."""
     if byte_range is None:
         return None, None
+    check_byte_range(byte_range)
     if isinstance(byte_range, RangeByteRequest):
         return byte_range.start, byte_range.end
     if isinstance(byte_range, OffsetByteRequest):
         return byte_range.offset, None
-    if isinstance(byte_range, SuffixByteRequest):
-        return (-byte_range.suffix, None) if byte_range.suffix else (0, 0)
-    raise ValueError(f"Unexpected byte_range, got {byte_range}.")
+    return (-byte_range.suffix, None) if byte_range.suffix else (0, 0)
 
 
 def _below(folder: str, path: str) -> str:

@@ -253,7 +253,8 @@ class Environment:
         raise OSError(number, f"LMDB: {error}", self.path) from error
 
 
-_guard = threading.Lock()
+# Reentrant: a finalizer may run, and open such a file, at any allocation.
+_guard = threading.RLock()
 _environments: weakref.WeakValueDictionary[tuple[str, int], Environment] = weakref.WeakValueDictionary()
 
 
@@ -294,7 +295,7 @@ def _after_in_parent() -> None:
 
 def _after_in_child() -> None:
     global _guard
-    _guard = threading.Lock()
+    _guard = threading.RLock()
     _environments.clear()
     for environment in _paused:
         environment.close_inherited()

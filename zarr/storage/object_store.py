@@ -10,8 +10,9 @@ from collections.abc import AsyncGenerator, Iterable
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
+from zarr.abc.store import OffsetByteRequest, Store, SuffixByteRequest
 from zarr.buffer.core import Buffer
+from zarr.storage.byte_ranges import bounds_of, check_byte_range
 from zarr.storage.keys import LOCKS_FOLDER, check_key, check_prefix, dir_prefix, is_lock
 from zarr.storage.values import check_buffer
 
@@ -121,13 +122,22 @@ class ObjectStore(Store, Generic[T_Store]):
         check_key(key)
         if not self._is_open:
             await self._ensure_open()
+        if byte_range is not None:
+            check_byte_range(byte_range)
         try:
             data = await self._get(key, byte_range)
         except Exception as error:
             if _is_missing(error):
                 return None
-            raise
+            if byte_range is None or not _is_bad_range(error) or await self._begins_inside(key, byte_range):
+                raise
+            data = b""
         return prototype.buffer.from_bytes(data)
+
+    async def _begins_inside(self, key: str, byte_range: ByteRequest) -> bool:
+        """Whether a range begins before the end of a value: services refuse those that do not."""
+        size = await self.getsize(key)
+        return bounds_of(byte_range, size)[0] < size
 
     async def _get(self, key: str, byte_range: ByteRequest | None) -> Any:
         import obstore
@@ -137,13 +147,13 @@ class ObjectStore(Store, Generic[T_Store]):
             return await response.bytes_async()
         if isinstance(byte_range, SuffixByteRequest):
             return await self._get_suffix(key, byte_range.suffix)
-        start, end = await self._bounds(key, byte_range)
-        if end is None:
-            response = await obstore.get_async(self.store, key, options={"range": {"offset": start}})
+        if isinstance(byte_range, OffsetByteRequest):
+            response = await obstore.get_async(self.store, key, options={"range": {"offset": byte_range.offset}})
             return await response.bytes_async()
-        if start == end:
+        if byte_range.start == byte_range.end:
+            await self.getsize(key)  # a key that is not there has no empty part either
             return b""
-        return await obstore.get_range_async(self.store, key, start=start, end=end)
+        return await obstore.get_range_async(self.store, key, start=byte_range.start, end=byte_range.end)
 
     async def _get_suffix(self, key: str, length: int) -> Any:
         """The end of a value: one request, or two where a service (Azure) has no such ranges."""
@@ -159,17 +169,6 @@ class ObjectStore(Store, Generic[T_Store]):
         size = await self.getsize(key)
         start = size - min(size, length)
         return b"" if start == size else await obstore.get_range_async(self.store, key, start=start, end=size)
-
-    async def _bounds(self, key: str, byte_range: ByteRequest) -> tuple[int, int | None]:
-        """A byte request as start and end (None: the end of the value), within the value where that must be known."""
-        if isinstance(byte_range, RangeByteRequest):
-            if byte_range.start >= byte_range.end:
-                await self.getsize(key)
-                return 0, 0
-            return byte_range.start, byte_range.end
-        if isinstance(byte_range, OffsetByteRequest):
-            return byte_range.offset, None
-        raise ValueError(f"Unexpected byte_range, got {byte_range}")
 
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]

@@ -119,7 +119,7 @@ class OverlayStore(SyncStore):
         return self._lock_prefix
 
     def lock_folder(self, path: str) -> str:
-        """None: no other process sees what is kept here, and it is compared when it is applied."""
+        """Empty: no other process sees what is kept here, and it is compared when it is applied."""
         return ""
 
     def changes(self, absent: Collection[str] = ()) -> Changes:

@@ -83,9 +83,12 @@ def parse_table(document: Any, name: str) -> dict[str, Any]:
         return dict(document)
     if document.get("version", 1) != 1:
         raise MetadataValidationError(f"{name}: references of version {document['version']!r}; 0 and 1 are known")
+    for member in ("refs", "templates"):
+        if not isinstance(document.get(member) or {}, Mapping):
+            raise MetadataValidationError(f"{name}: {member} must be an object, got {document[member]!r}")
     templates = dict(document.get("templates") or {})
     refs = {}
-    for key, value in document["refs"].items():
+    for key, value in (document["refs"] or {}).items():
         if isinstance(value, list) and value and isinstance(value[0], str) and "{{" in value[0]:
             value = [render(value[0], templates), *value[1:]]
         refs[key] = value
@@ -99,6 +102,8 @@ def _generated(generator: Any, templates: Mapping[str, str], name: str) -> Itera
         dimensions, key, url = generator["dimensions"], generator["key"], generator["url"]
     except (KeyError, TypeError):
         raise MetadataValidationError(f"{name}: a generator needs dimensions, key and url, got {generator!r}") from None
+    if not isinstance(dimensions, Mapping) or not isinstance(key, str) or not isinstance(url, str):
+        raise MetadataValidationError(f"{name}: a generator has an object of dimensions, and texts, got {generator!r}")
     ranges = [_range_of(values, name) for values in dimensions.values()]
     if math.prod(len(values) for values in ranges) > MAX_GENERATED:
         raise MetadataValidationError(f"{name}: a generator makes more than {MAX_GENERATED} references")
@@ -106,16 +111,28 @@ def _generated(generator: Any, templates: Mapping[str, str], name: str) -> Itera
         names = {**templates, **dict(zip(dimensions, combination, strict=True))}
         value: list[Any] = [render(url, names)]
         if "offset" in generator:
-            value += [int(render(str(generator[part]), names)) for part in ("offset", "length")]
+            value += [_number_of(generator, part, names, name) for part in ("offset", "length")]
         yield render(key, names), value
+
+
+def _number_of(generator: Mapping[str, Any], part: str, names: Mapping[str, Any], name: str) -> int:
+    text = render(str(generator.get(part)), names)
+    try:
+        return int(text)
+    except ValueError:
+        raise MetadataValidationError(f"{name}: the {part} of a generator is {text!r}, which is no number") from None
 
 
 def _range_of(values: Any, name: str) -> range | list[Any]:
     if isinstance(values, list):
         return values
-    if isinstance(values, Mapping) and type(values.get("stop")) is int:
-        return range(values.get("start", 0), values["stop"], values.get("step", 1))
-    raise MetadataValidationError(f"{name}: a dimension of a generator is a list, or has a stop; got {values!r}")
+    if isinstance(values, Mapping):
+        start, stop, step = values.get("start", 0), values.get("stop"), values.get("step", 1)
+        if type(start) is type(stop) is type(step) is int and step:
+            return range(start, stop, step)
+    raise MetadataValidationError(
+        f"{name}: a dimension of a generator is a list, or has numbers start, stop and step; got {values!r}"
+    )
 
 
 # ------------------------------------------------------------------------------------------ templates
@@ -190,14 +207,10 @@ class ParquetTable(Mapping[str, Any]):
 
     def __init__(self, read: Callable[[str], bytes], name: str) -> None:
         self._read, self._name = read, name
-        document = json.loads(read(".zmetadata"))
-        if not isinstance(document, dict) or "record_size" not in document or "metadata" not in document:
-            raise MetadataValidationError(f"{name}/.zmetadata is not that of references: metadata, record_size")
-        self._documents: dict[str, Any] = document["metadata"]
-        self._record_size = int(document["record_size"])
+        self._documents, self._record_size = _parsed_documents(read(".zmetadata"), f"{name}/.zmetadata")
         self._records: dict[tuple[str, int], Any] = {}
         self._grids = {
-            key.removesuffix("/.zarray"): _grid_of(value)
+            key.removesuffix("/.zarray"): _grid_of(value, f"{name}/{key}")
             for key, value in self._documents.items()
             if key.endswith("/.zarray")
         }
@@ -270,9 +283,27 @@ class ParquetTable(Mapping[str, Any]):
         return columns
 
 
-def _grid_of(document: Any) -> tuple[int, ...]:
-    parsed = json.loads(document) if isinstance(document, str) else document
-    return tuple(-(-length // chunk) for length, chunk in zip(parsed["shape"], parsed["chunks"], strict=True))
+def _parsed_documents(raw: bytes, name: str) -> tuple[dict[str, Any], int]:
+    """The documents of a hierarchy, and how many references there are in a file."""
+    try:
+        document = json.loads(raw)
+        documents, size = dict(document["metadata"]), int(document["record_size"])
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise MetadataValidationError(f"{name} is not that of references: metadata, record_size ({error})") from error
+    if size < 1:
+        raise MetadataValidationError(f"{name}: record_size must be at least 1, got {size}")
+    return documents, size
+
+
+def _grid_of(document: Any, name: str) -> tuple[int, ...]:
+    try:
+        parsed = json.loads(document) if isinstance(document, str) else document
+        pairs = list(zip(parsed["shape"], parsed["chunks"], strict=True))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise MetadataValidationError(f"{name} is no document of an array: shape, chunks ({error})") from error
+    if not all(type(n) is int and n >= least for pair in pairs for n, least in zip(pair, (0, 1), strict=True)):
+        raise MetadataValidationError(f"{name}: shape and chunks must be lengths, got {pairs}")
+    return tuple(-(-length // chunk) for length, chunk in pairs)
 
 
 def _row_of(name: str, grid: Iterable[int]) -> int | None:

@@ -35,6 +35,7 @@ _LIMIT16: Final = 0xFFFF
 _UTF8_FLAG: Final = 0x800
 _ENCRYPTED_FLAG: Final = 0x1
 _SEARCH_STEP: Final = 1 << 20
+_LOOKS: Final = 16
 
 ReadAt = Callable[[int, int], bytes]
 
@@ -55,11 +56,6 @@ class Entry:
     header_offset: int
     flags: int = _UTF8_FLAG
     date_time: tuple[int, int] = (0, 33)
-
-    @property
-    def is_directory(self) -> bool:
-        """Whether the entry stands for a folder, which has no value."""
-        return self.name.endswith("/")
 
 
 # Writing
@@ -147,6 +143,16 @@ def read_directory(read_at: ReadAt, size: int) -> tuple[dict[str, Entry], int]:
     ZipFormatError
         If there is no complete directory.
     """
+    left = _LOOKS * size
+
+    def look_at(offset: int, length: int) -> bytes:
+        # Each of a million end records could name all that stands before it as its directory.
+        nonlocal left
+        left -= length
+        if left < 0:
+            raise ZipFormatError("the file is full of end records that belong to no directory")
+        return read_at(offset, length)
+
     stop = size
     overlap = b""
     while stop > 0:
@@ -155,7 +161,7 @@ def read_directory(read_at: ReadAt, size: int) -> tuple[dict[str, Entry], int]:
         position = block.rfind(END_SIGNATURE)
         while position >= 0:
             try:
-                return _read_directory_at(read_at, start + position, size)
+                return _read_directory_at(look_at, start + position, size)
             except ZipFormatError:
                 position = block.rfind(END_SIGNATURE, 0, position)
         overlap = block[: _END.size]
@@ -251,6 +257,10 @@ def data_offset(read_at: ReadAt, entry: Entry) -> int:
         raise ZipFormatError(f"entry {entry.name!r}: no entry at offset {entry.header_offset}")
     if entry.flags & _ENCRYPTED_FLAG:
         raise ZipFormatError(f"entry {entry.name!r} is encrypted")
+    if entry.method == STORED and entry.size != entry.stored_size:
+        raise ZipFormatError(
+            f"entry {entry.name!r} holds {entry.stored_size} bytes where the directory says {entry.size}"
+        )
     name_size, extra_size = _LOCAL.unpack(header)[9:11]
     return int(entry.header_offset + _LOCAL.size + name_size + extra_size)
 
@@ -311,7 +321,7 @@ def decompress(stored: bytes, entry: Entry) -> bytes:
             data = _unpack_lzma(stored, entry.size)
         else:
             raise ZipFormatError(f"entry {entry.name!r}: compression method {entry.method} is not supported")
-    except (zlib.error, OSError, EOFError, struct.error, MemoryError) as error:
+    except (zlib.error, OSError, EOFError, struct.error, MemoryError, OverflowError) as error:
         raise ZipFormatError(f"entry {entry.name!r} is damaged: {error}") from error
     if len(data) != entry.size:
         raise ZipFormatError(f"entry {entry.name!r} holds {len(data)} bytes where the directory says {entry.size}")

@@ -70,6 +70,17 @@ async def test_from_documents(store: Store) -> None:
     assert (await zarr.AsyncGroup.open(store)).attrs == {"k": 1}
 
 
+async def test_documents_are_saved_with_the_groups_above(store: Store) -> None:
+    array = await zarr.api.asynchronous.create_array(store, name="a/b", shape=3, dtype="i1")
+    group = await zarr.AsyncGroup.from_store(StorePath(store, "c/d"))
+    for name in ("zarr.json", "a/zarr.json", "c/zarr.json"):
+        await store.delete(name)
+    await array._save_metadata(array.metadata, ensure_parents=True)
+    await group._save_metadata(ensure_parents=True)
+    for name in ("zarr.json", "a/zarr.json", "a/b/zarr.json", "c/zarr.json", "c/d/zarr.json"):
+        assert await store.exists(name)
+
+
 async def test_arrays_of_one_value(store: Store) -> None:
     root = await zarr.AsyncGroup.from_store(store)
     for method, value in (("zeros", 0), ("ones", 1), ("empty", 0)):

@@ -292,3 +292,19 @@ async def test_keys_that_climb_are_refused(kind: str, key: str, tmp_path: Path) 
         with pytest.raises(ValueError, match="not allowed"):
             await store.exists(key)
     assert outside.read_bytes() == b"outside"
+
+
+@pytest.mark.parametrize(
+    "byte_range",
+    [RangeByteRequest(-5, 3), RangeByteRequest(5, 3), OffsetByteRequest(-3), SuffixByteRequest(-3)],
+)
+async def test_ranges_that_are_none_are_refused(store: Store, byte_range: Any) -> None:
+    await filled(store)
+    with pytest.raises(ValueError, match="is negative or ends before it begins"):
+        await value(store, "a/b/c/0/1", byte_range)
+
+
+@pytest.mark.parametrize("byte_range", [RangeByteRequest(100, 120), RangeByteRequest(200, 220), OffsetByteRequest(200)])
+async def test_there_is_nothing_behind_the_end(store: Store, byte_range: Any) -> None:
+    await filled(store)
+    assert await value(store, "a/b/c/0/1", byte_range) == b""

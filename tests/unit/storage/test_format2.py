@@ -216,3 +216,24 @@ def test_names(tmp_path: Path) -> None:
         zarr.DBMStore(tmp_path / "x", flag="n")
     with pytest.raises(TypeError, match="KVStore"):
         zarr.MemoryStore(cls=list)
+
+
+class _Interrupted(zarr.storage.MemoryStore):
+    """Lets somebody write between its answer and whoever asked."""
+
+    meanwhile: Any = None
+
+    def get_sync(self, key: str, **options: Any) -> Any:
+        found = super().get_sync(key, **options)
+        act, self.meanwhile = self.meanwhile, None
+        if act is not None:
+            act()
+        return found
+
+
+def test_a_cache_does_not_keep_what_was_replaced_while_it_was_read() -> None:
+    below = _Interrupted({"a": Buffer.from_bytes(b"old")})
+    cache = zarr.LRUStoreCache(below, max_size=None)
+    below.meanwhile = lambda: cache.set_sync("a", Buffer.from_bytes(b"new"))
+    assert cache["a"] == b"old"
+    assert cache["a"] == b"new"

@@ -63,19 +63,19 @@ def check(values: dict[str, Any], path: str) -> None:
         assert isinstance(error, BaseZarrError), repr(error)  # noqa: PT017 - any of several dozen classes
 
 
-@pytest.mark.parametrize("place", places(DRAFT), ids=".".join)
+@pytest.mark.parametrize("place", list(places(DRAFT)), ids=".".join)
 def test_arrays_of_2019(place: tuple[str, ...]) -> None:
     for odd in ODD:
         check({"zarr.json": BOOTSTRAP, "meta/root/x.array": with_odd(DRAFT, place, odd)}, "x")
 
 
-@pytest.mark.parametrize("place", places(BOOTSTRAP), ids=".".join)
+@pytest.mark.parametrize("place", list(places(BOOTSTRAP)), ids=".".join)
 def test_bootstrap_documents(place: tuple[str, ...]) -> None:
     for odd in ODD:
         check({"zarr.json": with_odd(BOOTSTRAP, place, odd), "meta/root/x.array": DRAFT}, "x")
 
 
-@pytest.mark.parametrize("place", places(N5), ids=".".join)
+@pytest.mark.parametrize("place", list(places(N5)), ids=".".join)
 def test_attributes_of_n5(place: tuple[str, ...]) -> None:
     for odd in ODD:
         check({"attributes.json": with_odd(N5, place, odd)}, "")

@@ -389,3 +389,49 @@ def test_nodes_are_overwritten_where_names_cannot_be_exchanged(
             array[0] = value
             assert zarr.open_array(place)[:].tolist() == [value, 9, 9, 9]
     assert not [path.name for path in tmp_path.rglob(".*") if not path.name.startswith((".za", ".zg"))]
+
+
+@posix
+def test_a_link_to_a_folder_beside_is_followed_whatever_their_names(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    store.set_sync("data/x", B(b"1"))
+    store.set_sync("data2/y", B(b"2"))
+    (tmp_path / "data2" / "link").symlink_to(tmp_path / "data")
+    (tmp_path / "data2" / "up").symlink_to(tmp_path)
+    assert sorted(store.list_sync()) == ["data/x", "data2/link/x", "data2/y"]
+
+
+def _refuse_link(*_: object, **__: object) -> None:
+    raise OSError(errno.EPERM, "no hard links here")
+
+
+def test_without_hard_links_what_a_dead_process_left_keeps_nobody_out(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.set_sync("b", B(b"1"))
+    monkeypatch.setattr(os, "link", _refuse_link)
+    monkeypatch.setattr(zarr_core, "put_file", lambda *_: -1)
+    guard = store.root / ".a.0-0.partial"
+    guard.mkdir()
+    os.utime(guard, (0, 0))
+    assert store.put_if_absent_sync("a", B(b"mine"))
+    assert not store.put_if_absent_sync("a", B(b"other"))
+    assert names(store.root) == ["a", "b"]
+    assert not guard.exists()
+
+
+def test_without_hard_links_who_comes_second_waits_for_the_first(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.set_sync("b", B(b"1"))
+    monkeypatch.setattr(os, "link", _refuse_link)
+    monkeypatch.setattr(zarr_core, "put_file", lambda *_: -1)
+    guard = store.root / ".a.0-0.partial"
+    guard.mkdir()
+    given_up = threading.Timer(0.05, guard.rmdir)
+    given_up.start()
+    try:
+        assert store.put_if_absent_sync("a", B(b"mine"))
+    finally:
+        given_up.join()
+    assert store.get_sync("a").to_bytes() == b"mine"  # type: ignore[union-attr]

@@ -222,7 +222,37 @@ def test_nothing_is_written(folder: Path) -> None:
         store.with_read_only(read_only=False)
 
 
-@pytest.mark.parametrize("document", [[1], {"version": 7, "refs": {}}, {"refs": {}, "gen": [{}]}])
+@pytest.mark.parametrize(
+    "document",
+    [
+        [1],
+        {"version": 7, "refs": {}},
+        {"refs": {}, "gen": [{}]},
+        {"refs": [1]},
+        {"refs": {}, "templates": ["u"]},
+        {"refs": {}, "gen": [{"dimensions": [], "key": "a/0", "url": "x"}]},
+        {"refs": {}, "gen": [{"dimensions": {"i": {"stop": 3, "step": 0}}, "key": "a/{{i}}", "url": "x"}]},
+        {"refs": {}, "gen": [{"dimensions": {"i": [1]}, "key": "a/{{i}}", "url": "x", "offset": "{{i}}"}]},
+    ],
+)
 def test_malformed_tables(folder: Path, document: Any) -> None:
     with pytest.raises(MetadataValidationError):
         zarr.open(write(folder, document))
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        {"record_size": 10},
+        {"metadata": [], "record_size": "many"},
+        {"metadata": {}, "record_size": 0},
+        {"metadata": {"a/.zarray": {}}, "record_size": 10},
+        {"metadata": {"a/.zarray": {"shape": [4], "chunks": [0]}}, "record_size": 10},
+        {"metadata": {"a/.zarray": {"shape": [4], "chunks": [2, 2]}}, "record_size": 10},
+    ],
+)
+def test_malformed_tables_of_parquet(folder: Path, documents: Any) -> None:
+    (folder / "bad.parq").mkdir()
+    (folder / "bad.parq" / ".zmetadata").write_text(json.dumps(documents))
+    with pytest.raises(MetadataValidationError, match=r"bad\.parq"):
+        ReferenceStore.from_path(folder / "bad.parq")

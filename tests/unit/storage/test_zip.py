@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import io
 import os
 import pickle
@@ -14,14 +15,23 @@ import threading
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from zarr.abc.store import OffsetByteRequest, SuffixByteRequest
 from zarr.buffer.core import default_buffer_prototype
 from zarr.buffer.cpu import Buffer
 from zarr.storage import ZipStore
 from zarr.storage.zip import looks_like_zip
-from zarr.storage.zip_format import Entry, ZipFormatError, directory_bytes, local_header, read_directory
+from zarr.storage.zip_format import (
+    Entry,
+    ZipFormatError,
+    data_offset,
+    directory_bytes,
+    local_header,
+    read_directory,
+)
 
 B = Buffer.from_bytes
 PROTOTYPE = default_buffer_prototype()
@@ -423,3 +433,41 @@ def test_empty_archive(tmp_path: Path) -> None:
     store.close()
     assert contents(tmp_path / "a.zip") == {}
     assert zipfile.ZipFile(tmp_path / "a.zip").namelist() == []
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("size", [2**62, 2**63 + 5])
+@pytest.mark.parametrize("part", [None, OffsetByteRequest(0), SuffixByteRequest(5)])
+def test_a_size_beyond_all_files_is_damage(tmp_path: Path, compression: int, size: int, part: Any) -> None:
+    path = tmp_path / "a.zip"
+    with ZipStore(path, mode="w", compression=compression) as store:
+        store.set_sync("a", B(b"value" * 100))
+    raw = path.read_bytes()
+
+    def read_at(offset: int, length: int) -> bytes:
+        return raw[offset : offset + length]
+
+    entry = read_directory(read_at, len(raw))[0]["a"]
+    end = data_offset(read_at, entry) + entry.stored_size
+    path.write_bytes(raw[:end] + directory_bytes([dataclasses.replace(entry, size=size)], end))
+    with pytest.raises(ZipFormatError, match=r"a\.zip: entry 'a'"):
+        ZipStore(path).get_sync("a", byte_range=part)
+
+
+def test_end_records_that_lead_nowhere_are_not_followed_for_ever() -> None:
+    record = struct.Struct("<4s4H2IH")
+    count, looked = 2000, 0
+    pieces = [b"PK\1\2" + bytes(1000)]
+    for number in range(count):
+        before = len(pieces[0]) + number * record.size
+        pieces.append(record.pack(b"PK\5\6", 0, 0, 9, 9, before, 0, 0))
+    raw = b"".join(pieces)
+
+    def read_at(offset: int, length: int) -> bytes:
+        nonlocal looked
+        looked += length
+        return raw[offset : offset + length]
+
+    with pytest.raises(ZipFormatError, match="no zip directory found"):
+        read_directory(read_at, len(raw))
+    assert looked < 20 * len(raw)

@@ -158,3 +158,51 @@ def test_a_cache_never_lies(steps: list[tuple[str, str, bytes]], plain: bool, ma
         held = None if expected is None else expected[1:] if part else expected
         assert (None if found is None else found.to_bytes()) == held
         assert max_size is None or store.cache_info()["current_size"] <= max_size
+
+
+class Interrupted(MemoryStore):
+    """Lets somebody write between its answer and whoever asked."""
+
+    meanwhile: Any = None
+
+    def _answered(self, found: Any) -> Any:
+        act, self.meanwhile = self.meanwhile, None
+        if act is not None:
+            act()
+        return found
+
+    def get_sync(self, key: str, **options: Any) -> Any:
+        return self._answered(super().get_sync(key, **options))
+
+    def set_sync(self, key: str, value: Any) -> None:
+        super().set_sync(key, value)
+        self._answered(None)
+
+
+@pytest.mark.parametrize("part", [None, RangeByteRequest(0, 2)])
+async def test_what_was_replaced_while_it_was_read_is_not_remembered(part: Any) -> None:
+    below = Interrupted({"a": value(b"old")})
+    store = CacheStore(below, cache_store=MemoryStore())
+    expected = b"new" if part is None else b"ne"
+    for read_it in (
+        lambda: store.get_sync("a", byte_range=part),
+        lambda: store.get_ranges_sync("a", [part], prototype=PROTOTYPE),
+    ):
+        below._store_dict["a"] = value(b"old")
+        await store.clear_cache()
+        below.meanwhile = lambda: store.set_sync("a", value(b"new"))
+        read_it()
+        assert store.get_sync("a", byte_range=part).to_bytes() == expected
+        below._store_dict["a"] = value(b"old")
+        await store.clear_cache()
+        below.meanwhile = lambda: store.set_sync("a", value(b"new"))
+        await read(store, "a", part)
+        assert await read(store, "a", part) == expected
+
+
+def test_of_two_who_write_at_once_the_last_is_remembered() -> None:
+    below = Interrupted()
+    store = CacheStore(below, cache_store=MemoryStore())
+    below.meanwhile = lambda: store.set_sync("a", value(b"later"))
+    store.set_sync("a", value(b"earlier"))
+    assert store.get_sync("a").to_bytes() == b"later"

@@ -134,11 +134,6 @@ class Format2Store(WrapperStore[T_Store]):
         """Read the value of a key."""
         return self._outward(key, super().get_sync(key, prototype=prototype, byte_range=byte_range))
 
-    def get_many_sync(self, keys: Any, prototype: BufferPrototype | None = None) -> list[Buffer | None]:
-        """Read the values of several keys."""
-        names = list(keys)
-        return [self._outward(key, value) for key, value in zip(names, super().get_many_sync(names, prototype))]
-
     async def set(self, key: str, value: Buffer) -> None:
         """Store a value."""
         if not (self._says_nothing(key, value) and not await self.exists(key)):
@@ -158,14 +153,6 @@ class Format2Store(WrapperStore[T_Store]):
         """Store a value where there is none."""
         if not self._says_nothing(key, value):
             super().set_if_not_exists_sync(key, self._inward(key, value))
-
-    def set_many_sync(self, items: Any) -> None:
-        """Store, or remove, several values."""
-        for key, value in items:
-            if value is None:
-                self.delete_sync(key)
-            else:
-                self.set_sync(key, value)
 
     def bulk_access(self) -> BulkAccess | None:
         """That of the wrapped store: chunks are the same in both."""

@@ -44,7 +44,7 @@ class LRUStoreCache(Format2Store[Store]):
         self.max_size = max_size
         self.hits = self.misses = 0
         self._values: OrderedDict[str, Buffer] = OrderedDict()
-        self._nbytes = 0
+        self._nbytes = self._changes = 0
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -53,7 +53,8 @@ class LRUStoreCache(Format2Store[Store]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         LRUStoreCache.__init__(self, **state)
 
-    def _find(self, key: str) -> Buffer | None:
+    def _find(self, key: str) -> tuple[Buffer | None, int]:
+        """A value that is kept, and a number that changes with every value that is written through this store."""
         with self._lock:
             value = self._values.get(key)
             if value is None:
@@ -61,13 +62,17 @@ class LRUStoreCache(Format2Store[Store]):
             else:
                 self.hits += 1
                 self._values.move_to_end(key)
-            return value
+            return value, self._changes
 
-    def _keep(self, key: str, value: Buffer | None) -> None:
+    def _keep(self, key: str, value: Buffer | None, moment: int) -> None:
+        """Keep what was read, unless something was written since ``moment``: it may be what stood there before."""
         if value is None or (self.max_size is not None and len(value) > self.max_size):
             return
         with self._lock:
-            self._drop(key)
+            if self._changes != moment:
+                return
+            old = self._values.pop(key, None)
+            self._nbytes -= 0 if old is None else len(old)
             self._values[key] = value
             self._nbytes += len(value)
             while self.max_size is not None and self._nbytes > self.max_size:
@@ -75,12 +80,14 @@ class LRUStoreCache(Format2Store[Store]):
 
     def _drop(self, key: str) -> None:
         with self._lock:
+            self._changes += 1
             old = self._values.pop(key, None)
             self._nbytes -= 0 if old is None else len(old)
 
     def invalidate(self) -> None:
         """Forget everything."""
         with self._lock:
+            self._changes += 1
             self._values.clear()
             self._nbytes = 0
 
@@ -98,10 +105,10 @@ class LRUStoreCache(Format2Store[Store]):
         """Read the value of a key; parts of values go past the memory."""
         if byte_range is not None:
             return await super().get(key, prototype, byte_range)
-        value = self._find(key)
+        value, moment = self._find(key)
         if value is None:
             value = await super().get(key, prototype or default_buffer_prototype())
-            self._keep(key, value)
+            self._keep(key, value, moment)
         return value
 
     def get_sync(
@@ -110,15 +117,11 @@ class LRUStoreCache(Format2Store[Store]):
         """Read the value of a key; parts of values go past the memory."""
         if byte_range is not None:
             return super().get_sync(key, prototype=prototype, byte_range=byte_range)
-        value = self._find(key)
+        value, moment = self._find(key)
         if value is None:
             value = super().get_sync(key, prototype=prototype)
-            self._keep(key, value)
+            self._keep(key, value, moment)
         return value
-
-    def get_many_sync(self, keys: Any, prototype: BufferPrototype | None = None) -> list[Buffer | None]:
-        """Read the values of several keys."""
-        return [self.get_sync(key, prototype=prototype) for key in keys]
 
     async def set(self, key: str, value: Buffer) -> None:
         """Store a value, and forget the one that was read before."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zarr.abc.store import Store
 from zarr.buffer.core import default_buffer_prototype
@@ -62,8 +62,3 @@ class ConsolidatedMetadataStore(Format2Store[Store]):
         if document_of(key) is not None:
             return self._outward(key, self._documents.get(key))
         return super().get_sync(key, prototype=prototype, byte_range=byte_range)
-
-    def get_many_sync(self, keys: Any, prototype: BufferPrototype | None = None) -> list[Buffer | None]:
-        """Read the values of several keys."""
-        return [self.get_sync(key, prototype=prototype) for key in keys]
-
