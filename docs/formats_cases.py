@@ -70,6 +70,14 @@ def sharding(codecs: list[Any] | None = None, **configuration: Any) -> dict[str,
     return named("sharding_indexed", **parts)
 
 
+def optional(name: str, values: Any, codecs: list[Any]) -> dict[str, Any]:
+    """Elements that may be missing."""
+    inner = values if isinstance(values, dict) else {"name": values, "configuration": {}}
+    parts = {"mask_codecs": [{"name": "packbits"}], "data_codecs": codecs}
+    codec = {"name": name, "configuration": parts}
+    return v3(data_type={"name": name, "configuration": inner}, codecs=[codec]) | {"fill_value": None}
+
+
 CODECS: dict[str, dict[str, Any]] = {
     "bytes": v3(),
     "bytes (big-endian)": v3(codecs=[named("bytes", endian="big")]),
@@ -177,6 +185,11 @@ def data_types() -> dict[str, dict[str, Any]]:
     rows["fixed_length_utf32"] = v3(data_type=named("fixed_length_utf32", length_bytes=16), fill_value="")
     rows["null_terminated_bytes"] = v3(data_type=named("null_terminated_bytes", length_bytes=4), fill_value="")
     rows["raw_bytes"] = v3(data_type=named("raw_bytes", length_bytes=2), fill_value="AAA=")
+    for name in ("zarrs.optional", "optional"):
+        rows[name] = optional(name, "int32", [BYTES])
+    rows["zarrs.optional (string)"] = optional("zarrs.optional", "string", [{"name": "vlen-utf8"}])
+    inner = optional("zarrs.optional", "int32", [BYTES])
+    rows["zarrs.optional (nested)"] = optional("zarrs.optional", inner["data_type"], inner["codecs"])
     fields = [{"name": "a", "data_type": "int16"}, {"name": "b", "data_type": "float32"}]
     rows["struct"] = v3(data_type=named("struct", fields=fields), fill_value={"a": 0, "b": 0.0})
     rows["structured"] = v3(
@@ -253,6 +266,10 @@ def varied(case: Case, seed: int) -> Case | None:
 
 def values_for(dtype: np.dtype[Any], case: Case) -> np.ndarray[Any, Any]:
     """The values of a case: the same formula everywhere, none of them the fill value throughout a chunk."""
+    if "optional" in str(case.document.get("data_type")):
+        plain = case._replace(document={**case.document, "data_type": "string"})
+        missing = np.arange(int(np.prod(case.document["shape"]))) % 5 == 1
+        return np.ma.MaskedArray(values_for(dtype, plain), missing.reshape(case.document["shape"]))
     shape = case.document["shape"]
     numbers = np.arange(int(np.prod(shape)))
     if dtype.kind in "OT":
@@ -279,6 +296,9 @@ def object_for(case: Case, number: int) -> Any:
 
 def same(got: Any, expected: np.ndarray[Any, Any]) -> bool:
     """Whether what was read is what the formula says, bit for bit where elements have bits of their own."""
+    if isinstance(expected, np.ma.MaskedArray):
+        missing = [np.ma.getmaskarray(array) for array in (got, expected)]
+        return bool((missing[0] == missing[1]).all()) and got.tolist() == expected.tolist()
     got = np.asarray(got)
     if got.shape != expected.shape:
         return False

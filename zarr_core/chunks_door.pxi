@@ -147,7 +147,8 @@ def is_filled(cnp.ndarray array not None, fill_value):
     cdef Py_ssize_t n, itemsize
     cdef bint filled
     if not fixed_width(array):
-        return all([same(item, scalar[()]) for item in array.reshape(-1).tolist()])
+        wanted = scalar.tolist()  # of records with objects, numpy compares neither one with the other
+        return all([same(item, wanted) for item in array.reshape(-1).tolist()])
     if not (cnp.PyArray_IS_C_CONTIGUOUS(array) or cnp.PyArray_IS_F_CONTIGUOUS(array)):
         array = np.ascontiguousarray(array)
     n = cnp.PyArray_SIZE(array)

@@ -50,8 +50,20 @@ def to_arrow_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     codec = serializer_of(handle.state.layout)
     text = getattr(handle.metadata.dtype, "object_codec_id", None) == "vlen-utf8"
     # One element, which may be a str or a numpy scalar, is read in the array's own data type.
+    if handle.state.layout.nullable is not None:
+        return nullable_array(pa, data)
     data = data if isinstance(data, np.ndarray) else np.array(data, dtype=handle.state.layout.dtype)
     return nested(pa, array_of(pa, data.reshape(-1), NARROW if codec is None else codec.width, text), data.shape)
+
+
+def nullable_array(pa: Any, data: Any) -> Any:
+    """A masked array, or one element of one, as an Arrow array with nulls."""
+    flat = np.ma.asanyarray(data).reshape(-1)
+    mask = np.ma.getmaskarray(flat)
+    if flat.dtype.kind in "biufmMO":
+        values = np.ma.getdata(flat).astype(flat.dtype.newbyteorder("="), copy=False)
+        return nested(pa, pa.array(values, mask=mask), np.shape(data))
+    raise _no_type(flat.dtype, "read it with numpy, or one field at a time")
 
 
 def array_of_items(pa: Any, part: ItemBuffers) -> Any:

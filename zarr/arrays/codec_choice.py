@@ -10,9 +10,10 @@ from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.abc.numcodec import Numcodec
 from zarr.codecs.bytes import BytesCodec
+from zarr.codecs.optional import OptionalCodec
 from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
 from zarr.codecs.zstd import ZstdCodec
-from zarr.dtype import VariableLengthBytes, VariableLengthUTF8, ZDType
+from zarr.dtype import Nullable, VariableLengthBytes, VariableLengthUTF8, ZDType
 from zarr.registry import get_codec_class
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def default_serializer_v3(dtype: ZDType[Any, Any]) -> ArrayBytesCodec:
         return VLenUTF8Codec()
     if isinstance(dtype, VariableLengthBytes):
         return VLenBytesCodec()
+    if isinstance(dtype, Nullable):
+        return OptionalCodec(data_codecs=[default_serializer_v3(dtype.inner)], name=dtype.name)
     codec: ArrayBytesCodec = BytesCodec() if getattr(dtype, "item_size", 2) > 1 else BytesCodec(endian=None)
     return codec
 

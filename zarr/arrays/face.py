@@ -12,6 +12,7 @@ from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.arrays.info import ArrayInfo
 from zarr.arrays.looks import Stored, array_page, drawing_of
 from zarr.arrays.walks import ChunkWalks
+from zarr.dtype.nullable import shown_dtype, shown_fill
 from zarr.errors import ZarrDeprecationWarning
 from zarr.types import printable
 
@@ -85,8 +86,7 @@ class ArrayFace(ChunkWalks):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The numpy data type of the elements."""
-        dtype: np.dtype[Any] = self._handle.metadata.dtype.to_native_dtype()
-        return dtype
+        return shown_dtype(self._handle.metadata.dtype)
 
     @property
     def chunks(self) -> tuple[int, ...]:
@@ -204,7 +204,7 @@ class ArrayFace(ChunkWalks):
         return ArrayInfo(
             _zarr_format=metadata.zarr_format,
             _data_type=metadata.dtype,
-            _fill_value=metadata.fill_value,
+            _fill_value=shown_fill(metadata.dtype, metadata.fill_value),
             _shape=self.shape,
             _shard_shape=_shape_or_variable(self, "shards"),
             _chunk_shape=_shape_or_variable(self, "chunks"),

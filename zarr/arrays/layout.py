@@ -19,6 +19,7 @@ from zarr.chunk_keys import V2ChunkKeyEncoding
 from zarr.codecs._v2 import v2_chain_codecs
 from zarr.codecs.chain import CodecChain, ShardLevel
 from zarr.dtype.base import empty_array
+from zarr.dtype.nullable import nullable_of
 from zarr.metadata.places import document_place, locate
 from zarr.settings import config as settings
 from zarr.steps.requests import LockScope
@@ -149,6 +150,8 @@ class ArrayLayout:
         self.ndim = len(self.shape)
         self.zdtype: ZDType[Any, Any] = metadata.dtype
         self.dtype: np.dtype[Any] = self.zdtype.to_native_dtype()
+        self.nullable = nullable_of(self.zdtype)
+        """The data type where elements may be missing: users see masked arrays. None elsewhere."""
         self.fill = fill_array(self.dtype, self.zdtype, metadata.fill_value)
         self.skip_filled = not config.write_empty_chunks
         self.retries = config.missing_chunk_retries

@@ -139,10 +139,17 @@ def read_many_steps(
         members.append(one)
         selected.append(one)
     yield from _all_steps([read_group_steps(*group) for known in groups.values() for group in known])
-    for one in selected:
-        if one.result is not one.data:
-            one.result[...] = one.data
-    return [one.result for one in selected]
+    return [_answer(handle, one) for (handle, _), one in zip(requests, selected, strict=True)]
+
+
+def _answer(handle: ArrayHandle, one: Selected) -> Any:
+    """What was read, as the user sees it, in the place that the user gave."""
+    nullable = handle.layout.nullable
+    data = one.data if nullable is None else nullable.to_masked(one.data)
+    if one.result is one.data:
+        return data
+    one.result[...] = data
+    return one.result
 
 
 def _group_of(

@@ -338,7 +338,8 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
         The shape of the data does not go with the array's.
     """
     check_writable(handle)
-    value = as_elements(data, handle.layout.dtype)
+    nullable = handle.layout.nullable
+    value = as_elements(data if nullable is None else nullable.from_values(data), handle.layout.dtype)
     return (yield from changing_steps(handle, _append_steps(handle, value, axis)))
 
 

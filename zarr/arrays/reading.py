@@ -97,6 +97,8 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
         yield from read_chunk_steps(layout, plan.slot(0), out)
     else:
         yield from read_plan_steps(layout, plan, out, handle.bulk)
+    if layout.nullable is not None:
+        out = layout.nullable.to_masked(out)
     # As in zarr-python, Python integers alone give a 0-d array, other indices of one element a scalar.
     return out if out.ndim or (simple and layout.ndim) else out[()]
 
@@ -177,6 +179,8 @@ def read_into_steps(
     else:
         yield from read_plan_steps(layout, plan, data, handle.bulk)
     result = data if fields is None else project(data, fields)
+    if layout.nullable is not None and fields is None and not direct:
+        result = layout.nullable.to_masked(data)
     if target is not None and not direct:
         target[...] = result
         result = target

@@ -30,6 +30,7 @@ from zarr.arrays.reading import getitem_steps
 from zarr.arrays.standard import StandardMethods
 from zarr.arrays.unsaved import save_steps
 from zarr.arrays.writing import setitem_steps
+from zarr.dtype.nullable import shown_fill
 from zarr.runners.choose import runner_for
 from zarr.runners.crossing import sync
 from zarr.storage.resolve import make_store_path
@@ -423,7 +424,8 @@ class Array(StandardMethods, ExportMethods, Generic[T_ArrayMetadata]):
     @property
     def fill_value(self) -> Any:
         """The value of elements that were never written."""
-        return self._handle.metadata.fill_value
+        metadata = self._handle.metadata
+        return shown_fill(metadata.dtype, metadata.fill_value)
 
     # ------------------------------------------------------------------------------------------ what is stored
 

@@ -101,6 +101,8 @@ def write_value_steps(
         yield from store_repaired_steps(handle)
     names = [fields] if isinstance(fields, str) else fields
     dtype = field_dtype(layout.dtype, fields)
+    if layout.nullable is not None and fields is None:
+        value = layout.nullable.from_values(value)
     batch = handle.batch
     if foreign:
         if batch is not None:

@@ -22,6 +22,7 @@ from zarr.codecs.bound import (
 from zarr.codecs.configuration import configuration_of
 from zarr.codecs.deprecated_enums import DeprecatedStrEnumMeta, one_of
 from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.dtype.nullable import Nullable
 from zarr.dtype.small import drop_unused_bits, is_small, used_bits
 from zarr.errors import ChunkEncodeError, warn_once
 
@@ -178,8 +179,13 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
         Raises
         ------
         ValueError
-            When the elements have a byte order and the codec has none.
+            When the elements have a byte order and the codec has none, or when they may be missing.
         """
+        if isinstance(array_spec.dtype, Nullable):
+            raise ValueError(
+                f"codec 'bytes' cannot store elements that may be missing, of {array_spec.dtype}: the codec 'optional' "
+                "does, and holds this one for the values (data_codecs)"
+            )
         dtype = native_dtype(array_spec)
         if not has_byte_order(dtype):
             return self if self.endian is None else replace(self, endian=None)

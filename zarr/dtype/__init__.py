@@ -13,6 +13,7 @@ from zarr.dtype.binary import NullTerminatedBytes, RawBits, RawBytes, VariableLe
 from zarr.dtype.boolean import Bool
 from zarr.dtype.floats import Complex64, Complex128, Float16, Float32, Float64
 from zarr.dtype.integers import Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64
+from zarr.dtype.nullable import Nullable
 from zarr.dtype.objects import PythonObject
 from zarr.dtype.parse import (
     VLEN_UTF8_ALIAS,
@@ -82,6 +83,7 @@ __all__ = [
     "NullTerminatedBytes",
     "NullTerminatedBytesJSON_V3",
     "NullterminatedBytesJSON_V2",
+    "Nullable",
     "PythonObject",
     "RawBits",
     "RawBytes",
@@ -148,4 +150,4 @@ for _cls in (
 ):
     data_type_registry.register(_cls._zarr_v3_name, _cls)
 # No names of their own: whole families of JSON forms. They are not among the named types that others walk through.
-data_type_registry.families.extend((RawBits, PythonObject, SmallInt, SmallFloat, SmallComplex))
+data_type_registry.families.extend((RawBits, PythonObject, SmallInt, SmallFloat, SmallComplex, Nullable))

@@ -17,9 +17,11 @@ _UNLISTED_CODECS: Final[dict[str, str]] = {
     "conditional": "zarr.codecs.conditional.ConditionalCodec",
     "n5_default": "zarr.codecs.n5_default.N5DefaultCodec",
     "zarr.n5_lz4": "zarr.codecs.n5_lz4.N5LZ4Codec",
+    "optional": "zarr.codecs.optional.OptionalCodec",
     "packbits": "zarr.codecs.packbits.PackBitsCodec",
     "reshape": "zarr.codecs.reshape.ReshapeCodec",
     "scale_offset": "zarr.codecs.scale_offset.ScaleOffset",
+    "zarrs.optional": "zarr.codecs.optional.OptionalCodec",
     "zarr_core.arrow-vlen": "zarr.codecs.arrow_vlen.ArrowVLenCodec",
     "zfp": "zarr.codecs.zfp.ZfpCodec",
 }

@@ -49,7 +49,8 @@ def is_filled(array: NDArray[Any], fill_value: Any) -> bool:
         raise TypeError(f"array must be a NumPy array, got {type(array).__name__}")
     value = scalar_array(fill_value, array.dtype)
     if array.dtype.hasobject or array.dtype.kind == "T":
-        return all(_same(item, value[()]) for item in array.reshape(-1).tolist())
+        wanted = value.tolist()  # of records with objects, numpy compares neither one with the other
+        return all(_same(item, wanted) for item in array.reshape(-1).tolist())
     if array.dtype.itemsize == 0 or array.size == 0:
         return True
     if array.dtype.kind == "c":

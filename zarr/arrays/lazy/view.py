@@ -12,6 +12,7 @@ import numpy as np
 from zarr.arrays.lazy.composition import ViewSelection, compose, permute, regular_length, run_lengths, whole
 from zarr.arrays.lazy.viewing import read_points_steps, read_view_steps, write_points_steps, write_view_steps
 from zarr.arrays.selection import field_dtype, pop_fields
+from zarr.dtype.nullable import shown_dtype
 from zarr.types import printable
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class ViewFace:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The numpy data type of the elements."""
-        return field_dtype(self._handle.metadata.dtype.to_native_dtype(), self._fields)
+        dtype = self._handle.metadata.dtype
+        return shown_dtype(dtype) if self._fields is None else field_dtype(dtype.to_native_dtype(), self._fields)
 
     @property
     def nbytes(self) -> int:

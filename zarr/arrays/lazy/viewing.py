@@ -47,6 +47,8 @@ def read_view_steps(handle: ArrayHandle, selection: ViewSelection, fields: Field
 def write_view_steps(handle: ArrayHandle, selection: ViewSelection, value: Any, fields: Fields) -> Steps[None]:
     """Write to all elements of a view, and to no other."""
     check_inside(handle, selection)
+    nullable = handle.layout.nullable
+    value = value if nullable is None or fields is not None else nullable.from_values(value)
     elements = as_elements(value, field_dtype(handle.layout.dtype, fields))
     if elements.ndim:
         elements = rearranged(prepare_value(elements, elements.dtype, selection.shape), selection)
