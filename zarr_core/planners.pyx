@@ -36,6 +36,9 @@ cdef extern from "Python.h":
 
 
 cdef enum:
+    RELEASE_GIL_ITEMS = 8192    # so many positions are sorted and cut without the GIL
+
+cdef enum:
     BASIC = 0
     ORTHOGONAL = 1
     BLOCKS = 2
@@ -337,9 +340,21 @@ cdef int select_array(AxisSelection* s, const AxisC* axis, object item, int d) e
         i = wrap_positions(s.positions, 1, n, axis.length)
         if i >= 0:
             raise IndexError(f"index {array[i]} is out of bounds for dimension {d} with length {axis.length}")
-        if sort_positions(s, n) < 0:
-            raise MemoryError(f"no memory for a selection of {n} positions")
     s.n = n
+    if n < RELEASE_GIL_ITEMS:
+        i = sort_and_cut(s, axis, n, not boolean)
+    else:
+        with nogil:
+            i = sort_and_cut(s, axis, n, not boolean)
+    if i < 0:
+        raise MemoryError(f"no memory for a selection of {n} positions")
+    return 0
+
+
+cdef int sort_and_cut(AxisSelection* s, const AxisC* axis, Py_ssize_t n, bint unsorted) noexcept nogil:
+    """0, or -1 without memory."""
+    if unsorted and sort_positions(s, n) < 0:
+        return -1
     cut_positions(s, axis, n)
     return 0
 

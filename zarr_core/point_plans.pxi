@@ -89,24 +89,46 @@ cdef int take_coordinates(Plan plan, int d, cnp.ndarray array) except -1:
 
 cdef int group_points(Plan plan) except -1:
     """Bring the points of each chunk together, chunks in C order, points of a chunk in the order given."""
-    cdef Py_ssize_t n = plan.npoints, i, slot = 0
-    cdef int ndim = plan.ndim, d, status = 1
-    cdef int64_t* rows
-    cdef const int64_t* row
-    plan.slot_coords = rows = reserve(n * ndim)
+    cdef Py_ssize_t n = plan.npoints
+    cdef int status
+    plan.slot_coords = reserve(n * plan.ndim)
     plan.slot_starts = reserve(n)
+    if n > 1 and plan.ndim:
+        plan.outs = reserve(n)
+    if n < RELEASE_GIL_ITEMS:
+        status = sort_points(plan)
+    else:
+        with nogil:
+            status = sort_points(plan)
+    if status < 0:
+        raise MemoryError(f"no memory for a selection of {n} points")
+    return 0
+
+
+cdef int sort_points(Plan plan) noexcept nogil:
+    """0, or -1 without memory."""
+    cdef Py_ssize_t n = plan.npoints, i
+    cdef int ndim = plan.ndim, d, status = 1
+    cdef int64_t* rows = plan.slot_coords
     for d in range(ndim):
         for i in range(n):
             rows[i * ndim + d] = axis_find(&plan.grid.c[d], plan.points[i * ndim + d])
-    if n > 1 and ndim:
-        plan.outs = reserve(n)
+    if plan.outs != NULL:
         status = order_rows(rows, n, ndim, plan.outs)
         if status < 0 or (status == 0 and reorder_points(plan) < 0):
-            raise MemoryError(f"no memory for a selection of {n} points")
+            return -1
     if status == 1:
         free(plan.outs)
         plan.outs = NULL
-    rows = plan.slot_coords
+    return cut_points(plan)
+
+
+cdef int cut_points(Plan plan) noexcept nogil:
+    """Make a slot of the points of each chunk, which stand together; 0, or -1 without memory."""
+    cdef Py_ssize_t n = plan.npoints, i, slot = 0
+    cdef int ndim = plan.ndim, d
+    cdef int64_t* rows = plan.slot_coords
+    cdef const int64_t* row
     for i in range(n):
         row = rows + i * ndim
         if i == 0 or not same_row(row, rows + (slot - 1) * ndim, ndim):
@@ -118,12 +140,13 @@ cdef int group_points(Plan plan) except -1:
     plan.nslots = slot
     plan.slot_wholes = <uint8_t*> calloc(slot + 1, 1)
     if plan.slot_wholes == NULL:
-        raise MemoryError(f"no memory for a selection of {n} points")
+        return -1
     plan.all_whole = True
     for i in range(slot):
         plan.slot_wholes[i] = points_whole(plan, i)
         plan.all_whole = plan.all_whole and plan.slot_wholes[i]
     return 0
+
 
 
 cdef int reorder_points(Plan plan) noexcept nogil:
@@ -241,8 +264,9 @@ cdef int reserve_mask(Plan plan, cnp.ndarray array) except -1:
     plan.mask = <uint8_t*> malloc(size + 8)
     if plan.mask == NULL:
         raise MemoryError(f"no memory for a mask of {size} elements")
-    for i in range(size):
-        plan.mask[i] = data[i] != 0
+    with nogil:
+        for i in range(size):
+            plan.mask[i] = data[i] != 0
     memset(plan.mask + size, 0, 8)
     return 0
 

@@ -10,8 +10,8 @@ from libc.stdint cimport INT64_MAX, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
 
 from zarr_core.chunk_io cimport (
-    FAILED, MISSING, ChunkReader, check_span, checked_indices, chunk_nbytes, pick, read_chunk, read_chunk_file,
-    read_nothing, set_reader, slot_at, view_all,
+    FAILED, MISSING, ChunkReader, check_span, checked_indices, chunk_nbytes, fail_all, pick, read_chunk,
+    read_chunk_file, read_nothing, set_reader, slot_at, view_all,
 )
 from zarr_core.files cimport Folder, folder_close, folder_open, folder_read, folder_select, zc_close, zc_read_at
 from zarr_core.jobs cimport check_interruption, goes_on, watches
@@ -106,6 +106,7 @@ cdef class ShardReadJob(ChunkReader):
     cdef int* files                 # per position, where shards are read in parts: all of one shard from one file
     cdef int64_t* sizes
     cdef uint8_t* status            # per slot of the plan
+    cdef int starved                # some slots were left alone, for want of the memory to list them
 
     def __cinit__(
         self, Plan plan, ShardGroups groups, Program program, out, fill, IndexFormat index not None, which=None,
@@ -150,6 +151,8 @@ cdef class ShardReadJob(ChunkReader):
     @property
     def failed(self):
         """Slots that could not be read or decoded, whose place in the output is undefined: int64 array."""
+        if self.starved:
+            fail_all(self.status, self.plan.nslots)
         return pick(self.status, self.plan.nslots, NULL, FAILED)
 
     def from_files(self, root: str, KeyFormat keys not None) -> None:
@@ -315,6 +318,7 @@ cdef void read_shard(ShardReadJob job, Context* c, Py_ssize_t g, Source* s, bint
     cdef int64_t found, k
     cdef Range* r
     if not list_wanted(job, c, g, s):
+        job.starved = 1
         return
     index = find_index(job, c, s, shard_chunks(job.groups, g))
     if index == NULL:
@@ -337,6 +341,7 @@ cdef void settle_all(ShardReadJob job, Context* c, Py_ssize_t g, int64_t part, i
     cdef int64_t k
     s.part = part
     if not list_wanted(job, c, g, &s):
+        job.starved = 1
         return
     for k in range(s.nwanted):
         job.status[s.slots[k]] = read_nothing(job, s.slots[k]) if outcome == MISSING else outcome
@@ -349,6 +354,7 @@ cdef void read_buffers(
     cdef Source s
     cdef int64_t i
     if c == NULL:
+        job.starved = 1
         return
     for i in range(n):
         while True:
@@ -426,6 +432,7 @@ cdef void read_files(ShardReadJob job, const char* root, KeyFormat keys, bint wa
     cdef int code
     cdef int64_t i, part
     if c == NULL:
+        job.starved = 1
         return
     code = folder_open(&f, root, keys, job.groups.ndim, False)
     while True:

@@ -69,19 +69,19 @@ cdef class SharedReadJob(Job):
     [b'ab', b'bc']
     """
 
-    cdef readonly list readers
+    cdef readonly tuple readers
     cdef readonly Program program
     cdef cnp.ndarray owners_array, slots_array, starts_array
     cdef const int64_t* owners
     cdef const int64_t* slots
     cdef const int64_t* starts
     cdef readonly int64_t count         # chunks
-    cdef PyObject** reader              # borrowed from the list, which nobody else may change
+    cdef PyObject** reader              # borrowed from the tuple
     cdef int64_t next                   # the first chunk that no thread has taken
     cdef uint8_t* status                # per chunk
 
     def __cinit__(self, readers, owners, slots, starts):
-        self.readers = list(readers)
+        self.readers = tuple(readers)
         self.reader = <PyObject**>malloc((len(self.readers) + 1) * sizeof(PyObject*))
         if self.reader == NULL:
             raise MemoryError

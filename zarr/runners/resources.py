@@ -197,13 +197,19 @@ def _submit(work: Callable[[], None], helpers: int) -> list[Future[None]]:
     return futures
 
 
+def _is_echo(error: BaseException) -> bool:
+    """Whether an error only says that a job was stopped, as it is when somebody else has met the real one."""
+    return isinstance(error, InterruptedError)
+
+
 def _outcome(futures: list[Future[None]], stop: Callable[[], None]) -> BaseException | None:
-    """Wait until all helpers have stopped, whatever interrupts the wait; the first that went wrong."""
+    """Wait until all helpers have stopped, whatever interrupts the wait; what went wrong first of all."""
     started = [future for future in futures if not future.cancel()]
     interruption: BaseException | None = None
     while True:
         try:
             errors = [error for future in started if (error := future.exception()) is not None]
+            errors.sort(key=_is_echo)
         except BaseException as error:  # a signal: nothing may go on behind its handler's back
             interruption = interruption or error
             stop()
@@ -212,7 +218,7 @@ def _outcome(futures: list[Future[None]], stop: Callable[[], None]) -> BaseExcep
 
 
 def run_helpers(work: Callable[[], None], helpers: int, stop: Callable[[], None] = lambda: None) -> None:
-    """Run ``work()`` in the caller's thread and in up to ``helpers`` others at once; the first error is raised.
+    """Run ``work()`` in the caller's thread and in up to ``helpers`` others at once; the first real error is raised.
 
     Helpers that never came to start are called off, so that this is never slower than doing it alone. After an error
     ``stop()`` is called, and all of them have stopped before the error is raised.
@@ -228,8 +234,10 @@ def run_helpers(work: Callable[[], None], helpers: int, stop: Callable[[], None]
     futures = _submit(guarded, helpers)
     try:
         guarded()
-    except BaseException:
-        _outcome(futures, stop)
+    except BaseException as own:
+        met = _outcome(futures, stop)
+        if met is not None and _is_echo(own) and not _is_echo(met):
+            raise met from None
         raise
     error = _outcome(futures, stop)
     if error is not None:

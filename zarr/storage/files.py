@@ -38,7 +38,8 @@ _LONGEST_STEM: Final = 160
 _LONGEST_LOOK: Final = 4096
 _LONGEST_GUARD_SECONDS: Final = 10.0
 _ATTEMPTS: Final = 8
-_numbers = itertools.count()
+# Not from 0: in containers, the next process often has the number of the last one, and must not take up what that left.
+_numbers = itertools.count(int.from_bytes(os.urandom(5)))
 
 
 def partial_name(name: str) -> str:

@@ -18,7 +18,7 @@ class SharedReadJob(Job):
     """Read the chunks of several plans on one grid, each chunk once."""
 
     def __init__(self, readers: Sequence[ReadJob], owners: Any, slots: Any, starts: Any) -> None:
-        self.readers = list(readers)
+        self.readers = tuple(readers)
         if not self.readers:
             raise ValueError("at least one reader is needed")
         if not all(isinstance(reader, ReadJob) for reader in self.readers):

@@ -1,0 +1,45 @@
+"""Threads that help: what they met is told, and not what others made of it."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+
+import pytest
+
+from zarr.runners.resources import _outcome, run_helpers
+
+MAIN = threading.main_thread().ident
+
+
+def test_the_error_of_a_helper_is_not_hidden_by_its_being_told_to_stop() -> None:
+    stopped = threading.Event()
+
+    def work() -> None:
+        if threading.get_ident() != MAIN:
+            raise ValueError("the disk is gone")
+        assert stopped.wait(30)
+        raise InterruptedError("the job was stopped")
+
+    with pytest.raises(ValueError, match="the disk is gone"):
+        run_helpers(work, 1, stopped.set)
+
+
+def test_nor_is_the_error_of_one_helper_by_that_of_another() -> None:
+    futures: list[Future[None]] = [Future(), Future()]
+    futures[0].set_exception(InterruptedError("the job was stopped"))
+    futures[1].set_exception(ValueError("the disk is gone"))
+    assert isinstance(_outcome(futures, lambda: None), ValueError)
+
+
+def test_an_interruption_stays_one() -> None:
+    stopped = threading.Event()
+
+    def work() -> None:
+        if threading.get_ident() == MAIN:
+            raise KeyboardInterrupt
+        assert stopped.wait(30)
+        raise InterruptedError("the job was stopped")
+
+    with pytest.raises(KeyboardInterrupt):
+        run_helpers(work, 1, stopped.set)
