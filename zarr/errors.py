@@ -25,6 +25,7 @@ __all__ = [
     "ContainsArrayError",
     "ContainsGroupError",
     "DataTypeValidationError",
+    "FileInPlaceError",
     "FolderInPlaceError",
     "GroupNotFoundError",
     "LockLostError",
@@ -169,8 +170,10 @@ class NotAValueError(BaseZarrError, OSError):
         The system's number for it.
     """
 
+    _wanted = "a value"
+
     def __init__(self, what: str, path: str = "", number: int = 0) -> None:
-        super().__init__(f"{what} stands where a value should be: {path!r}" if path else what)
+        super().__init__(f"{what} stands where {self._wanted} should be: {path!r}; move it away" if path else what)
         self.errno = number or None
 
 
@@ -186,6 +189,12 @@ class FolderInPlaceError(NotAValueError, IsADirectoryError):
     """A folder stands where a value should be."""
 
 
+class FileInPlaceError(NotAValueError, NotADirectoryError):
+    """A file stands where a folder of values should be."""
+
+    _wanted = "a folder"
+
+
 class ChunkError(BaseZarrError):
     """Something is wrong with one chunk.
 
@@ -196,12 +205,23 @@ class ChunkError(BaseZarrError):
     array, key, codec
         The path of the array, the store key of the chunk and the name of the codec, where they are known.
 
+    Attributes
+    ----------
+    place : str
+        Which chunk of which array in which store; part of the message where it is known.
+
     Examples
     --------
     >>> error = ChunkError("bad bytes", array="a/b", key="a/b/c/0", codec="zstd")
     >>> error.key, error.codec
     ('a/b/c/0', 'zstd')
+    >>> error.place = "chunk 'c/0' of array /a/b"
+    >>> str(error)
+    "bad bytes (chunk 'c/0' of array /a/b)"
     """
+
+    remedy: str = ""
+    """What a user can do about it."""
 
     def __init__(
         self, *args: object, array: str | None = None, key: str | None = None, codec: str | None = None
@@ -210,10 +230,20 @@ class ChunkError(BaseZarrError):
         self.array = array
         self.key = key
         self.codec = codec
+        self.place = ""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text} ({self.place})" if self.place else text
 
 
 class ChunkDecodeError(ChunkError):
     """The stored bytes of a chunk cannot be turned into array elements."""
+
+    remedy = (
+        "What to do: put back the stored value from a copy, or write the chunk anew; where its key is "
+        "deleted, it counts as missing."
+    )
 
 
 class ChunkChecksumError(ChunkDecodeError):
@@ -222,6 +252,8 @@ class ChunkChecksumError(ChunkDecodeError):
 
 class ChunkEncodeError(ChunkError):
     """The elements of a chunk cannot be turned into bytes."""
+
+    remedy = "What to do: write values that the codec can take, or make the array with another codec."
 
 
 class NothingToStoreError(ChunkEncodeError):

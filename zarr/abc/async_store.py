@@ -163,7 +163,7 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
     def _check_writable(self) -> None:
         """Raise if the store is read-only."""
         if self.read_only:
-            raise ReadOnlyError("store was opened in read-only mode and does not support writing")
+            raise ReadOnlyError(f"store was opened in read-only mode and does not support writing: {self!r}")
 
     @abstractmethod
     def __eq__(self, value: object) -> bool:

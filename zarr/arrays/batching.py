@@ -18,7 +18,7 @@ import numpy as np
 import zarr_core
 from zarr.arrays.reading import read_plan_steps
 from zarr.arrays.shard_writing import put_part_steps
-from zarr.arrays.shards import ShardPart, stored_inner_steps
+from zarr.arrays.shards import ShardPart, place_in_shard, stored_inner_steps
 from zarr.arrays.transfer import decode_steps, gather_into, new_chunk, note_place, put_chunk_steps
 from zarr.arrays.writing import write_plan_steps
 from zarr.steps.requests import Gather, Get, Hold, Steps
@@ -134,34 +134,20 @@ class Batch:
 # ----------------------------------------------------------------------------------------------- chunks at rest
 
 
-def place_in_shard(layout: ArrayLayout, coords: Coords) -> tuple[Coords, Coords, Coords]:
-    """The shard of an inner chunk, the chunk's place in it, and the shard's inner chunks per axis."""
-    shard, inner, counts = [], [], []
-    for start, at in zip(layout.starts, coords, strict=True):
-        if isinstance(start, int):
-            index, first, count = at // start, at - at % start, start
-        else:
-            index = int(np.searchsorted(start, at, "right")) - 1
-            first, count = int(start[index]), int(start[index + 1] - start[index])
-        shard.append(index)
-        inner.append(at - first)
-        counts.append(count)
-    return tuple(shard), tuple(inner), tuple(counts)
-
-
 def _stored_chunk_steps(layout: ArrayLayout, coords: Coords, shape: Coords) -> Steps[Ndarray | None]:
     """One chunk as it is stored now; None where it is not."""
-    if layout.shard is None:
-        raw = yield Get(layout.key(coords))
-        chain = layout.chain_for(shape)
-    else:
-        at, inner, counts = place_in_shard(layout, coords)
-        place = int(np.ravel_multi_index(inner, counts)) if counts else 0
-        raw = yield from stored_inner_steps(layout, layout.key(at), math.prod(counts), place)
-        chain = layout.chain
-    if raw is None:
-        return None
-    return (yield from decode_steps(chain, raw))
+    key = layout.key(coords if layout.shard is None else place_in_shard(layout, coords)[0])
+    try:
+        if layout.shard is None:
+            raw, chain = (yield Get(key)), layout.chain_for(shape)
+        else:
+            _, inner, counts = place_in_shard(layout, coords)
+            place = int(np.ravel_multi_index(inner, counts)) if counts else 0
+            raw, chain = (yield from stored_inner_steps(layout, key, math.prod(counts), place)), layout.chain
+        return None if raw is None else (yield from decode_steps(chain, raw))
+    except Exception as error:
+        note_place(error, layout, key, "reading")
+        raise
 
 
 def valid_shape(layout: ArrayLayout, coords: Coords) -> Coords:

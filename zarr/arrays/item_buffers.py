@@ -17,7 +17,7 @@ import zarr_core
 from zarr.arrays.layout import foreign_buffers
 from zarr.arrays.patience import patient_steps
 from zarr.arrays.selection import as_items, plan_simple, simple_kind
-from zarr.arrays.shards import ShardPart, stored_steps
+from zarr.arrays.shards import ShardPart, place_in_shard, stored_steps
 from zarr.arrays.transfer import new_chunk, note_place, raise_missing
 from zarr.codecs.arrow_vlen import BoundArrowVLen
 from zarr.codecs.bound import as_bytes
@@ -145,7 +145,8 @@ def _shard_steps(layout: ArrayLayout, part: ShardPart) -> Steps[tuple[tuple[int,
 
 def _rows(layout: ArrayLayout, slot: zarr_core.Slot, raw: Buffer | None) -> ItemBuffers:
     """The rows of a slot in the bytes of its chunk, or in those of a chunk of fill value."""
-    shape, key = slot.chunk_shape, layout.key(slot.coords) if layout.shard is None else layout.prefix
+    coords = slot.coords if layout.shard is None else place_in_shard(layout, slot.coords)[0]
+    shape, key = slot.chunk_shape, layout.key(coords)
     chain = layout.chain_for(shape)
     codec = chain.serializer
     try:

@@ -16,7 +16,7 @@ import zarr_core
 from zarr.arrays.patience import patient_steps
 from zarr.arrays.reading import checked_out, get_selection_steps, wants_pipeline
 from zarr.arrays.selection import as_items, plan_orthogonal, plan_simple, simple_kind
-from zarr.arrays.shards import ShardPart, stored_steps
+from zarr.arrays.shards import ShardPart, decode_inner_steps, stored_steps
 from zarr.arrays.transfer import decode_steps, note_place, raise_missing
 from zarr.dtype.base import empty_array
 from zarr.logs import CODEC_LOG, CODEC_SWITCH, DEBUG
@@ -110,9 +110,7 @@ def select(layout: ArrayLayout, order: MemoryOrder, selection: Any, out: Any, in
     return Selected(plan, data, data if target is None else target)
 
 
-def read_many_steps(
-    requests: Sequence[tuple[ArrayHandle, Any]], outs: Sequence[Any]
-) -> Steps[list[Any]]:
+def read_many_steps(requests: Sequence[tuple[ArrayHandle, Any]], outs: Sequence[Any]) -> Steps[list[Any]]:
     """Read selections of arrays in one store.
 
     Parameters
@@ -283,7 +281,7 @@ def read_shared_shard_steps(
                 place(None, layout, wishes)
             return coords
         for number, raw in zip(numbers, found, strict=True):
-            chunk = None if raw is None else (yield from decode_steps(layout.chain, raw))
+            chunk = None if raw is None else (yield from decode_inner_steps(layout.chain, raw, number))
             place(chunk, layout, inner[number])
     except Exception as error:
         note_place(error, layout, key, "reading")

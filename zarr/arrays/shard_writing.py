@@ -29,7 +29,7 @@ from zarr.arrays.transfer import (
     whole_chunk,
 )
 from zarr.buffer.core import default_buffer_prototype
-from zarr.errors import ChunkDecodeError
+from zarr.codecs.shard_level import damaged_shard
 from zarr.steps.requests import Delete, Gather, GetRanges, Hold, Put, Splice, Steps, Transfer
 
 if TYPE_CHECKING:
@@ -134,10 +134,9 @@ def fetch_pieces_steps(layout: ArrayLayout, key: str, ranges: list[RangeByteRequ
     for wanted, got in zip(ranges, found or [None] * len(ranges), strict=True):
         length = wanted.end - wanted.start
         if got is None or len(got) != length:
-            raise ChunkDecodeError(
+            raise damaged_shard(
                 f"the shard is shorter than its index says: {0 if got is None else len(got)} bytes where {length} "
-                f"bytes from {wanted.start} on are needed",
-                codec="sharding_indexed",
+                f"bytes from {wanted.start} on are needed"
             )
     buffers: list[Buffer] = found
     return buffers
@@ -169,9 +168,7 @@ def store_steps(key: str, parts: list[Bytes | tuple[int, int]]) -> Steps[None]:
     try:
         yield Splice(key, [part if isinstance(part, tuple) else make(part) for part in parts])
     except EOFError as error:
-        raise ChunkDecodeError(
-            f"the shard is shorter than its index says: {error}", codec="sharding_indexed"
-        ) from error
+        raise damaged_shard(f"the shard is shorter than its index says: {error}") from error
 
 
 # ----------------------------------------------------------------------------------------------- a part of a shard

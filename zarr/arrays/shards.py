@@ -15,7 +15,7 @@ import numpy as np
 import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.arrays.transfer import decode_steps, note_place, raise_missing
-from zarr.errors import ChunkDecodeError
+from zarr.codecs.shard_level import damaged_shard
 from zarr.runners.chunk_cache import CHUNKS
 from zarr.steps.requests import Gather, Get, GetParts, Stamp, Steps, Transfer
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from zarr.codecs.shard_level import ShardLevel
 
 Ndarray = np.ndarray[Any, Any]
+Coords = tuple[int, ...]
 
 MIN_SHARE = 4
 """Shards that come as buffers come whole: that pays where one inner chunk in so many is wanted."""
@@ -74,6 +75,21 @@ class ShardPart:
         return part
 
 
+def place_in_shard(layout: ArrayLayout, coords: Coords) -> tuple[Coords, Coords, Coords]:
+    """The shard of an inner chunk, the chunk's place in it, and the shard's inner chunks per axis."""
+    shard, inner, counts = [], [], []
+    for start, at in zip(layout.starts, coords, strict=True):
+        if isinstance(start, int):
+            index, first, count = at // start, at - at % start, start
+        else:
+            index = int(np.searchsorted(start, at, "right")) - 1
+            first, count = int(start[index]), int(start[index + 1] - start[index])
+        shard.append(index)
+        inner.append(at - first)
+        counts.append(count)
+    return tuple(shard), tuple(inner), tuple(counts)
+
+
 def index_request(shard: ShardLevel, key: str, nchunks: int) -> Get:
     """The request for the index of a shard."""
     return Get(key, _index_range(shard, nchunks))
@@ -93,10 +109,9 @@ def read_index_steps(shard: ShardLevel, key: str, nchunks: int) -> Steps[Ndarray
 def _parsed_index(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
     expected = shard.index_nbytes(nchunks)
     if len(raw) != expected:
-        raise ChunkDecodeError(
+        raise damaged_shard(
             f"the shard is too short to hold its index: {len(raw)} bytes where the index of {nchunks} inner chunks "
-            f"takes {expected}",
-            codec="sharding_indexed",
+            f"takes {expected}"
         )
     index: Ndarray = shard.parse_index(raw, nchunks)
     return index
@@ -108,9 +123,8 @@ def checked_row(row: Any, inner: int) -> tuple[int, int] | None:
     if offset == EMPTY and length == EMPTY:
         return None
     if offset > 2**62 or length > 2**62:
-        raise ChunkDecodeError(
-            f"the shard index is damaged: inner chunk {inner} is said to lie at {offset}, {length} bytes long",
-            codec="sharding_indexed",
+        raise damaged_shard(
+            f"the shard index is damaged: inner chunk {inner} is said to lie at {offset}, {length} bytes long"
         )
     return offset, length
 
@@ -127,9 +141,8 @@ def check_rows(table: Ndarray) -> None:
     if bad.any():
         place = int(np.flatnonzero(bad)[0])
         offset, length = (int(number) for number in table[place])
-        raise ChunkDecodeError(
-            f"the shard index is damaged: inner chunk {place} is said to lie at {offset}, {length} bytes long",
-            codec="sharding_indexed",
+        raise damaged_shard(
+            f"the shard index is damaged: inner chunk {place} is said to lie at {offset}, {length} bytes long"
         )
 
 
@@ -214,14 +227,15 @@ def read_part_steps(
             if raw is None:
                 zarr_core.fill(out, plan.slot(slot), layout.fill)
                 continue
-            zarr_core.scatter((yield from _decode_inner_steps(chain, raw, place)), plan.slot(slot), out)
+            zarr_core.scatter((yield from decode_inner_steps(chain, raw, place)), plan.slot(slot), out)
     except Exception as error:
         note_place(error, layout, key, "reading")
         raise
     return None
 
 
-def _decode_inner_steps(chain: CodecChain, raw: Buffer, place: int) -> Steps[Ndarray]:
+def decode_inner_steps(chain: CodecChain, raw: Buffer, place: int) -> Steps[Ndarray]:
+    """Decode one inner chunk of a shard."""
     try:
         chunk: Ndarray = yield from decode_steps(chain, raw)
     except Exception as error:
@@ -275,7 +289,7 @@ def _cached_inner_steps(
     if found is None:
         return None
     for place, raw in zip(wanted, found, strict=True):
-        chunk = None if raw is None else (yield from _decode_inner_steps(chain, raw, place))
+        chunk = None if raw is None else (yield from decode_inner_steps(chain, raw, place))
         chunks[place] = chunk
         if same and chunk is not None:
             CHUNKS.keep(stamp, (key, place), chain.codecs, chunk, layout.cache_bytes)

@@ -53,10 +53,13 @@ def encode_steps(chain: CodecChain, chunk: Ndarray) -> Steps[Buffer]:
 
 
 def note_place(error: BaseException, layout: ArrayLayout, key: str, what: str) -> None:
-    """Say in a traceback which chunk of which array was at work."""
-    if isinstance(error, ChunkError):
-        error.array, error.key = error.array or layout.path, error.key or key
-    error.add_note(f"while {what} chunk {key[len(layout.prefix) :]!r} of {layout.describe()}")
+    """Say which chunk of which array was at work, in a note; our own errors say it in their message, too."""
+    place = f"chunk {key[len(layout.prefix) :]!r} of {layout.describe()}"
+    if isinstance(error, ChunkError) and not error.place:
+        error.array, error.key, error.place = error.array or layout.path, error.key or key, place
+        if error.remedy:
+            error.add_note(error.remedy)
+    error.add_note(f"while {what} {place}")
 
 
 def raise_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...]]) -> None:

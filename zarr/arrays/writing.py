@@ -14,6 +14,7 @@ from zarr.arrays.selection import Fields, as_items, field_dtype, is_mask_selecti
 from zarr.arrays.shard_writing import write_shards_steps
 from zarr.arrays.transfer import MIN_BULK_SLOTS, write_bulk_steps, write_slots_steps
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
+from zarr.errors import ReadOnlyError
 from zarr.logs import CODEC_LOG, CODEC_SWITCH, DEBUG
 from zarr.steps.requests import Gather, Steps
 
@@ -31,10 +32,10 @@ def check_writable(handle: ArrayHandle) -> None:
 
     Raises
     ------
-    ValueError
+    ReadOnlyError
     """
     if handle.store_path.read_only:
-        raise ValueError(f"{READ_ONLY}: {handle.describe()}")
+        raise ReadOnlyError(f"{READ_ONLY}: {handle.describe()}; open it with mode 'r+'")
 
 
 def setitem_steps(handle: ArrayHandle, selection: Any, value: Any) -> Steps[None]:

@@ -114,7 +114,7 @@ class ShardLevel:
             buffer = chain.spec.prototype.buffer.from_array_like(data)
             return chain.decode(buffer).reshape(nchunks, 2).astype(np.uint64)
         except ValueError as error:
-            raise ChunkDecodeError(f"the shard index is damaged: {error}", codec="sharding_indexed") from error
+            raise damaged_shard(f"the shard index is damaged: {error}") from error
 
     def build_index(self, pairs: npt.NDArray[Any]) -> bytes:
         """Return the bytes of an index of rows of offset and length."""
@@ -144,9 +144,7 @@ class ShardLevel:
         """
         size = self.index_nbytes()
         if data.size < size:
-            raise ChunkDecodeError(
-                f"a shard of {data.size} bytes is too short to hold its index of {size} bytes", codec="sharding_indexed"
-            )
+            raise damaged_shard(f"a shard of {data.size} bytes is too short to hold its index of {size} bytes")
         index = self.parse_index(data[:size] if self.index_location == "start" else data[data.size - size :])
         return [self._stored_part(data, row, place) for place, row in enumerate(index.tolist())]
 
@@ -176,10 +174,9 @@ class ShardLevel:
         if offset == EMPTY and length == EMPTY:
             return None
         if offset + length > data.size:
-            raise ChunkDecodeError(
+            raise damaged_shard(
                 f"the shard index is damaged: inner chunk {place} is said to lie at {offset}, {length} bytes long, "
-                f"in a shard of {data.size} bytes",
-                codec="sharding_indexed",
+                f"in a shard of {data.size} bytes"
             )
         return data[offset : offset + length]
 
@@ -187,8 +184,19 @@ class ShardLevel:
         if nchunks == self.nchunks:
             return self._index_chain
         if len(self._index_chain.codecs) and type(self._index_chain.codecs[0]).__name__ == "TransposeCodec":
-            raise ChunkDecodeError(f"this shard index is transposed; it has {self.nchunks} entries, not {nchunks}")
+            raise damaged_shard(f"this shard index is transposed; it has {self.nchunks} entries, not {nchunks}")
         return self._index_chain.for_shape((nchunks, *(1,) * (len(self.chunks_per_shard) - 1), 2))
+
+
+def damaged_shard(what: str) -> ChunkDecodeError:
+    """The error for a shard that does not hold together.
+
+    Examples
+    --------
+    >>> damaged_shard("the index is cut off").codec
+    'sharding_indexed'
+    """
+    return ChunkDecodeError(f"while decoding with codec 'sharding_indexed': {what}", codec="sharding_indexed")
 
 
 def _numpy_bytes(raw: Buffer | AnyArray | bytes) -> AnyArray:

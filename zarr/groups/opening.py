@@ -13,6 +13,7 @@ from zarr.metadata.documents import load_document
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.places import document_place, locate
 from zarr.steps.consolidated import version
+from zarr.steps.documents import name_store
 from zarr.steps.requests import GetMany, Steps
 
 if TYPE_CHECKING:
@@ -68,13 +69,13 @@ def open_group_steps(
             ZarrUserWarning,
             stacklevel=2,
         )
-    if inline is not None:
-        metadata = _from_inline(inline, store_path, use_consolidated)
-    elif group is not None:
-        metadata = _from_parts(group, found.get(".zattrs"), store_path)
-        metadata = _with_copy(metadata, found.get(copy_name), copy_name, store_path, use_consolidated)
-    else:
+    if inline is None and group is None:
         raise GroupNotFoundError(store_path.store, path)
+    try:
+        metadata = _parsed(found, copy_name, store_path, use_consolidated)
+    except Exception as error:
+        name_store(error, store_path)
+        raise
     handle = GroupHandle(metadata, store_path)
     handle.version = read_at
     return handle
@@ -89,6 +90,18 @@ def _names(zarr_format: ZarrFormat | None, copy_name: str, use_consolidated: boo
     if zarr_format == 3:
         return ["zarr.json"]
     return ["zarr.json", *parts]
+
+
+def _parsed(
+    found: dict[str, Buffer | None], copy_name: str, store_path: StorePath, use_consolidated: bool | str | None
+) -> GroupMetadata:
+    """The metadata of a group of which these documents are there."""
+    inline, group = found.get("zarr.json"), found.get(".zgroup")
+    if inline is not None:
+        return _from_inline(inline, store_path, use_consolidated)
+    assert group is not None
+    metadata = _from_parts(group, found.get(".zattrs"), store_path)
+    return _with_copy(metadata, found.get(copy_name), copy_name, store_path, use_consolidated)
 
 
 def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | str | None) -> GroupMetadata:

@@ -110,7 +110,9 @@ def split_zmetadata(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
         raise ValueError(f"The document '.zmetadata' has no object 'metadata' but {documents!r}.")
     version = document.get("zarr_consolidated_format", 1)
     if version != 1:
-        raise ValueError(f"The document '.zmetadata' is of version {version!r}; only version 1 can be read.")
+        raise ValueError(
+            f"The document '.zmetadata' has zarr_consolidated_format {version!r}; only version 1 can be read."
+        )
     nodes: dict[str, dict[str, Any]] = {}
     attributes: dict[str, Any] = {}
     for key, part in documents.items():

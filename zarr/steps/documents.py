@@ -87,6 +87,12 @@ def document_name(place: StorePath | str, name: str) -> str:
     return node_key(str(place), name)
 
 
+def name_store(error: Exception, place: StorePath | str) -> None:
+    """Say in which store a document lies that cannot be read."""
+    if not isinstance(place, str):
+        error.add_note(f"in the metadata of /{place.path} of {place.store!r}")
+
+
 def warn_of_both(place: StorePath | str, other: str) -> None:
     """Say that there are documents of both formats, and which are taken."""
     chosen = "Zarr v3" if other == ".zarray" else "Zarr format 3"
@@ -111,6 +117,14 @@ def wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Seq
 
 def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet: bool = False) -> NodeMetadata:
     """The metadata of a node of format 2, by its main document."""
+    try:
+        return _parse_v2(found, name, place, quiet)
+    except Exception as error:
+        name_store(error, place)
+        raise
+
+
+def _parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet: bool) -> NodeMetadata:
     path = path_of(place)
     document = load_document(found[name], document_name(place, name))
     attributes = found.get(".zattrs")
@@ -129,10 +143,14 @@ def parse_v3(
     if members is not None:
         return ArrayV3Metadata.of_members(members)
     path = path_of(place)
-    document = load_document(raw, document_name(place, "zarr.json"))
-    if wanted == "group" or (wanted is None and document.get("node_type") == "group"):
-        return GroupMetadata.from_dict(document, path=path)
-    metadata = ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet)
+    try:
+        document = load_document(raw, document_name(place, "zarr.json"))
+        if wanted == "group" or (wanted is None and document.get("node_type") == "group"):
+            return GroupMetadata.from_dict(document, path=path)
+        metadata = ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet)
+    except Exception as error:
+        name_store(error, place)
+        raise
     remember(known, raw, metadata.__dict__, metadata.attributes)
     return metadata
 

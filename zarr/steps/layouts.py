@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zarr.errors import NodeNotFoundError
+from zarr.errors import MetadataValidationError, NodeNotFoundError
 from zarr.metadata.group import GroupMetadata
-from zarr.steps.documents import not_found, parse_v3
+from zarr.steps.documents import name_store, not_found, parse_v3
 from zarr.steps.requests import Get, GetMany, ListDir, Steps
 from zarr.storage.draft3_documents import is_bootstrap, parse_bootstrap
 from zarr.storage.draft3_store import Draft3Store
@@ -58,12 +58,16 @@ def translated_steps(place: StorePath, kind: type[NodeNotFoundError] = NodeNotFo
     MetadataValidationError
         If a document of the hierarchy is malformed.
     """
-    store = yield from _layout_steps(place)
-    if store is None:
-        return None
-    path = place.path.removeprefix(store.path).strip("/")
-    below = StorePath(store, path)
-    document = yield from _answered(store.document_of(path))
+    try:
+        store = yield from _layout_steps(place)
+        if store is None:
+            return None
+        path = place.path.removeprefix(store.path).strip("/")
+        below = StorePath(store, path)
+        document = yield from _answered(store.document_of(path))
+    except MetadataValidationError as error:
+        name_store(error, place)
+        raise
     if document is None:
         raise not_found(below, kind)
     return Translated(below, parse_v3(document, below))

@@ -60,7 +60,9 @@ def parse_bootstrap(document: Mapping[str, Any], place: object) -> Draft3Layout:
     """
     protocol = document["zarr_format"]
     if "/zarr/spec/protocol/core/3" not in protocol:
-        raise MetadataValidationError(f"{place}/zarr.json: the protocol {protocol!r} is not known (only {CORE_URI!r})")
+        raise MetadataValidationError(
+            f"{place}/zarr.json: zarr_format is {protocol!r}, which is not known; it is 3, or {CORE_URI!r}"
+        )
     encoding = document.get("metadata_encoding", "application/json")
     if encoding != "application/json" and "/zarr/spec/protocol/core/3" not in str(encoding):
         raise MetadataValidationError(

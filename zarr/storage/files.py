@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import zarr_core
-from zarr.errors import FolderInPlaceError, NotAValueError
+from zarr.errors import FileInPlaceError, FolderInPlaceError, NotAValueError
 from zarr.storage.keys import METADATA_NAMES, RESERVED_NAMES, is_partial, partial_owner
 
 WINDOWS: Final = sys.platform == "win32"
@@ -40,6 +40,9 @@ _LONGEST_GUARD_SECONDS: Final = 10.0
 _ATTEMPTS: Final = 8
 # Not from 0: in containers, the next process often has the number of the last one, and must not take up what that left.
 _numbers = itertools.count(int.from_bytes(os.urandom(5)))
+
+_DOCUMENT_ENDS: Final = (*METADATA_NAMES, "attributes.json", ".array.json", ".group.json")
+"""What documents of all layouts are called."""
 
 
 def partial_name(name: str) -> str:
@@ -68,9 +71,9 @@ def open_regular(path: str) -> tuple[int, int] | None:
         return None
     except NotADirectoryError:
         # A file where a directory should be. Whoever looks for a node asks for documents under files, too.
-        if os.path.basename(path) in METADATA_NAMES:
+        if os.path.basename(path).endswith(_DOCUMENT_ENDS):
             return None
-        raise
+        raise file_in_place(path) from None
     except PermissionError:
         if WINDOWS and os.path.isdir(path):
             raise FolderInPlaceError("a directory", path, errno.EISDIR) from None
@@ -89,6 +92,14 @@ def open_regular(path: str) -> tuple[int, int] | None:
         os.close(fd)
         raise
     return fd, status.st_size
+
+
+def file_in_place(path: str) -> FileInPlaceError:
+    """The error for a path that leads through a file; it names that file."""
+    above = path
+    while not os.path.lexists(above) and os.path.dirname(above) != above:
+        above = os.path.dirname(above)
+    return FileInPlaceError("a file", above, errno.ENOTDIR)
 
 
 def not_regular(mode: int, path: str) -> OSError:
@@ -291,9 +302,13 @@ def _place_once(path: str, fill: Callable[[int], None], fsync: bool, exclusive: 
         else:
             _patiently(lambda: os.replace(partial, path))
             stored = True
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(partial)
+        if isinstance(error, NotADirectoryError | FileExistsError):
+            raise file_in_place(directory) from error
+        if isinstance(error, IsADirectoryError):
+            raise FolderInPlaceError("a directory", path, errno.EISDIR) from error
         raise
     if fsync and stored:
         sync_directory(directory)

@@ -14,6 +14,7 @@ from zarr.abc.staging import Stage, TakenError
 from zarr.storage.files import (
     REPLACED,
     claim,
+    file_in_place,
     make_directories,
     partial_name,
     remove_tree,
@@ -114,6 +115,8 @@ class LocalStage(Stage):
         try:
             os.rename(source, target)
         except OSError as error:
+            if error.errno == errno.ENOTDIR:
+                raise file_in_place(target) from error
             if error.errno not in _OCCUPIED or not os.path.isdir(target):
                 raise
         else:

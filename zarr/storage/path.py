@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Self
 
 from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import ReadOnlyError
 from zarr.storage.keys import join, normalize_path
 from zarr.types import ANY_ACCESS_MODE
 
@@ -72,8 +73,9 @@ class StorePath:
         if mode == "r":
             return cls(store if store.read_only else store.with_read_only(read_only=True), path)
         if store.read_only:
-            raise ValueError(
-                f"Store is read-only but mode is {mode!r}. Create a writable store or use 'r' mode."
+            raise ReadOnlyError(
+                f"Store is read-only but mode is {mode!r}. Create a writable store or use 'r' mode. (path {path!r} of "
+                f"{store!r})"
             )
         return cls(store, path)
 
