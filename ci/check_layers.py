@@ -26,6 +26,7 @@ FLOORS: dict[str, float] = {
     "zarr.array_spec": 2.1,
     "zarr.grids": 2.2,
     "zarr.chunk_keys": 2.2,
+    "zarr.chunk_key_extensions": 2.21,
     "zarr.codecs": 2.3,
     "zarr.metadata": 2.4,
     "zarr.storage": 2.4,
@@ -63,7 +64,7 @@ TYPE_ONLY_UP: dict[str, tuple[str, ...]] = {
     "zarr.abc": ("zarr.array_spec", "zarr.dtype", "zarr.metadata", "zarr.grids"),
     "zarr.types": ("zarr.arrays", "zarr.metadata"),
     "zarr.buffer": ("zarr.array_spec",),
-    "zarr.registry": ("zarr.codecs", "zarr.dtype", "zarr.chunk_keys", "zarr.grids"),
+    "zarr.registry": ("zarr.codecs", "zarr.dtype", "zarr.chunk_keys", "zarr.chunk_key_extensions", "zarr.grids"),
 }
 # Modules of ours that need an optional library themselves, and who may import them when it is wanted.
 LOCAL_IMPORTS = {("zarr._cli.cli", "zarr._cli.typer_app"): "typer is an extra"}

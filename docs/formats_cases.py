@@ -110,6 +110,10 @@ CODECS: dict[str, dict[str, Any]] = {
         codecs=[named("n5_default", codecs=[named("transpose", order=[1, 0]), named("bytes", endian="big")])],
     ),
     "zfp": v3(data_type="float32", fill_value=0.0, codecs=[named("zfp", mode="reversible")]),
+    "zfp (expert)": v3(
+        data_type="float32", fill_value=0.0,
+        codecs=[named("zfp", mode="expert", minbits=1, maxbits=16658, maxprec=64, minexp=-1074)],
+    ),
 }  # fmt: skip
 
 LIKE_NUMCODECS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -224,6 +228,9 @@ FORMS: dict[str, dict[str, Any]] = {
     'transpose by letter: order "F"': v3(codecs=[named("transpose", order="F"), BYTES]),
     "`numcodecs.*` without configuration": v3(codecs=[BYTES, {"name": "numcodecs.adler32"}]),
     "strings of ZEP 7, without a codec": v3(data_type={"name": "string"}, fill_value="", codecs=[]),
+    "strings of ZEP 7, in a shard": v3(
+        data_type={"name": "string"}, fill_value="", codecs=[sharding([named("zstd", level=1, checksum=False)])],
+    ),
     "must_understand in a codec": v3(codecs=[{**BYTES, "must_understand": True}]),
     "fill value as a bit pattern": v3(data_type="float32", fill_value="0x7fc00001"),
 }
@@ -239,6 +246,9 @@ def all_cases() -> list[Case]:
             'default "/"': v3(), 'default "."': v3(chunk_key_encoding=named("default", separator=".")),
             'v2 "."': v3(chunk_key_encoding=named("v2", separator=".")),
             'v2 "/"': v3(chunk_key_encoding=named("v2", separator="/")),
+            "fanout": v3(chunk_key_encoding="fanout"),
+            "suffix": v3(chunk_key_encoding=named("suffix", suffix=".x", base_encoding={"name": "default"})),
+            "zarrs.default_suffix": v3(chunk_key_encoding=named("zarrs.default_suffix", suffix=".x")),
             'format 2 "."': v2(), 'format 2 "/"': v2(dimension_separator="/"),
             "format 2, not said": {k: v for k, v in v2().items() if k != "dimension_separator"},
             "format 2, null": v2(dimension_separator=None),

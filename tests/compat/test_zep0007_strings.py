@@ -170,6 +170,25 @@ def test_as_a_codec_among_others(shards: Any) -> None:
     assert array[:].tolist() == values.tolist()
 
 
+@pytest.mark.parametrize("codecs", [None, [], [{"name": "gzip", "configuration": {"level": 1}}]])
+@pytest.mark.parametrize(("name", "width"), [("string", 4), ("LargeString", 8)])
+def test_chunks_in_shards_have_the_layout_too(codecs: Any, name: str, width: int) -> None:
+    import gzip
+
+    chunks = [draft_chunk([b"a", "é".encode()], width), draft_chunk([b"", b"xyz"], width)]
+    chunks = [gzip.compress(raw) for raw in chunks] if codecs else chunks
+    places = [0, len(chunks[0]), len(chunks[0]), len(chunks[1])]
+    shard = b"".join([*chunks, np.array(places, dtype="<u8").tobytes()])
+    index = [{"name": "bytes", "configuration": {"endian": "little"}}]
+    sharding: dict[str, Any] = {"chunk_shape": [2], "index_codecs": index}
+    sharding |= {} if codecs is None else {"codecs": codecs}
+    members = {"codecs": [{"name": "sharding_indexed", "configuration": sharding}]}
+    array = opened({"zarr.json": document(name, [4], [4], **members), "c/0": shard})
+    assert array[:].tolist() == ["a", "é", "", "xyz"]
+    array[1:3] = ["long" * 20, "b"]
+    assert zarr.open_array(array.store)[:].tolist() == ["a", "long" * 20, "b", "xyz"]
+
+
 def test_the_default_is_what_others_read() -> None:
     array = zarr.create_array({}, shape=(3,), dtype="string")
     assert array.metadata.to_dict()["codecs"][0]["name"] == "vlen-utf8"

@@ -9,6 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import zarr
+from zarr.chunk_key_extensions import (
+    DefaultSuffixChunkKeyEncoding,
+    FanoutChunkKeyEncoding,
+    SuffixChunkKeyEncoding,
+)
 from zarr.chunk_keys import (
     ChunkKeyEncoding,
     DefaultChunkKeyEncoding,
@@ -110,3 +116,86 @@ def test_an_encoding_of_a_third_party() -> None:
     assert encoding.to_core("") is None
     with pytest.raises(NotImplementedError, match="Suffixed"):
         encoding.decode_chunk_key("1/2.x")
+
+
+@pytest.mark.parametrize(
+    ("coords", "key"), [((), "c"), ((123,), "d0/1/23/c"), ((1234, 5, 67890), "d0/12/34/d1/5/d2/6/78/90/c")]
+)
+def test_the_examples_of_fanout(coords: tuple[int, ...], key: str) -> None:
+    encoding = FanoutChunkKeyEncoding(max_children=101)
+    assert encoding.encode_chunk_key(coords) == key
+    assert encoding.decode_chunk_key(key) == coords
+
+
+extended = st.one_of(
+    st.builds(FanoutChunkKeyEncoding, st.integers(3, 2000)),
+    st.builds(SuffixChunkKeyEncoding, st.sampled_from([".tiff", ".shard.zip", "_0"]), encodings),
+    st.builds(DefaultSuffixChunkKeyEncoding, st.sampled_from([".tiff", ""]), st.sampled_from([".", "/"])),
+)
+
+
+@given(extended, coordinates)
+def test_round_trip_of_the_extensions(encoding: ChunkKeyEncoding, coords: tuple[int, ...]) -> None:
+    key = encoding.encode_chunk_key(coords)
+    assert encoding.decode_chunk_key(key) == coords
+    assert parse_chunk_key_encoding(encoding.to_dict()) == encoding
+    for wrong in (key + "x", key.replace("c", "e"), ""):
+        try:
+            assert encoding.encode_chunk_key(encoding.decode_chunk_key(wrong)) == wrong
+        except ValueError:
+            continue
+
+
+def test_no_folder_of_fanout_holds_more_than_it_may() -> None:
+    encoding = FanoutChunkKeyEncoding(max_children=4)
+    children: dict[str, set[str]] = {}
+    for a in range(30):
+        for b in range(11):
+            parts = encoding.encode_chunk_key((a, b)).split("/")
+            for depth in range(len(parts)):
+                children.setdefault("/".join(parts[:depth]), set()).add(parts[depth])
+    assert max(map(len, children.values())) <= 4
+
+
+@pytest.mark.parametrize("shards", [None, (4, 6)])
+@pytest.mark.parametrize(
+    ("encoding", "key"),
+    [
+        ("fanout", "d0/0/d1/0/c"),
+        ({"name": "fanout", "configuration": {"max_children": 4}}, "d0/0/d1/0/c"),
+        ({"name": "suffix", "configuration": {"suffix": ".tiff", "base-encoding": {"name": "default"}}}, "c/0/0.tiff"),
+        ({"name": "suffix", "configuration": {"suffix": ".shard.zip", "base_encoding": "v2"}}, "0.0.shard.zip"),
+        ({"name": "zarrs.default_suffix", "configuration": {"suffix": ".x", "separator": "."}}, "c.0.0.x"),
+    ],
+)
+def test_arrays_with_the_extensions(encoding: Any, key: str, shards: Any) -> None:
+    store = zarr.storage.MemoryStore()
+    array = zarr.create_array(
+        store, shape=(20, 7), chunks=(2, 3), shards=shards, dtype="i4", chunk_key_encoding=encoding
+    )
+    array[...] = 1 + (values := array[...] + 1)
+    assert key in list(store._store_dict)
+    again = zarr.open_array(store)
+    assert (again[...] == values + 1).all()
+    assert again.nchunks_initialized == (30 if shards is None else 40)
+    array.resize((5, 7))
+    array.resize((20, 7))
+    assert again.metadata.chunk_key_encoding == array.metadata.chunk_key_encoding
+    assert (zarr.open_array(store)[5:] == 0).all()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "fanout", "configuration": {"max_children": 2}},
+        {"name": "fanout", "configuration": {"max_children": True}},
+        {"name": "fanout", "configuration": {"children": 7}},
+        {"name": "suffix", "configuration": {"suffix": "a/b", "base_encoding": "v2"}},
+        {"name": "suffix", "configuration": {"suffix": ".x"}},
+        {"name": "suffix"},
+        {"name": "zarrs.default_suffix", "configuration": {"suffix": ".x", "separator": "-"}},
+    ],
+)
+def test_malformed_extensions_are_refused(wrong: Any) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        parse_chunk_key_encoding(wrong)

@@ -14,7 +14,7 @@ from zarr.codecs.optional import OptionalCodec
 from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
 from zarr.codecs.zstd import ZstdCodec
 from zarr.dtype import Nullable, VariableLengthBytes, VariableLengthUTF8, ZDType
-from zarr.registry import get_codec_class
+from zarr.registry import get_codec_class, get_numcodec
 
 if TYPE_CHECKING:
     import numcodecs
@@ -138,7 +138,7 @@ def parse_codec(codec: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> A
         codec = {"name": codec, "configuration": {}}
     if isinstance(codec, Mapping):
         if "name" not in codec and "id" in codec:
-            codec = translate_numcodec(numcodecs.get_codec(dict(codec)), dtype)
+            codec = translate_numcodec(get_numcodec(dict(codec)), dtype)  # type: ignore[arg-type]
         else:
             cls: Any = get_codec_class(codec["name"])
             codec = cls.from_dict(dict(codec))
@@ -203,7 +203,7 @@ def parse_numcodec(codec: Any, what: str) -> Any:
         It is no codec of numcodecs, nor the JSON form of one.
     """
     if isinstance(codec, Mapping):
-        return numcodecs.get_codec(dict(codec))
+        return get_numcodec(dict(codec))  # type: ignore[arg-type]
     if codec is None or hasattr(codec, "codec_id") or is_numcodec(codec):
         return codec
     raise ValueError(

@@ -13,8 +13,9 @@ import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.bound import AnyArray, BoundBase, Bytes, NativeForm, as_bytes, native_dtype
-from zarr.codecs.configuration import configuration_of
+from zarr.codecs.configuration import configuration_of, parse_field_int
 from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.codecs.zfp_expert import Expert, compress_expert, decompress_expert
 from zarr.errors import ChunkDecodeError, ChunkEncodeError
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ _PARAMETERS: Final[dict[str, tuple[str, str] | None]] = {
     "fixed_rate": ("rate", "rate"),
     "fixed_precision": ("precision", "precision"),
 }
+_EXPERT: Final = "expert"
+_MOST_BITS: Final = 16658
 _MOST_AXES = 4
 
 
@@ -88,10 +91,24 @@ def demote(array: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
     return array.astype(dtype)
 
 
+def _parse_expert(mode: str, given: dict[str, int]) -> Expert | None:
+    """The four parameters of the mode "expert"; None in another one, which takes none of them."""
+    names = Expert._fields if mode == _EXPERT else ()
+    if sorted(given) != sorted(names):
+        raise ValueError(f"zfp mode {mode!r} takes the parameters {names} of the mode {_EXPERT!r}, got {given}")
+    if not names:
+        return None
+    expert = Expert(**{name: parse_field_int(value, name) for name, value in given.items()})
+    # Beyond these bounds zfp has no bits: https://zfp.readthedocs.io/en/release1.0.1/high-level-api.html
+    if not (0 <= expert.minbits <= expert.maxbits and 1 <= expert.maxbits <= _MOST_BITS and 1 <= expert.maxprec <= 64):
+        raise ValueError(f"zfp has no block of {expert}: minbits <= maxbits <= {_MOST_BITS}, 1 <= maxprec <= 64")
+    return expert
+
+
 class BoundZfp(BoundBase):
     """Elements to a zfp stream without a header, and back."""
 
-    def __init__(self, spec: ArraySpec, mode: str, parameters: dict[str, Any]) -> None:
+    def __init__(self, spec: ArraySpec, codec: ZfpCodec) -> None:
         super().__init__("zfp", spec)
         self._dtype = native_dtype(spec)
         self._carrier = _carrier_of(self._dtype)
@@ -99,11 +116,14 @@ class BoundZfp(BoundBase):
         self._field = spec.shape or (1,)
         if len(self._field) > _MOST_AXES:
             raise ValueError(f"codec 'zfp' takes chunks of up to {_MOST_AXES} dimensions, got shape {spec.shape}")
-        parameter = _PARAMETERS[mode]
-        self._options = {} if parameter is None else {parameter[1]: parameters[parameter[0]]}
+        self._expert = codec.expert
+        parameter = _PARAMETERS.get(codec.mode)
+        self._options = {} if parameter is None else {parameter[1]: getattr(codec, parameter[0])}
         blocks = int(np.prod([-(-length // 4) for length in self._field], dtype=object))
         # No stream of such a field is longer: each value at full width with its bit of a plane, and a block's exponent.
         self._longest = blocks * (4 ** len(self._field) * (2 * self._carrier.itemsize) + 16) + 64
+        if self._expert is not None:  # a block may be padded to more bits than it has
+            self._longest = max(self._longest, blocks * -(-self._expert.minbits // 8) + 64)
 
     def decode(self, data: Bytes) -> AnyArray:
         """Return the elements."""
@@ -117,12 +137,20 @@ class BoundZfp(BoundBase):
         # zfp does not know where a stream ends: what it may touch must be there.
         padded = np.zeros(self._longest, dtype=np.uint8)
         padded[: data.size] = data
-        ztype = zfpy.dtype_to_ztype(self._carrier)
         try:
-            array = zfpy._decompress(padded.tobytes(), ztype, self._field, **self._options)
+            array = self._decompress(zfpy, padded)
         except (ValueError, TypeError) as error:
             raise ChunkDecodeError(f"codec 'zfp': {error}", codec="zfp") from error
         return demote(np.asarray(array), self._dtype).reshape(self._shape)
+
+    def _decompress(self, zfpy: Any, stream: Bytes) -> Any:
+        if self._expert is None:
+            return zfpy._decompress(
+                stream.tobytes(), zfpy.dtype_to_ztype(self._carrier), self._field, **self._options
+            )
+        array = np.zeros(self._field, dtype=self._carrier)
+        decompress_expert(zfpy, stream, array, self._expert)
+        return array
 
     def encode(self, data: AnyArray) -> Bytes:
         """Return the stream."""
@@ -131,6 +159,8 @@ class BoundZfp(BoundBase):
             return np.empty(0, dtype=np.uint8)
         numbers = np.ascontiguousarray(promote(np.asarray(data))).reshape(self._field)
         try:
+            if self._expert is not None:
+                return compress_expert(zfpy, numbers, self._expert)
             return as_bytes(zfpy.compress_numpy(numbers, write_header=False, **self._options))
         except (ValueError, TypeError) as error:
             raise ChunkEncodeError(f"codec 'zfp': {error}", codec="zfp") from error
@@ -148,15 +178,16 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
     ----------
     mode
         ``"reversible"``, ``"fixed_accuracy"`` (with ``tolerance``), ``"fixed_rate"`` (with ``rate``, bits a value) or
-        ``"fixed_precision"`` (with ``precision``, bit planes).
+        ``"fixed_precision"`` (with ``precision``, bit planes); or ``"expert"``, with the last four.
     tolerance, rate, precision
         The parameter of the mode.
+    minbits, maxbits, maxprec, minexp
+        The bits of a block at least and at most, the bit planes at most, the exponent of the least one.
 
     Raises
     ------
     ValueError
-        For another mode, or a parameter that does not belong to the mode. The mode ``"expert"`` of the format is
-        refused, because ``zfpy`` cannot set it.
+        For another mode, or a parameter that does not belong to the mode.
 
     Notes
     -----
@@ -174,6 +205,7 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
     tolerance: float | None
     rate: float | None
     precision: int | None
+    expert: Expert | None
 
     def __init__(
         self,
@@ -182,15 +214,17 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
         tolerance: float | None = None,
         rate: float | None = None,
         precision: int | None = None,
+        **expert: int,
     ) -> None:
         given = {"tolerance": tolerance, "rate": rate, "precision": precision}
-        if mode not in _PARAMETERS:
-            raise ValueError(f"zfp mode must be one of {tuple(_PARAMETERS)}, got {mode!r}")
-        parameter = _PARAMETERS[mode]
+        if mode not in (*_PARAMETERS, _EXPERT):
+            raise ValueError(f"zfp mode must be one of {(*_PARAMETERS, _EXPERT)}, got {mode!r}")
+        parameter = _PARAMETERS.get(mode)
         wanted = () if parameter is None else (parameter[0],)
         if tuple(name for name, value in given.items() if value is not None) != wanted:
             raise ValueError(f"zfp mode {mode!r} takes the parameters {wanted}, got {given}")
         object.__setattr__(self, "mode", mode)
+        object.__setattr__(self, "expert", _parse_expert(mode, expert))
         for name, value in given.items():
             if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0):
                 raise ValueError(f"zfp {name} must be a number that is not negative, got {value!r}")
@@ -199,15 +233,14 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:
         """Return the codec that a JSON object describes."""
-        configuration = configuration_of(data, "zfp")
-        if configuration.get("mode") == "expert":
-            raise ValueError("zfp mode 'expert' cannot be read: the package zfpy has no way to set its parameters")
-        return cls(**configuration)
+        return cls(**configuration_of(data, "zfp"))
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the JSON object that describes this codec."""
-        parameter = _PARAMETERS[self.mode]
+        parameter = _PARAMETERS.get(self.mode)
         extra: dict[str, JSON] = {} if parameter is None else {parameter[0]: getattr(self, parameter[0])}
+        if self.expert is not None:
+            extra = dict(self.expert._asdict())
         return {"name": "zfp", "configuration": {"mode": self.mode, **extra}}
 
     def validate(
@@ -220,8 +253,7 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
 
     def bind(self, spec: ArraySpec) -> BoundZfp:
         """Make the codec ready for chunks of one description."""
-        given = {"tolerance": self.tolerance, "rate": self.rate, "precision": self.precision}
-        return BoundZfp(spec, self.mode, given)
+        return BoundZfp(spec, self)
 
     def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
         """Raise, because the size depends on the data."""

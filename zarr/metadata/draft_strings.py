@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.codecs.arrow_vlen import ArrowVLenCodec
+from zarr.registry import get_codec_class
 
 LARGE_NAMES: Final = frozenset(("large_string", "large_binary", "LargeString", "LargeBinary"))
 NAMES: Final = LARGE_NAMES | {"string", "binary"}
@@ -29,10 +30,46 @@ def with_codecs_member(document: Mapping[str, Any]) -> Mapping[str, Any]:
     >>> with_codecs_member({"data_type": {"name": "string"}})["codecs"]
     []
     """
-    if "codecs" in document:
-        return document
     name = _name_of(document)
-    return {**document, "codecs": []} if isinstance(name, str) and name in NAMES else document
+    if not isinstance(name, str) or name not in NAMES:
+        return document
+    codecs = document.get("codecs", [])
+    if not isinstance(codecs, list):
+        return document
+    within = [_with_inner_codec(codec, name) for codec in codecs]
+    return document if within == codecs and "codecs" in document else {**document, "codecs": within}
+
+
+def _with_inner_codec(codec: Any, name: str) -> Any:
+    """Return the JSON form of a codec; in that of shards the codecs of chunks get the one that is implied."""
+    configuration = codec.get("configuration") if isinstance(codec, Mapping) else None
+    if not isinstance(configuration, Mapping) or codec.get("name") != "sharding_indexed":
+        return codec
+    inner = [_with_inner_codec(each, name) for each in configuration.get("codecs", [])]
+    kinds = [codec_kind(each) for each in inner]
+    if not any(issubclass(kind, ArrayBytesCodec) for kind in kinds):
+        place = next((i for i, kind in enumerate(kinds) if issubclass(kind, BytesBytesCodec)), len(inner))
+        inner.insert(place, _implied(name).to_dict())
+    return {**codec, "configuration": {**configuration, "codecs": inner}}
+
+
+def codec_kind(codec: Any) -> type:
+    """Return the class of the JSON form of a codec; ``object`` where it is none, which parsing tells.
+
+    Examples
+    --------
+    >>> codec_kind("zstd").__name__
+    'ZstdCodec'
+    """
+    name = codec.get("name") if isinstance(codec, Mapping) else codec
+    try:
+        return get_codec_class(name) if isinstance(name, str) else object
+    except (KeyError, ValueError):
+        return object
+
+
+def _implied(name: str) -> ArrowVLenCodec:
+    return ArrowVLenCodec(offset="int64" if name in LARGE_NAMES else "int32")
 
 
 def add_string_codec(codecs: tuple[Codec, ...], document: Mapping[str, Any]) -> tuple[Codec, ...]:
@@ -46,6 +83,5 @@ def add_string_codec(codecs: tuple[Codec, ...], document: Mapping[str, Any]) -> 
     name = _name_of(document)
     if not isinstance(name, str) or name not in NAMES or any(isinstance(codec, ArrayBytesCodec) for codec in codecs):
         return codecs
-    serializer = ArrowVLenCodec(offset="int64" if name in LARGE_NAMES else "int32")
     place = next((i for i, codec in enumerate(codecs) if isinstance(codec, BytesBytesCodec)), len(codecs))
-    return (*codecs[:place], serializer, *codecs[place:])
+    return (*codecs[:place], _implied(name), *codecs[place:])

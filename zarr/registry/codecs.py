@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.errors import MetadataValidationError, UnknownCodecError, ZarrUserWarning
+from zarr.registry.crc32c import CRC32C
 from zarr.registry.packages import missing_codec_message
 from zarr.registry.table import Registry, failure_of
 from zarr.registry.tables import _codec_registries, collect_entry_points
@@ -171,6 +172,9 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
             f"codec not available: its configuration needs an 'id' that is a string, got {str(settings)[:200]}"
         )
     check_numcodec_parameters(name, settings)
+    if name == CRC32C.codec_id and name not in codec_registry:
+        parameters: dict[str, Any] = {key: value for key, value in settings.items() if key != "id"}
+        return CRC32C(**parameters)
     try:
         return cast("Numcodec", get_codec(settings))
     except ValueError as error:

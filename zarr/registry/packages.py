@@ -34,7 +34,6 @@ def _by_codec(**providers: str) -> dict[str, tuple[str, ...]]:
 
 
 CODEC_PACKAGES: Final[dict[str, tuple[str, ...]]] = {
-    "n5_default": ("zarr-n5",),
     "gribberish": ("gribberish",),
     **_by_codec(imagecodecs_zarr=_IMAGECODECS_ZARR, virtual_tiff=_VIRTUAL_TIFF),
 }
@@ -44,7 +43,6 @@ CODEC_PACKAGE_PREFIXES: Final[dict[str, tuple[str, ...]]] = {
     "virtual_tiff.": ("virtual-tiff",),
 }
 NUMCODEC_PACKAGES: Final[dict[str, tuple[str, ...]]] = {
-    "crc32c": ("numcodecs[crc32c]",),
     "msgpack2": ("numcodecs[msgpack]",),
     "pcodec": ("numcodecs[pcodec]",),
     "zfpy": ("numcodecs[zfpy]",),

@@ -68,6 +68,9 @@ _chunk_key_encoding_registry: Registry[Any] = Registry()
 _chunk_key_encoding_registry.builtins = {
     "default": "zarr.chunk_keys.DefaultChunkKeyEncoding",
     "v2": "zarr.chunk_keys.V2ChunkKeyEncoding",
+    "fanout": "zarr.chunk_key_extensions.FanoutChunkKeyEncoding",
+    "suffix": "zarr.chunk_key_extensions.SuffixChunkKeyEncoding",
+    "zarrs.default_suffix": "zarr.chunk_key_extensions.DefaultSuffixChunkKeyEncoding",
 }
 _chunk_grid_registry: Registry[Any] = Registry()
 _chunk_grid_registry.builtins = {

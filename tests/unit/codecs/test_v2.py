@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import zarr
 from tests.unit.codecs.specs import FIXED_DTYPES, buffer, chunk_spec, nd_buffer, random_array, same
 from zarr.array_spec import ArraySpec
 from zarr.codecs._v2 import V2Codec, v2_chain_codecs
@@ -202,3 +203,30 @@ def test_public_class_takes_the_order_of_the_chunk() -> None:
     assert V2Codec(None, None) == V2Codec(None, None)
     with pytest.raises(NotImplementedError):
         codec.compute_encoded_size(10, chunk_spec())
+
+
+@pytest.mark.parametrize("config", [{}, {"location": "end"}, {"location": "start"}])
+def test_crc32c_needs_no_package(config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where numcodecs has no crc32c, the compiled core computes it; where it has, both store the same."""
+    from numcodecs.registry import codec_registry
+
+    from zarr.registry import get_numcodec
+    from zarr.registry.crc32c import CRC32C
+
+    settings_: Any = {"id": "crc32c", **config}
+    theirs = get_numcodec(settings_)
+    monkeypatch.delitem(codec_registry, "crc32c", raising=False)
+    ours = get_numcodec(settings_)
+    assert isinstance(ours, CRC32C)
+    assert ours.get_config() == settings_
+    data = np.arange(10, dtype="u1")
+    assert bytes(ours.encode(data)) == bytes(theirs.encode(data))
+    assert np.asarray(theirs.decode(bytes(ours.encode(data)))).tobytes() == data.tobytes()
+    out = np.zeros(10, "u1")
+    assert ours.decode(ours.encode(data), out) is out
+    assert (out == data).all()
+    with pytest.raises(ValueError, match=r"(?i)checksum|crc"):
+        ours.decode(b"\0" * 14 + b"x")
+    array = zarr.create_array({}, shape=(4,), dtype="i4", zarr_format=2, compressors=settings_)
+    array[...] = [1, 2, 3, 4]
+    assert zarr.open_array(array.store)[...].tolist() == [1, 2, 3, 4]
