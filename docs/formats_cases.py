@@ -292,8 +292,23 @@ def values_for(dtype: np.dtype[Any], case: Case) -> np.ndarray[Any, Any]:
         return np.frombuffer((numbers.size * dtype.itemsize) * b"\1", dtype).reshape(shape)
     if dtype.kind in "mM":
         return numbers.astype("i8").view(dtype.newbyteorder("=")).astype(dtype).reshape(shape)
+    if case.section == "Random" and dtype.type.__module__ == "numpy":
+        return varied_numbers(numbers, dtype).reshape(shape)
     ones = numbers % 2 + ("e8m0" in case.name)
     return ones.astype(dtype).reshape(shape)
+
+
+def varied_numbers(numbers: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Numbers that use the width of a type; some are special, and a run of them is zero."""
+    mixed = (numbers * 37 + 11) % 251
+    mixed[numbers.size // 3 : numbers.size // 2] = 0
+    if dtype.kind == "b":
+        return mixed % 3 == 0
+    if dtype.kind in "iu":
+        return (mixed.astype("u8") * np.uint64(0x0123_4567_89AB_CDEF)).astype(dtype)
+    values = mixed / 4 - 20 if dtype.kind == "f" else mixed - 1j * mixed[::-1]
+    values[5::50], values[6::50] = np.inf, -0.0
+    return values.astype(dtype)
 
 
 def object_for(case: Case, number: int) -> Any:

@@ -21,12 +21,41 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import formats_cases as cases
 
 
+def name_codecs_of_zarrs() -> None:
+    """Let zarr-python, which reads the documents, pass on the codecs that only zarrs carries out."""
+    from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
+    from zarr.registry import register_codec
+
+    def passed_on(name: str, kind: type) -> type:
+        class PassedOn(kind):  # type: ignore[misc]
+            is_fixed_size = False
+
+            def __init__(self, document: dict[str, Any]) -> None:
+                self.document = document
+
+            @classmethod
+            def from_dict(cls, data: dict[str, Any]) -> Any:
+                return cls(dict(data))
+
+            def to_dict(self) -> dict[str, Any]:
+                return self.document
+
+            def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
+                raise NotImplementedError
+
+        return PassedOn
+
+    for name, kind in {"bitround": ArrayArrayCodec, "reshape": ArrayArrayCodec, "packbits": ArrayBytesCodec}.items():
+        register_codec(name, passed_on(name, kind))
+
+
 def zarr_opener(strict_zarrs: bool) -> Callable[[Path, cases.Case], Any]:
     """Open with zarr-python; with zarrs as its pipeline, which then must not hand anything back."""
     import zarr
 
     zarr.config.set({"array.rectilinear_chunks": True})
     if strict_zarrs:
+        name_codecs_of_zarrs()
         zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline", "codec_pipeline.strict": True})
     return lambda folder, case: zarr.open_array(str(folder), mode="r+", config={"write_empty_chunks": True})
 
@@ -46,8 +75,23 @@ def tensorstore_opener() -> Callable[[Path, cases.Case], Any]:
     return open_array
 
 
+def keeps(opener: Callable[[Path, cases.Case], Any], folder: Path, case: cases.Case) -> bool:
+    """Whether a library itself reads what it writes by the document of a case."""
+    try:
+        folder.mkdir(parents=True)
+        (folder / case.file).write_text(json.dumps(case.document))
+        array = opener(folder, case)
+        dtype = getattr(array.dtype, "numpy_dtype", array.dtype)
+        array[...] = cases.values_for(np.dtype(dtype), case)
+        return cases.same(np.asarray(opener(folder, case)[...]), cases.values_for(np.dtype(dtype), case))
+    except Exception:
+        return False
+
+
 def ask(library: str, opener: Callable[[Path, cases.Case], Any], folder: Path, case: cases.Case) -> str:
-    """The answer to one case."""
+    """The answer to one case; "x" to one of random parameters that the library has no way with of its own."""
+    if case.section == "Random" and not keeps(opener, folder / f"{library}-itself" / case.folder, case):
+        return "x"
     try:
         array = opener(folder / "read" / case.folder, case)
         found = np.asarray(array[...])
