@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -206,3 +207,74 @@ def test_large_claims_name_no_keys() -> None:
     claim = Claim("chunk:s/a/", 10**9, never)
     assert claim.covers("chunk:s/a/c/0")
     assert not claim.covers("chunk:s/b/c/0")
+
+
+def test_many_who_take_and_let_go_exclude_each_other() -> None:
+    """Threads, tasks and claims want few keys; some give up; nobody is left waiting, and no two are in at once."""
+    inside = dict.fromkeys(("chunk:t/0", "chunk:t/1"), 0)
+    entries = []
+
+    def use(name: str) -> None:
+        inside[name] += 1
+        assert inside[name] == 1
+        time.sleep(0)
+        entries.append(name)
+        inside[name] -= 1
+
+    def thread(number: int, turns: int) -> None:
+        for turn in range(turns):
+            name = f"chunk:t/{(number + turn) % 2}"
+            LOCKS.acquire(name)
+            use(name)
+            LOCKS.release(name)
+
+    def tasks(turns: int) -> None:
+        async def one(number: int) -> None:
+            name = f"chunk:t/{number % 2}"
+            try:
+                await asyncio.wait_for(LOCKS.acquire_async(name), 0.0005 if number % 3 else None)
+            except TimeoutError:
+                return
+            use(name)
+            LOCKS.release(name)
+
+        async def all_of_them() -> None:
+            await asyncio.gather(*(one(number) for number in range(turns)))
+
+        asyncio.run(all_of_them())
+
+    def claimant(turns: int) -> None:
+        for _ in range(turns):
+            claim = Claim("chunk:t/", 1, lambda: ["chunk:t/0"])
+            if LOCKS.claim(claim, lambda name: False):
+                use("chunk:t/0")
+                LOCKS.end_claim(claim)
+
+    turns = rounds(150, 3000)
+    run_together([*[lambda n=n: thread(n, turns) for n in range(4)], lambda: tasks(turns), lambda: claimant(turns)])
+    assert len(entries) > 4 * turns
+    assert len(LOCKS) == 0
+
+
+class WritesItself(MemoryStore):
+    """While it stores a chunk, something else in the same thread writes to that chunk, as a finalizer may."""
+
+    array: Any = None
+
+    def set_sync(self, key: str, value: Any) -> None:
+        array, self.array = self.array, None
+        if array is not None:
+            array[1:2] = 7
+        super().set_sync(key, value)
+
+
+def test_what_interrupts_a_whole_write_is_done_after_it() -> None:
+    store = WritesItself()
+    array = zarr.create_array(store, shape=4, chunks=4, dtype="i4")
+    store.array = array
+    array[:] = 1
+    deadline = time.monotonic() + STEP
+    while array[1] != 7 and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert array[:].tolist() == [1, 7, 1, 1]
+    assert len(LOCKS) == 0

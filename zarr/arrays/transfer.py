@@ -215,6 +215,18 @@ def put_chunk_steps(layout: ArrayLayout, chain: CodecChain, key: str, chunk: Nda
         yield Delete(key)
 
 
+def put_whole_steps(layout: ArrayLayout, chain: CodecChain, key: str, chunk: Ndarray, skip_filled: bool) -> Steps[None]:
+    """Store one whole chunk. Its old value does not matter, so that others are kept out only while it is stored."""
+    try:
+        if not (skip_filled and is_filled(layout, chunk)):
+            yield Put(key, (yield from encode_steps(chain, chunk)), locks=True)
+            return
+    except NothingToStoreError:
+        pass
+    yield Hold((key,), "chunk")
+    yield Delete(key)
+
+
 def write_chunk_steps(
     layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray, fields: list[str] | None, skip_filled: bool
 ) -> Steps[None]:
@@ -222,8 +234,12 @@ def write_chunk_steps(
     key = layout.key(slot.coords)
     try:
         chain = layout.chain if layout.regular else layout.chain_for(slot.chunk_shape)
+        whole = slot.whole and fields is None
+        if whole and layout.scope is None:
+            yield from put_whole_steps(layout, chain, key, whole_chunk(layout, slot, value), skip_filled)
+            return
         matched = yield Hold((key,), "chunk", layout.scope, True)
-        if slot.whole and fields is None:
+        if whole:
             yield from put_chunk_steps(layout, chain, key, whole_chunk(layout, slot, value), skip_filled)
             return
         while True:

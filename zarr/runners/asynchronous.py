@@ -123,6 +123,17 @@ async def _locked(request: Transfer, prefix: str, above: Holder) -> AsyncIterato
         holder.release()
 
 
+@asynccontextmanager
+async def _held(key: str, prefix: str, above: Holder) -> AsyncIterator[None]:
+    """The key of one chunk, held while it is stored."""
+    holder = Holder(prefix, above)
+    try:
+        await holder.acquire_async((key,), "chunk")
+        yield
+    finally:
+        holder.release()
+
+
 async def _call(factory: Callable[[], Awaitable[T]]) -> T:
     return await factory()
 
@@ -184,6 +195,9 @@ class _Direct:
                     elif kind is Transfer:
                         await self._transfer(request, holder)
                         reply = None
+                    elif kind is Put and request.locks:
+                        async with _held(request.key, self._prefix, holder):
+                            reply = answer(request)
                     else:
                         reply = answer(request)
                 except Exception as error:
@@ -233,7 +247,7 @@ class _Coroutines:
             while True:
                 try:
                     handler = handlers.get(type(request))
-                    if handler is None:
+                    if handler is None or (type(request) is Put and request.locks):
                         reply = await self._scoped(request, holder)
                     elif holder.fence is not None:
                         reply = await self._fenced(request, holder.fence)
@@ -297,6 +311,12 @@ class _Coroutines:
             return await windowed(jobs, concurrency() if request.lean else 2 * concurrency())
         if kind is Hold:
             return await self._hold(request, holder)
+        if kind is Put:
+            async with _held(request.key, self._prefix, holder):
+                if holder.fence is not None:
+                    return await self._fenced(request, holder.fence)
+                async with request_gate():
+                    return await self._put(request)
         if kind is Stamp:
             return None
         if kind is GetMany:

@@ -17,6 +17,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
+from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from zarr._lazy import LazyModule
@@ -43,11 +44,12 @@ class CalledOff(BaseException):
 class _Waiter:
     """One who waits for a key; ``wake`` is called by the thread that lets the key go."""
 
-    __slots__ = ("granted", "wake")
+    __slots__ = ("gone", "granted", "wake")
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self.wake = wake
         self.granted = False
+        self.gone = False
 
 
 class Claim:
@@ -91,6 +93,8 @@ class LockTable:
         self._guard = threading.RLock()
         self._queues: dict[str, deque[_Waiter]] = {}
         self._claims: list[Claim] = []
+        # Each number is used once: also where two threads let go at the same time, no number comes back.
+        self._numbers = count(1)
         self._ends = 0
 
     def __len__(self) -> int:
@@ -124,10 +128,19 @@ class LockTable:
     def _join(self, name: str, waiter: _Waiter) -> bool:
         """Take the key or stand in its queue; True when taken."""
         with self._guard:
-            if self.try_acquire(name):
-                return True
-            self._queues[name].append(waiter)
-            return False
+            while not self.try_acquire(name):
+                queue = self._queues.get(name)
+                if queue is None:
+                    continue
+                queue.append(waiter)
+                if self._queues.get(name) is queue:
+                    return False
+                # The key was let go in between, and whoever did may not have seen that somebody waits.
+                try:
+                    queue.remove(waiter)
+                except ValueError:
+                    return False  # he has, and sees to it
+            return True
 
     def claim(self, claim: Claim, own: Callable[[str], bool]) -> bool:
         """Note a claim, unless one of its keys is held by others than those of whom ``own`` tells."""
@@ -144,7 +157,7 @@ class LockTable:
     def end_claim(self, claim: Claim) -> None:
         """Forget a claim; keys of it for which others wait are theirs now, unless another claim has them."""
         with self._guard:
-            self._ends += 1
+            self._ends = next(self._numbers)
             self._claims.remove(claim)
             taken = [name for name in claim.taken if not self._hand_on(name)]
         for name in taken:
@@ -165,27 +178,47 @@ class LockTable:
 
     def release(self, name: str) -> None:
         """Let the key go, or hand it to the first who waits and can still be reached."""
-        while True:
-            with self._guard:
-                self._ends += 1
-                queue = self._queues.get(name)
-                if queue is None:
-                    return
-                if not queue:
-                    del self._queues[name]
-                    return
-                waiter = queue.popleft()
-                waiter.granted = True
+        self._ends = next(self._numbers)
+        waiting = self._queues.pop(name, None)
+        if waiting:
+            self._hand_over(name, waiting)
+
+    def _hand_over(self, name: str, waiting: deque[_Waiter]) -> None:
+        """Take a key that was just let go for the first who waits for it."""
+        while (waiter := self._next_in(name, waiting)) is not None:
             try:
                 waiter.wake()
             except RuntimeError:
                 # The waiter's event loop was closed: nobody is there to take the key, so the next one gets it.
+                waiting = self._queues.pop(name, deque())
                 continue
             return
+
+    def _next_in(self, name: str, waiting: deque[_Waiter]) -> _Waiter | None:
+        """Who has the key now; None where nobody waits, or those who wait do so for somebody who was faster."""
+        with self._guard:
+            queue = deque(waiter for waiter in waiting if not waiter.gone)
+            waiting.clear()
+            while queue:
+                present = self._queues.setdefault(name, queue)
+                if present is queue:
+                    if self._claims and self._hand_on(name):
+                        return None
+                    first = queue.popleft()
+                    first.granted = True
+                    return first
+                present.extend(queue)
+                if self._queues.get(name) is present:
+                    return None
+                # He has let it go again, and may not have seen them.
+                queue = deque(present)
+                present.clear()
+            return None
 
     def _give_up(self, name: str, waiter: _Waiter) -> None:
         """The waiter stops waiting; a key that was handed over in the meantime goes on to the next."""
         with self._guard:
+            waiter.gone = True
             if not waiter.granted:
                 queue = self._queues.get(name)
                 if queue is not None and waiter in queue:

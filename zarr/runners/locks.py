@@ -27,9 +27,13 @@ logger = logging.getLogger("zarr.runners")
 _holding: dict[Holder, None] = {}
 """Who holds keys now, the first first."""
 
+STORING: dict[str, int] = {}
+"""The keys that are held for one call of a store only, without a :class:`Holder`, and the threads that hold them."""
+
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_holding.clear)
+    os.register_at_fork(after_in_child=STORING.clear)
 
 
 class PutOff(BaseException):
@@ -144,7 +148,7 @@ class Holder:
         PutOff
         """
         if not LOCKS.try_acquire(name):
-            if LOCKS.interrupted:
+            if LOCKS.interrupted or self.thread in list(STORING.values()):
                 raise PutOff(None)
             # A list: making a tuple may run the collector, and with it a finalizer that changes what is gone through.
             for holder in list(_holding):

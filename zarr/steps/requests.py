@@ -133,13 +133,23 @@ class GetParts(Request):
 
 
 class Put(Request):
-    """Store a value under a key, replacing what was there; the answer is None."""
+    """Store a value under a key, replacing what was there; the answer is None.
 
-    __slots__ = ("key", "value")
+    Parameters
+    ----------
+    key : str
+    value : Buffer
+    locks : bool
+        Whether the chunk of this key is held while the value is stored, and only then: enough for a whole chunk, whose
+        old value does not matter.
+    """
 
-    def __init__(self, key: str, value: Buffer) -> None:
+    __slots__ = ("key", "locks", "value")
+
+    def __init__(self, key: str, value: Buffer, locks: bool = False) -> None:
         self.key = key
         self.value = value
+        self.locks = locks
 
 
 class Splice(Request):

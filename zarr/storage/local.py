@@ -111,7 +111,7 @@ class LocalStore(SyncStore):
         else:
             self.root = Path(root)
             self._base = self.root.as_posix().rstrip("/") + "/"
-        recover(self._base)
+        recover(self._base, fsync)
 
     @cached_property
     def root(self) -> Path:

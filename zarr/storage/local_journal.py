@@ -61,6 +61,8 @@ def commit_changes(store: LocalStore, changes: Changes) -> None:
         _take_turn(aside, journal)
         here = journal
         check_expected(changes, lambda key: read_file(os.path.join(root, key)))
+        if store.fsync:
+            sync_directory(root)  # the journal has its name before what it says is decided
         write_file(os.path.join(journal, _LIST), memoryview(json.dumps(plan).encode()), fsync=store.fsync)
     except BaseException:
         _remove(here, root)
@@ -90,7 +92,7 @@ def _write_down(aside: str, changes: Changes, fsync: bool) -> dict[str, Any]:
         value = changes.values[key]
         assert value is not None
         write_file(os.path.join(values, key), memoryview(value.as_numpy_array()), fsync=fsync)  # type: ignore[arg-type]
-    write_file(os.path.join(aside, _owner_name()), memoryview(b""))
+    write_file(os.path.join(aside, _owner_name()), memoryview(b""), fsync=fsync)
     if fsync:
         sync_tree(aside)
     folders = [[folder, _inode(os.path.join(values, folder) if folder else values)] for folder in changes.removed]
@@ -150,7 +152,8 @@ def carry_out(root: str, journal: str, plan: dict[str, Any], fsync: bool) -> Non
     values = os.path.join(journal, _VALUES)
     for number, (folder, inode) in enumerate(plan["removed"]):
         _replace_folder(root, journal, folder, inode, str(number))
-    touched = {os.path.dirname(os.path.join(root, key)) for key in (*plan["chunks"], *plan["documents"])}
+    changed = (*plan["chunks"], *plan["documents"], *plan["deleted"], *(folder for folder, _ in plan["removed"]))
+    touched = {os.path.dirname(os.path.join(root, key)) for key in changed if key}
     for key in (*plan["chunks"], *plan["documents"]):
         source, place = os.path.join(values, key), os.path.join(root, key)
         if os.path.lexists(source):
@@ -160,8 +163,9 @@ def carry_out(root: str, journal: str, plan: dict[str, Any], fsync: bool) -> Non
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             os.unlink(os.path.join(root, key))
     if fsync:
-        for directory in touched:
-            sync_directory(directory)
+        for directory in sorted(touched):
+            if os.path.isdir(directory):
+                sync_directory(directory)
 
 
 def _replace_folder(root: str, journal: str, folder: str, inode: int | None, number: str) -> None:
@@ -194,13 +198,15 @@ def _empty_root(root: str, gone: str) -> None:
     os.rename(aside, gone)
 
 
-def recover(base: str) -> None:
+def recover(base: str, fsync: bool = False) -> None:
     """Do the rest of what a dead process had decided to do, or forget what it had not decided yet.
 
     Parameters
     ----------
     base : str
         The root of the store, with a slash at its end.
+    fsync : bool
+        Have the new names reach the disk.
 
     Raises
     ------
@@ -218,5 +224,5 @@ def recover(base: str) -> None:
         root = os.path.realpath(base)
         data = read_file(os.path.join(journal, _LIST))
         if data is not None:
-            carry_out(root, journal, parse_plan(root, journal, data), fsync=False)
+            carry_out(root, journal, parse_plan(root, journal, data), fsync)
         _remove(journal, root)

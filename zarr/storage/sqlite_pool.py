@@ -162,6 +162,11 @@ class Connections:
                 return
         connection.close()
 
+    def _forget(self, connection: sqlite3.Connection) -> None:
+        """Have a connection closed when its call is done: one that could not open its log never writes again."""
+        with self._guard:
+            self._all = [known for known in self._all if known is not connection]
+
     def _is_absent(self) -> bool:
         """Whether there is no database, and nothing is to be made for a look at it."""
         return not self._idle and not os.path.exists(self.path)
@@ -212,6 +217,9 @@ class Connections:
                     connection.execute("BEGIN IMMEDIATE")
                     yield connection
                     connection.execute("COMMIT")
+                except sqlite3.OperationalError:
+                    self._forget(connection)
+                    raise
                 finally:
                     self._changing = None
                     if connection.in_transaction:
@@ -229,7 +237,7 @@ class Connections:
             raise TimeoutError(
                 errno.ETIMEDOUT, f"another process kept the database for more than {self.timeout} seconds", self.path
             ) from error
-        if code == sqlite3.SQLITE_READONLY:
+        if code == sqlite3.SQLITE_READONLY and not self._may_write():
             raise ReadOnlyError(f"the SQLite database {self.path} cannot be written to: {error}") from error
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "Could not decode" in str(error):
             raise DamagedDatabaseError(errno.EIO, f"SQLite: {error}", self.path) from error
@@ -240,8 +248,13 @@ class Connections:
             sqlite3.SQLITE_TOOBIG: errno.EFBIG,
             sqlite3.SQLITE_CANTOPEN: self._why_closed(),
             sqlite3.SQLITE_IOERR: self._why_failed(),
+            sqlite3.SQLITE_READONLY: self._why_failed(),  # the log could not be made, though that is allowed
         }.get(code, errno.EIO)
         raise OSError(number, f"SQLite: {error}", self.path) from error
+
+    def _may_write(self) -> bool:
+        """Whether the system lets the file, and files beside it, be written."""
+        return not self.read_only and all(os.access(p, os.W_OK) for p in (self.path, os.path.dirname(self.path)))
 
     def _why_closed(self) -> int:
         """The error number for a file that cannot be opened; SQLite does not tell."""

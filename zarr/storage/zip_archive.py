@@ -340,6 +340,8 @@ class Archive:
                 if changes != self._changes:  # a finalizer has written: what it wrote is not in the copy
                     raise _ChangedError
                 os.replace(temporary, self.path)
+                if self.fsync:
+                    sync_directory(directory or ".")
             except _ChangedError:
                 target.close()
                 os.unlink(temporary)

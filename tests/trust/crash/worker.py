@@ -112,12 +112,10 @@ class Case:
         shutil.rmtree(folder, ignore_errors=True)
         self.template.mkdir(parents=True)
         in_child(lambda: self.with_store(self.scenario.prepare, self.template))
-        self.old = in_child(lambda: self.look(self.template))
-        self.old_keys = in_child(lambda: self.with_store(lambda s: list(s.list_sync()), self.template))
+        self.old, self.old_keys = in_child(lambda: self.look(self.template))
         self.renew()
         in_child(lambda: self.with_store(self.scenario.act, self.work))
-        self.new = in_child(lambda: self.look(self.work))
-        self.new_keys = in_child(lambda: self.with_store(lambda s: list(s.list_sync()), self.work))
+        self.new, self.new_keys = in_child(lambda: self.look(self.work))
 
     def renew(self) -> None:
         shutil.rmtree(self.work, ignore_errors=True)
@@ -133,7 +131,8 @@ class Case:
         return answer if isinstance(answer, dict | list) else None
 
     def look(self, folder: Path) -> Any:
-        return self.with_store(state_of, folder)
+        """The nodes of the store, and its keys."""
+        return self.with_store(lambda store: [state_of(store), list(store.list_sync())], folder)
 
     # The hit
 
@@ -153,18 +152,19 @@ class Case:
 
         return in_child(act)
 
-    def judge(self, what: str) -> list[str]:
-        """Look at what a hit left; the complaints."""
+    def judge(self, what: str, done: bool = False) -> list[str]:
+        """Look at what a hit left; the complaints. What was said to be done must be there."""
         said: list[str] = []
         try:
-            found = in_child(lambda: self.look(self.work))
+            found, keys = in_child(lambda: self.look(self.work))
         except RuntimeError as error:
             return [f"{what}: cannot be read: {error}"]
         whole = found in (self.old, self.new)
         if not whole and not (self.scenario.piecewise and is_mixture(found, self.old, self.new)):
             said.append(f"{what}: neither old nor new: {found}")
+        if done and found != self.new:
+            said.append(f"{what}: not done, without an error: {found}")
         said += [f"{what}: litter {name}" for name in litter(self.work)]
-        keys = in_child(lambda: self.with_store(lambda s: list(s.list_sync()), self.work))
         said += [f"{what}: stray key {key}" for key in set(keys) - set(self.old_keys) - set(self.new_keys)]
         if found != self.new:
             said += self.retry(what)
@@ -173,9 +173,12 @@ class Case:
         return said
 
     def retry(self, what: str) -> list[str]:
+        def again() -> Any:
+            self.with_store(self.scenario.act, self.work)
+            return self.look(self.work)[0]
+
         try:
-            in_child(lambda: self.with_store(self.scenario.act, self.work))
-            found = in_child(lambda: self.look(self.work))
+            found = in_child(again)
         except RuntimeError as error:
             return [f"{what}: the retry failed: {error}"]
         said = [] if found == self.new else [f"{what}: after a retry: {found}"]
@@ -225,7 +228,7 @@ class Case:
             told = (errno.ENOSPC,) if self.kind == "lmdb" and not code else told
             if error is not None and error[1] not in told:
                 said.append(f"{what}: raised {error}")
-            said += self.judge(what)
+            said += self.judge(what, done=error is None)
         return said
 
     def random_kills(self, count: int, seed: int) -> list[str]:
