@@ -7,9 +7,18 @@ from concurrent.futures import Future
 
 import pytest
 
-from zarr.runners.resources import _outcome, run_helpers
+import zarr
+from zarr.runners.resources import _outcome, max_workers, run_helpers
 
 MAIN = threading.main_thread().ident
+
+
+@pytest.mark.parametrize("setting", ["threading.max_workers", "codec_pipeline.max_workers"])
+def test_either_setting_bounds_the_threads_of_an_operation(setting: str) -> None:
+    with zarr.config.set({setting: 1}):
+        assert max_workers() == 1
+    with zarr.config.set({setting: 10**6}):
+        assert max_workers() < 10**6
 
 
 def test_the_error_of_a_helper_is_not_hidden_by_its_being_told_to_stop() -> None:

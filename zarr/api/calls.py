@@ -31,6 +31,7 @@ from zarr.groups.handle import NodeRecord
 from zarr.groups.hierarchy import create_hierarchy_steps
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import new_group_steps
+from zarr.groups.parameters import with_empty_chunks
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.synchronizers import with_synchronizer
 from zarr.steps.layouts import translated_steps
@@ -284,10 +285,7 @@ def _open_array_steps(
 def _config_of(config: Any, creation: Mapping[str, Any]) -> Any:
     config = with_synchronizer(config, creation.get("synchronizer"))
     write_empty = creation.get("write_empty_chunks")
-    if write_empty is None:
-        return config
-    given = {} if config is None else dict(config) if isinstance(config, Mapping) else config.to_dict()
-    return {**given, "write_empty_chunks": write_empty}
+    return config if write_empty is None else with_empty_chunks(config, write_empty)
 
 
 def create_call(
@@ -374,7 +372,7 @@ def open_call(
 
 
 GROUP_ONLY = ("use_consolidated", "attributes")
-GROUP_IGNORED = ("cache_attrs", "synchronizer", "chunk_store", "meta_array")
+OF_EITHER = ("cache_attrs", "synchronizer", "chunk_store", "meta_array")
 
 
 def _open_steps(
@@ -402,11 +400,12 @@ def _open_steps(
     if array_wanted:
         creation = {name: value for name, value in given.items() if name != "use_consolidated"}
         return (yield from _open_array_steps(place, mode, zarr_format, config, creation))
-    unknown = [name for name in given if name not in (*GROUP_ONLY, *GROUP_IGNORED)]
+    unknown = [name for name in given if name not in (*GROUP_ONLY, *OF_EITHER)]
     if unknown:
         raise TypeError(f"open_group() got an unexpected keyword argument {unknown[0]!r}")
     if config is not None:
         raise TypeError(f"config is the configuration of an array, but {place} resolves to a group: leave config out")
+    warn_without_effect(given)
     chosen = {name: given[name] for name in GROUP_ONLY if name in given}
     opened = yield from _open_group_steps(place, mode, zarr_format, **chosen)
     opened.record.config = with_synchronizer(None, given.get("synchronizer"))

@@ -81,6 +81,7 @@ def copy(
         name = str(source.name).rstrip("/").rpartition("/")[2]
         if not name:
             raise TypeError("the source has no name of its own: give the copy one by name=…")
+    _refuse_overlap(source, dest, name)
     with logging_to(log, dry_run) as say:
         copier = _Copier(say, shallow, without_attrs, if_exists, dry_run, create_kws)
         copier.node(source, dest, name, top=True)
@@ -99,6 +100,7 @@ def copy_all(
 ) -> Counts:
     """See :func:`zarr.copy_all`."""
     check_if_exists(if_exists, IF_EXISTS)
+    _refuse_overlap(source, dest, "")
     with logging_to(log, dry_run) as say:
         copier = _Copier(say, shallow, without_attrs, if_exists, dry_run, create_kws)
         for name, member in _members(source):
@@ -106,6 +108,15 @@ def copy_all(
         if not without_attrs and not dry_run:
             dest.attrs.update(dict(source.attrs))
     return copier.counts
+
+
+def _refuse_overlap(source: Any, dest: Any, name: str) -> None:
+    """Refuse a copy onto its source, which would be deleted first, or into it, which would have no end."""
+    if not (isinstance(source, Array | Group) and isinstance(dest, Group) and str(source.store) == str(dest.store)):
+        return
+    old, new = source.path, (dest.store_path / name).path
+    if any(not below or f"{above}/".startswith(f"{below}/") for below, above in ((old, new), (new, old))):
+        raise ValueError(f"cannot copy /{old} to /{new} of the same store: the one is, or lies within, the other")
 
 
 def _members(group: Any) -> Iterable[tuple[str, Any]]:

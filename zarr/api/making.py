@@ -117,9 +117,8 @@ def create(
         For URLs of fsspec.
     config : ArrayConfig or dict, optional
     mode : {"r", "r+", "a", "w", "w-"}, optional
-        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew; "w-"
-        makes it
-        where nothing is.
+        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew;
+        "w-" makes it where nothing is.
     data : array-like, optional
         What to fill the array with.
     checksum : bool

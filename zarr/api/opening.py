@@ -53,9 +53,8 @@ def open(
     store : StoreLike
         A path, a URL, a store, a mapping; None is a new store in memory.
     mode : {"r", "r+", "a", "w", "w-"}
-        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew; "w-"
-        makes it
-        where nothing is. By default "a", or "r" for a store that is read-only.
+        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew;
+        "w-" makes it where nothing is. By default "a", or "r" for a store that is read-only.
     zarr_format : 2, 3 or None
         None takes either, and makes the format of the configuration (3).
     path : str, optional
@@ -114,8 +113,7 @@ def open_array(
     config : ArrayConfig or dict, optional
     **kwargs
         ``mode`` (see :func:`zarr.open`; by default only what is there is opened), and the parameters of
-        :func:`zarr.create`
-        for an array that is made.
+        :func:`zarr.create` for an array that is made.
 
     Returns
     -------
@@ -161,9 +159,8 @@ def open_group(
     store : StoreLike
         A path, a URL, a store, a mapping; None is a new store in memory.
     mode : {"r", "r+", "a", "w", "w-"}
-        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew; "w-"
-        makes it
-        where nothing is.
+        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew;
+        "w-" makes it where nothing is.
     synchronizer : ThreadSynchronizer or ProcessSynchronizer, optional
         Whom partial writes to the arrays below, and changes of attributes, wait for.
     cache_attrs, chunk_store, meta_array
@@ -178,8 +175,7 @@ def open_group(
         Of a group that is made.
     use_consolidated : bool, str or None
         Whether the copy of the members' documents is used: None where there is one, True insists on it, False ignores
-        it;
-        a string is its key in format 2.
+        it; a string is its key in format 2.
 
     Returns
     -------

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 
 def _stored(data: Any, device: Any = None, store: Any = None, **parameters: Any) -> Array[Any]:
     """Make a stored array of elements in memory."""
+    _check_device(device)
+    return create_array(MemoryStore() if store is None else store, data=np.asarray(data), **parameters)
+
+
+def _check_device(device: Any) -> None:
     if device not in (None, "cpu"):
         raise ValueError(f"elements are read to the device 'cpu', there is no device {device!r}")
-    return create_array(MemoryStore() if store is None else store, data=np.asarray(data), **parameters)
 
 
 def _with_default(dtype: Any, default: str) -> Any:
@@ -102,6 +106,7 @@ def asarray(
     >>> asarray(array) is array, asarray(array, dtype="f4")[:]
     (True, array([1., 2.], dtype=float32))
     """
+    _check_device(device)
     if isinstance(obj, Array) and not parameters and (dtype is None or np.dtype(dtype) == obj.dtype):
         if copy is not True:
             return obj

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,6 +30,7 @@ from zarr.codecs.bound import native_dtype
 from zarr.codecs.chain import CodecChain, evolve_codecs
 from zarr.codecs.stages import sort_codecs
 from zarr.codecs.sync_api import wrap_array, wrap_bytes
+from zarr.errors import NothingToStoreError
 from zarr.registry import register_pipeline
 
 if TYPE_CHECKING:
@@ -338,10 +340,14 @@ class FusedCodecPipeline(_ChainPipeline):
             raw = None if is_complete else setter.get_sync(prototype=spec.prototype)
             existing = None if raw is None else wrap_array(self._chain(spec).decode(raw), spec)
             chunk = merge_chunk(existing, value, spec, chunk_selection, out_selection, drop_axes)
-            if not spec.config.write_empty_chunks and _is_filled(chunk.as_numpy_array(), spec):
+            encoded = None
+            if spec.config.write_empty_chunks or not _is_filled(chunk.as_numpy_array(), spec):
+                with suppress(NothingToStoreError):
+                    encoded = self._chain(spec).encode(chunk.as_numpy_array())
+            if encoded is None:
                 setter.delete_sync()
             else:
-                setter.set_sync(self._chain(spec).encode(chunk.as_numpy_array()))
+                setter.set_sync(encoded)
 
         _map(write_one, batch_info, max_workers)
 

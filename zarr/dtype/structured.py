@@ -207,10 +207,11 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
         if spec is None or spec[0] not in ("struct", "structured") or not is_sequence(spec[1].get("fields")):
             raise wrong_json(cls, data, "an object with the name 'struct' and a list of fields")
         fields = tuple(_field_from_v3(field, i, match) for i, field in enumerate(spec[1]["fields"]))
-        names = [name for name, _ in fields]
-        for name in names:
-            if names.count(name) > 1:
+        seen: set[str] = set()
+        for name, _ in fields:
+            if name in seen:
                 raise DataTypeValidationError(f"The field {name!r} occurs more than once in {data!r}.")
+            seen.add(name)
         return fields
 
     def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:

@@ -218,7 +218,7 @@ class AsyncGroup(GroupFace):
     async def groups(self) -> AsyncGenerator[tuple[str, AsyncGroup], None]:
         for record in await self._run(members_steps(self._handle)):
             if record.is_group:
-                yield record.name, AsyncGroup.from_handle(record.handle())
+                yield record.name, self._wrap(record)  # type: ignore[misc]
 
     async def group_keys(self) -> AsyncGenerator[str, None]:
         async for name, _ in self.groups():
@@ -268,11 +268,11 @@ class AsyncGroup(GroupFace):
 
     async def create_groups(self, *names: str) -> tuple[AsyncGroup, ...]:
         records = await self._run(create_groups_steps(self._handle, names))
-        return tuple(AsyncGroup.from_handle(record.handle()) for record in records)
+        return tuple(self._wrap(record) for record in records)  # type: ignore[misc]
 
     async def require_groups(self, *names: str) -> tuple[AsyncGroup, ...]:
         records = await self._run(require_groups_steps(self._handle, names))
-        return tuple(AsyncGroup.from_handle(record.handle()) for record in records)
+        return tuple(self._wrap(record) for record in records)  # type: ignore[misc]
 
     async def create_hierarchy(
         self, nodes: Nodes, *, overwrite: bool = False

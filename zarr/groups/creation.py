@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 from zarr.array_spec import parse_array_config
 from zarr.arrays.codec_choice import is_auto
 from zarr.arrays.create import (
@@ -20,11 +20,12 @@ from zarr.arrays.create import (
     store_key_encoding,
 )
 from zarr.codecs.sharding import ShardingCodec
+from zarr.codecs.stages import sort_codecs
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
-from zarr.groups.parameters import with_object_codec
+from zarr.groups.parameters import one_chunk, with_empty_chunks, with_object_codec
+from zarr.metadata.codecs import parse_codecs
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.registry import get_codec_class
 from zarr.runners.synchronizers import with_synchronizer
 from zarr.steps.requests import Steps
 
@@ -94,7 +95,7 @@ def legacy_array_steps(
     if unknown:
         raise TypeError(f"create() got an unexpected keyword argument {sorted(unknown)[0]!r}")
     warn_without_effect(without_effect)
-    _require_shape(shape, data)
+    shape = _shape_of(shape, data)
     zarr_format = default_zarr_format(store_path.store) if zarr_format is None else zarr_format
     if chunks is not None and chunk_shape is not None:
         raise ValueError("Only one of chunk_shape or chunks can be provided.")
@@ -132,9 +133,13 @@ def legacy_array_steps(
     return (yield from create_array_steps(store_path, **parameters))
 
 
-def _require_shape(shape: Any, data: Any) -> None:
-    if shape is None and data is None:
+def _shape_of(shape: Any, data: Any) -> Any:
+    """The shape of the new array: that of the data, where there are any."""
+    if data is not None:
+        return np.shape(data)
+    if shape is None:
         raise TypeError("Expected an integer or an iterable of integers for the shape. Got None instead.")
+    return shape
 
 
 def words_of_format_2(filters: Any, compressor: Any, separator: str | None, store: Store) -> dict[str, Any]:
@@ -167,7 +172,7 @@ def plain_chunks(chunks: Any, shape: Any, zarr_format: int = 3) -> Any:
     if chunks is None or chunks is True or (zarr_format == 2 and _is_empty(chunks)):
         return "auto"
     if chunks is False:
-        return (max(int(shape), 1),) if isinstance(shape, int | np.integer) else tuple(max(int(n), 1) for n in shape)
+        return one_chunk(shape)
     return chunks
 
 
@@ -187,13 +192,11 @@ def _config(config: Any, write_empty_chunks: bool | None) -> Any:
         ZarrRuntimeWarning,
         stacklevel=4,
     )
-    if config is None:
-        return {"write_empty_chunks": write_empty_chunks}
-    warnings.warn(
-        "Both write_empty_chunks and config are given; write_empty_chunks wins.", ZarrUserWarning, stacklevel=4
-    )
-    given = dict(config) if isinstance(config, Mapping) else config.to_dict()
-    return {**given, "write_empty_chunks": write_empty_chunks}
+    if config is not None:
+        warnings.warn(
+            "Both write_empty_chunks and config are given; write_empty_chunks wins.", ZarrUserWarning, stacklevel=4
+        )
+    return with_empty_chunks(config, write_empty_chunks)
 
 
 _INSTEAD = {
@@ -220,7 +223,7 @@ def _key_encoding(encoding: Any) -> Any:
 
 
 def split_codecs(codecs: Iterable[Any]) -> dict[str, Any]:
-    """Sort a list of codecs into filters, serializer and compressors.
+    """Part a list of codecs into filters, serializer and compressors.
 
     Parameters
     ----------
@@ -232,6 +235,8 @@ def split_codecs(codecs: Iterable[Any]) -> dict[str, Any]:
 
     Raises
     ------
+    TypeError
+        If an entry is no codec of format 3, or the codecs stand in an order that no array can have.
     ValueError
         If there is not exactly one array-to-bytes codec.
 
@@ -241,26 +246,15 @@ def split_codecs(codecs: Iterable[Any]) -> dict[str, Any]:
     >>> sorted(split_codecs([BytesCodec(), GzipCodec()]))
     ['compressors', 'filters', 'serializer']
     """
-    parsed = [_codec(codec) for codec in codecs]
-    serializers = [codec for codec in parsed if isinstance(codec, ArrayBytesCodec)]
-    if len(serializers) != 1:
+    parsed = parse_codecs(codecs)
+    count = sum(isinstance(codec, ArrayBytesCodec) for codec in parsed)
+    if count != 1:
         raise ValueError(
             f"exactly one codec must turn the array into bytes (BytesCodec, ShardingCodec …); among these are "
-            f"{len(serializers)}: {parsed}"
+            f"{count}: {parsed}"
         )
-    return {
-        "filters": tuple(codec for codec in parsed if isinstance(codec, ArrayArrayCodec)),
-        "serializer": serializers[0],
-        "compressors": tuple(codec for codec in parsed if isinstance(codec, BytesBytesCodec)),
-    }
-
-
-def _codec(codec: Any) -> Any:
-    if isinstance(codec, str):
-        codec = {"name": codec}
-    if isinstance(codec, Mapping):
-        return get_codec_class(codec["name"]).from_dict(dict(codec))
-    return codec
+    filters, serializer, compressors = sort_codecs(parsed)
+    return {"filters": filters, "serializer": serializer, "compressors": compressors}
 
 
 def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from zarr.arrays.codec_choice import is_auto, parse_numcodec
 from zarr.dtype import ZDType, get_data_type_from_json
 from zarr.errors import ZarrUserWarning
+from zarr.runners.synchronizers import with_synchronizer
 
 IGNORED = ("self", "name", "storage_options", "__class__")
 
@@ -72,7 +73,19 @@ def with_object_codec(parameters: Mapping[str, Any], object_codec: Any) -> dict[
     return {"dtype": get_data_type_from_json(name, zarr_format=2), "filters": (codec, *others)}
 
 
-OLD_NOTHINGS = ("synchronizer", "chunk_store", "cache_metadata", "cache_attrs", "object_codec", "meta_array", "path")
+def with_empty_chunks(config: Any, write_empty_chunks: bool) -> Any:
+    """The configuration of an array, with what was once a parameter beside it."""
+    given = {} if config is None else dict(config) if isinstance(config, Mapping) else config.to_dict()
+    return {**given, "write_empty_chunks": write_empty_chunks}
+
+
+OLD_NOTHINGS = ("chunk_store", "cache_metadata", "cache_attrs", "object_codec", "meta_array", "path")
+
+
+def one_chunk(shape: Any) -> tuple[int, ...]:
+    """The chunk shape of an array that is all one chunk; chunks have a length even where the array has none."""
+    lengths = (shape,) if isinstance(shape, int | np.integer) else shape
+    return tuple(max(int(length), 1) for length in lengths)
 
 
 def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,23 +102,26 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     dict
     """
     parameters = {name: value for name, value in given.items() if name not in OLD_NOTHINGS}
-    for name in ("chunks", "filters", "compressor"):
-        if name != "compressor" and name in parameters and parameters[name] is None:
+    for name in ("chunks", "filters"):
+        if name in parameters and parameters[name] is None:
             del parameters[name]
     chunks = parameters.get("chunks")
     if chunks is True:
         del parameters["chunks"]
     elif chunks is False:
         shape = parameters.get("shape")
-        parameters["chunks"] = np.shape(parameters["data"]) if shape is None else shape
+        parameters["chunks"] = one_chunk(np.shape(parameters["data"]) if shape is None else shape)
     if "compressor" in parameters:
         parameters["compressors"] = parameters.pop("compressor")
     separator = parameters.pop("dimension_separator", None)
     if separator is not None:
         parameters["chunk_key_encoding"] = {"name": "v2", "separator": separator}
+    config = with_synchronizer(parameters.pop("config", None), parameters.pop("synchronizer", None))
     write_empty = parameters.pop("write_empty_chunks", None)
     if write_empty is not None:
-        parameters["config"] = {"write_empty_chunks": write_empty}
+        config = with_empty_chunks(config, write_empty)
+    if config is not None:
+        parameters["config"] = config
     if parameters.get("data") is not None:
         parameters["data"] = np.asarray(parameters["data"])
         parameters.pop("shape", None)

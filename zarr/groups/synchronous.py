@@ -443,7 +443,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         2
         """
         records = self._run(require_groups_steps(self._handle, names))
-        return tuple(Group.from_handle(record.handle()) for record in records)
+        return tuple(self._wrap(record) for record in records)  # type: ignore[misc]
 
     def create_hierarchy(self, nodes: Nodes, *, overwrite: bool = False) -> Iterator[tuple[str, Group | Array[Any]]]:
         """Make many nodes below the group, with the groups that they need between.

@@ -24,7 +24,7 @@ def walk_chunks(shape: tuple[int, ...], chunks: tuple[int, ...], sel: Any) -> It
         raise ValueError(f"a selection of {len(parts)} axes does not fit a dataset of {len(shape)}")
     bounds = [_bounds(part, length) for part, length in zip(parts, shape, strict=True)]
     pieces = [_cut(start, stop, size) for (start, stop), size in zip(bounds, chunks, strict=True)]
-    return iter(list(itertools.product(*pieces)))
+    return itertools.product(*pieces)
 
 
 def _bounds(part: Any, length: int) -> tuple[int, int]:

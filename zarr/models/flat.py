@@ -66,19 +66,19 @@ def nest(
     nodes = normal_paths(table)
     if not nodes:
         raise MetadataValidationError("a hierarchy needs at least one node")
-    children: dict[str, list[str]] = {}
+    children: dict[str, dict[str, None]] = {}
     for path in list(nodes):
         while path:
             above = path.rpartition("/")[0]
-            listed = children.setdefault(above, [])
+            listed = children.setdefault(above, {})
             if path in listed:
                 break
-            listed.append(path)
+            listed[path] = None
             path = above
     for path in sorted(children, key=lambda path: path.count("/"), reverse=True):
         group = nodes[path] if path in nodes else implicit()
         if not is_group(group):
-            raise MetadataValidationError(f"the array at {path or '/'!r} must not have members: {children[path]}")
+            raise MetadataValidationError(f"the array at {path or '/'!r} must not have members: {list(children[path])}")
         nodes[path] = join(
             group, {child.rpartition("/")[2]: _joined(nodes, child, is_group, join) for child in children[path]}
         )

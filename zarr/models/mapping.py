@@ -148,6 +148,8 @@ def _dtype_v2(data_type: Any, serializer: Any) -> tuple[Any, list[dict[str, Any]
         raise MetadataValidationError(f"format 2 has no codec {document['name']!r}")
     name = data_type.to_json(zarr_format=2)["name"]
     endian = document.get("configuration", {}).get("endian", "little")
+    if endian == "big" and not isinstance(name, str):
+        raise MetadataValidationError("structures whose fields are stored in big-endian order are not mapped")
     if isinstance(name, str) and name[:1] in "<>":
         name = ("<" if endian == "little" else ">") + name[1:]
     return name, []

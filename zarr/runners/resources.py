@@ -59,13 +59,16 @@ def get_lock() -> Any:
 
 
 def max_workers() -> int:
-    """How many threads one operation may use: the processors, or fewer where ``threading.max_workers`` says so."""
+    """How many threads one operation may use: the processors, or fewer where the configuration says so.
+
+    Both settings of zarr-python count: ``threading.max_workers``, and ``codec_pipeline.max_workers``.
+    """
     try:
         cpus = len(os.sched_getaffinity(0))
     except AttributeError:
         cpus = os.cpu_count() or 1
-    configured = config.get("threading.max_workers", None)
-    return max(1, cpus if configured is None else min(cpus, int(configured)))
+    limits = [config.get(f"{section}.max_workers", None) for section in ("threading", "codec_pipeline")]
+    return max(1, min([cpus, *(int(limit) for limit in limits if limit is not None)]))
 
 
 def get_executor() -> ThreadPoolExecutor:
@@ -95,8 +98,7 @@ def get_workers() -> ThreadPoolExecutor:
     wanted = max_workers()
     with RESOURCES.lock:
         if RESOURCES.workers is None or RESOURCES.worker_count < wanted:
-            if RESOURCES.workers is not None:
-                RESOURCES.workers.shutdown(wait=False)
+            # The old pool is only let go of: somebody may be about to hand it work, and its threads end with it.
             RESOURCES.workers = ThreadPoolExecutor(max_workers=wanted, thread_name_prefix="zarr_bulk")
             RESOURCES.worker_count = wanted
         return RESOURCES.workers

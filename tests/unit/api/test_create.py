@@ -75,6 +75,10 @@ def test_words_of_format_3() -> None:
     np.testing.assert_array_equal(array[:], np.arange(16).reshape(4, 4))
     with pytest.raises(ValueError, match="exactly one codec"):
         zarr.create(4, codecs=[GzipCodec()])
+    with pytest.raises(TypeError, match="Invalid codec order"):
+        zarr.create(4, codecs=[GzipCodec(), BytesCodec()])
+    with pytest.raises(TypeError, match="numcodecs"):
+        zarr.create(4, codecs=[BytesCodec(), GZip()])
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,19 @@ def test_copy(source: zarr.Group) -> None:
         zarr.copy(source["y"], dest, if_exists="perhaps")
 
 
+@pytest.mark.parametrize(
+    ("node", "name"), [("y", "y"), ("a/x", "a"), ("a", "a/b"), ("", "all")], ids=["itself", "above", "below", "root"]
+)
+def test_a_copy_onto_or_into_its_source_is_refused(source: zarr.Group, node: str, name: str) -> None:
+    before = sorted(source.store._store_dict)
+    with pytest.raises(ValueError, match="the same store"):
+        zarr.copy(source[node], source, name=name, if_exists="replace")
+    with pytest.raises(ValueError, match="the same store"):
+        zarr.copy_all(source, source["a"], if_exists="replace")
+    assert sorted(source.store._store_dict) == before
+    assert zarr.copy(source["a/x"], source, name="a/x2") == (1, 0, 80)
+
+
 def test_a_dry_run_copies_nothing(source: zarr.Group) -> None:
     dest = zarr.group()
     said: list[str] = []

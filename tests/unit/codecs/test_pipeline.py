@@ -93,6 +93,30 @@ def test_read_and_write(cls: Any, codecs: list[Any], way: str) -> None:
     assert set(values) == {0}
 
 
+class NothingOfZeros(BytesCodec):
+    """A codec that stores nothing for chunks of zeros."""
+
+    def _encode_sync(self, chunk_data: Any, chunk_spec: Any) -> Any:
+        return super()._encode_sync(chunk_data, chunk_spec) if chunk_data.as_numpy_array().any() else None
+
+    async def _encode_single(self, chunk_data: Any, chunk_spec: Any) -> Any:
+        return self._encode_sync(chunk_data, chunk_spec)
+
+
+@pytest.mark.parametrize("way", ["async", "sync"])
+def test_a_codec_may_say_that_nothing_is_to_be_stored(way: str) -> None:
+    spec = chunk_spec("int32", (4,), fill=5)
+    pipeline = FusedCodecPipeline.from_codecs([NothingOfZeros()]).evolve_from_array_spec(spec)
+    values: dict[Any, bytes] = {0: b"before"}
+    batch = [(Key(values, 0), spec, (slice(None),), (slice(None),), True)]
+    zeros = nd_buffer(np.zeros(4, dtype="i4"))
+    if way == "sync":
+        pipeline.write_sync(batch, zeros)
+    else:
+        asyncio.run(pipeline.write(batch, zeros))
+    assert values == {}
+
+
 @pytest.mark.parametrize("cls", PIPELINES)
 def test_dropped_axes(cls: Any) -> None:
     spec = chunk_spec("int32", (4, 6))

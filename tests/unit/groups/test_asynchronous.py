@@ -21,6 +21,30 @@ def store(request: pytest.FixtureRequest) -> Store:
     return MemoryStore() if request.param == "memory" else LatencyStore(MemoryStore(), get_latency=0.0005)
 
 
+@pytest.mark.parametrize("way", ["groups", "require_groups", "getitem"])
+async def test_groups_taken_from_a_batch_are_part_of_it(way: str) -> None:
+    root = await zarr.AsyncGroup.from_store(MemoryStore())
+    await root.create_array("a/x", shape=(4,), dtype="int8")
+    async with root.batch():
+        array = await root.get_array("a/x")
+        await array.setitem(0, 1)
+        if way == "groups":
+            (group,) = [group async for _, group in root.groups()]
+        else:
+            group = (await root.require_groups("a"))[0] if way == "require_groups" else await root.get_group("a")
+        await (await group.get_array("x")).setitem(0, 2)
+    assert await array.getitem(0) == 2
+
+
+def test_required_groups_are_part_of_a_batch() -> None:
+    root = zarr.create_group(MemoryStore())
+    array = root.create_array("a/x", shape=(4,), dtype="int8")
+    with root.batch():
+        root["a/x"][0] = 1
+        root.require_groups("a")[0]["x"][0] = 2
+    assert array[0] == 2
+
+
 async def test_members(store: Store, zarr_format: int) -> None:
     root = await zarr.AsyncGroup.from_store(store, zarr_format=zarr_format, attributes={"k": 1})  # type: ignore[arg-type]
     made = await root.create_array("a/x", shape=(4,), dtype="int8")

@@ -46,6 +46,7 @@ def test_with_closes_the_store(tmp_path: Path) -> None:
         ({"shape": (100,), "dtype": "int32", "chunks": (10,)}, (10,)),
         ({"shape": (100,), "dtype": "int32", "chunks": True}, (100,)),
         ({"shape": (100,), "dtype": "int32", "chunks": False}, (100,)),
+        ({"shape": 100, "dtype": "int32", "chunks": False}, (100,)),
         ({"shape": (100,), "dtype": "int32", "chunks": None, "fillvalue": None}, None),
         ({"data": list(range(100)), "chunks": 7}, (7,)),
         ({"data": np.arange(100.0), "dtype": "int16", "compressor": None}, (100,)),
@@ -63,6 +64,19 @@ def test_create_dataset(root: zarr.Group, given: dict[str, Any], chunks: Any) ->
     if "data" in given:
         np.testing.assert_array_equal(array[:], np.arange(100))
         assert array.dtype == given.get("dtype", np.asarray(given["data"]).dtype)
+
+
+def test_create_dataset_of_one_chunk_along_an_empty_axis(root: zarr.Group) -> None:
+    assert root.create_dataset("x", shape=(0, 3), chunks=False).chunks == (1, 3)
+
+
+def test_old_parameters_go_into_the_configuration(root: zarr.Group, tmp_path: Path) -> None:
+    synchronizer = zarr.ProcessSynchronizer(str(tmp_path))
+    given = {"order": "F"}
+    array = root.create_dataset("x", shape=4, config=given, write_empty_chunks=True, synchronizer=synchronizer)
+    assert (array.config.order, array.config.write_empty_chunks) == ("F", True)
+    assert array.config.locking == f"process:{tmp_path}"
+    assert given == {"order": "F"}
 
 
 def test_dimension_separator(root: zarr.Group) -> None:
