@@ -199,7 +199,7 @@ def create_array(
     chunk_key_encoding : ChunkKeyEncoding or dict, optional
     dimension_names : list of str, optional
     storage_options : dict, optional
-        For URLs of fsspec.
+        For URLs of fsspec; a group has its store already.
     overwrite : bool
         Whether what is there goes first.
     config : ArrayConfig or dict, optional

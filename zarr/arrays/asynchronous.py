@@ -33,6 +33,7 @@ from zarr.arrays.reading import get_selection_steps
 from zarr.arrays.unsaved import save_steps, unsaved_handle
 from zarr.arrays.writing import set_selection_steps
 from zarr.errors import ZarrDeprecationWarning
+from zarr.registry import get_pipeline_class
 from zarr.runners.choose import async_runner_for
 from zarr.storage.resolve import make_store_path, resolve_store_path
 
@@ -104,6 +105,10 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
     def codec_pipeline(self) -> CodecPipeline:
         """The codecs as a pipeline by the public contract, for those who drive one."""
         return pipeline_of(self._handle, self._handle.layout)
+
+    @codec_pipeline.setter
+    def codec_pipeline(self, pipeline: CodecPipeline) -> None:
+        self._handle.pipeline = (get_pipeline_class(), self._handle.layout.metadata, pipeline)
 
     @property
     def _config(self) -> ArrayConfig:

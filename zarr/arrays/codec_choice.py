@@ -51,12 +51,18 @@ def is_auto(value: object) -> bool:
 def default_serializer_v3(dtype: ZDType[Any, Any]) -> ArrayBytesCodec:
     """The codec that turns chunks of a data type into bytes, where the user names none.
 
+    Raises
+    ------
+    ValueError
+        For objects that no codec of format 3 stores.
+
     Examples
     --------
     >>> from zarr.dtype import Int8
     >>> default_serializer_v3(Int8())
     BytesCodec(endian=None)
     """
+    refuse_unknown_objects(dtype)
     if isinstance(dtype, VariableLengthUTF8):
         return VLenUTF8Codec()
     if isinstance(dtype, VariableLengthBytes):
@@ -73,11 +79,25 @@ def default_compressors_v3(dtype: ZDType[Any, Any]) -> tuple[BytesBytesCodec, ..
 
 
 def default_filters_v2(dtype: ZDType[Any, Any]) -> tuple[Any, ...] | None:
-    """The filters of a format 2 array, where the user names none: only objects need one."""
+    """The filters of a format 2 array, where the user names none: only objects need one.
+
+    Raises
+    ------
+    ValueError
+        For objects whose codec cannot be made without being told more.
+    """
     needed = getattr(dtype, "object_codec_id", None)
     if needed in SELF_SUFFICIENT_OBJECT_CODECS:
         return (numcodecs.get_codec({"id": needed}),)
+    refuse_unknown_objects(dtype)
     return None
+
+
+def refuse_unknown_objects(dtype: ZDType[Any, Any]) -> None:
+    """Refuse a data type of objects for which no default codec can be chosen."""
+    needed = getattr(dtype, "object_codec_id", None)
+    if needed is not None and needed not in SELF_SUFFICIENT_OBJECT_CODECS:
+        raise ValueError(f"Data type {dtype} requires an unknown object codec: {needed!r}.")
 
 
 def default_compressor_v2(dtype: ZDType[Any, Any]) -> Any:
@@ -134,8 +154,6 @@ def parse_codec(codec: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> A
     TypeError
         It is of the wrong kind.
     """
-    if isinstance(codec, str):
-        codec = {"name": codec, "configuration": {}}
     if isinstance(codec, Mapping):
         if "name" not in codec and "id" in codec:
             codec = translate_numcodec(get_numcodec(dict(codec)), dtype)  # type: ignore[arg-type]
@@ -145,7 +163,9 @@ def parse_codec(codec: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> A
     elif is_numcodec(codec):
         codec = translate_numcodec(codec, dtype)
     if not isinstance(codec, kind):
-        raise TypeError(f"expected {what}, a {kind.__name__}; got {codec!r} of type {type(codec).__name__}")
+        hint = f"; by name it is {{'name': {codec!r}, 'configuration': {{…}}}}" if isinstance(codec, str) else ""
+        article = "a" if kind is BytesBytesCodec else "an"
+        raise TypeError(f"Expected {article} {kind.__name__}. Got {type(codec)} instead, as {what}{hint}.")
     return codec
 
 
@@ -227,11 +247,31 @@ def choose_codecs_v2(
     elif filters is None:
         chosen = None
     else:
-        given: Any = (filters,) if isinstance(filters, (Mapping, Codec)) or is_numcodec(filters) else filters
-        chosen = tuple(parse_numcodec(codec, "filter") for codec in given) or None
+        chosen = parse_filters_v2(filters)
     compressor = choose_compressor_v2(dtype, compressors)
     check_object_codec(dtype, (*(chosen or ()), compressor))
     return chosen, compressor
+
+
+def parse_filters_v2(filters: Any) -> tuple[Any, ...] | None:
+    """One filter of a format 2 array, or several, as a tuple; None for none.
+
+    Raises
+    ------
+    TypeError
+        One is neither a codec of numcodecs nor the JSON form of one.
+    """
+    single = isinstance(filters, (Mapping, Codec)) or is_numcodec(filters)
+    if not single and not isinstance(filters, Iterable):
+        raise TypeError(f"Invalid filters. Expected None or numcodecs codecs. Got {type(filters)} instead.")
+    given = (filters,) if single else tuple(filters)
+    for index, codec in enumerate(given):
+        if not isinstance(codec, Mapping) and not hasattr(codec, "codec_id") and not is_numcodec(codec):
+            raise TypeError(
+                "For Zarr format 2 arrays, all elements of `filters` must be numcodecs codecs. "
+                f"Element at index {index} has type {type(codec)}, which is not a numcodecs codec."
+            )
+    return tuple(parse_numcodec(codec, "filter") for codec in given) or None
 
 
 def check_object_codec(dtype: ZDType[Any, Any], codecs: Iterable[Any]) -> None:
@@ -243,9 +283,12 @@ def check_object_codec(dtype: ZDType[Any, Any], codecs: Iterable[Any]) -> None:
     """
     needed = getattr(dtype, "object_codec_id", None)
     if needed is not None and needed not in {getattr(codec, "codec_id", None) for codec in codecs}:
+        known = numcodecs.registry.codec_registry.get(needed)
+        named = f"the numcodecs.{known.__name__} codec" if known else f"an unknown object codec with id {needed!r}"
         raise ValueError(
-            f"Data type {dtype} requires the numcodecs codec {needed!r}, but no such codec was specified in the "
-            "filters or compressor parameters for this array."
+            f"Data type {dtype} requires {named}, but no such codec was specified in the filters or compressor "
+            "parameters for this array. "
+            f"Put numcodecs.get_codec({{'id': {needed!r}}}) among the filters."
         )
 
 
@@ -253,10 +296,10 @@ def choose_compressor_v2(dtype: ZDType[Any, Any], compressors: CompressorsLike) 
     """The compressor of a format 2 array."""
     if is_auto(compressors):
         return default_compressor_v2(dtype)
-    single = isinstance(compressors, (Mapping, str, Codec)) or is_numcodec(compressors)
+    single = isinstance(compressors, (Mapping, Codec)) or is_numcodec(compressors)
     if not single and isinstance(compressors, Iterable):
         several = tuple(compressors)
-        if len(several) > 1:
+        if len(several) > 1 or isinstance(compressors, str):
             raise TypeError(
                 "For Zarr format 2 arrays, the `compressor` must be a single codec. "
                 f"Got an iterable with type {type(compressors)} instead."

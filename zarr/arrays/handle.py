@@ -123,7 +123,7 @@ class ArrayHandle:
     config : ArrayConfig
     """
 
-    __slots__ = ("_async_run", "_run", "batch", "bulk", "serving", "state", "store_path")
+    __slots__ = ("_async_run", "_run", "batch", "bulk", "pipeline", "serving", "state", "store_path")
 
     def __init__(self, store_path: StorePath, metadata: ArrayV2Metadata | ArrayV3Metadata, config: ArrayConfig) -> None:
         self.store_path = store_path
@@ -131,6 +131,8 @@ class ArrayHandle:
         self.state.store = store_path.store
         self.batch: Any = None
         """The open batch that writes go into (see ``batching.py``)."""
+        self.pipeline: Any = None
+        """The codec pipeline that was made last, with what it was made for (see ``pipelines.py``)."""
         self._run: Any = None
         self._async_run: Any = None
         transformers = getattr(metadata, "storage_transformers", ())
@@ -142,7 +144,7 @@ class ArrayHandle:
 
     def serve(self, store: Store) -> None:
         """Let another store answer from now on."""
-        self.serving, self.bulk = store, bulk_kind(store)
+        self.serving, self.bulk, self.pipeline = store, bulk_kind(store), None
         self._run = self._async_run = None
 
     def bound_run(self) -> Any:

@@ -29,8 +29,17 @@ Entry = tuple[Any, Any, Any, Any, bool]
 
 
 def pipeline_of(handle: ArrayHandle, layout: ArrayLayout) -> CodecPipeline:
-    """The configured pipeline, evolved for the chunks of this array."""
+    """The configured pipeline for the chunks of this array: one object, as long as metadata and configuration stay."""
     cls: type[CodecPipeline] = get_pipeline_class()
+    kept = handle.pipeline
+    if kept is None or kept[0] is not cls or kept[1] is not layout.metadata:
+        kept = handle.pipeline = (cls, layout.metadata, make_pipeline(cls, handle, layout))
+    pipeline: CodecPipeline = kept[2]
+    return pipeline
+
+
+def make_pipeline(cls: type[CodecPipeline], handle: ArrayHandle, layout: ArrayLayout) -> CodecPipeline:
+    """A new pipeline, evolved for the chunks of this array."""
     if hasattr(cls, "from_array_metadata_and_store"):
         try:
             return cls.from_array_metadata_and_store(array_metadata=layout.metadata, store=handle.serving)

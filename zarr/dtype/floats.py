@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, SupportsComplex, SupportsFloat, SupportsIndex
 
@@ -75,6 +76,18 @@ class Float64(BaseFloat["np.dtype[np.float64]", np.float64]):
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">f8", "<f8")
 
 
+def with_plain_nans(number: complex) -> complex:
+    """Return a number of Python with the usual NaN in place of any: arithmetic leaves signs in it that nobody meant.
+
+    Examples
+    --------
+    >>> with_plain_nans(float("inf") * 1j)
+    (nan+infj)
+    """
+    real, imag = (math.nan if part != part else part for part in (number.real, number.imag))
+    return complex(real, imag)
+
+
 @dataclass(frozen=True, kw_only=True)
 class BaseComplex(Numeric[TDType_co, TScalar_co], HasEndianness):
     """Complex numbers: the real part, then the imaginary part."""
@@ -88,7 +101,8 @@ class BaseComplex(Numeric[TDType_co, TScalar_co], HasEndianness):
 
     def _cast_scalar_unchecked(self, data: Any) -> TScalar_co:
         try:
-            return self._scalar_type()(data if isinstance(data, np.generic) else complex(data))  # type: ignore[no-any-return]
+            number = data if isinstance(data, np.generic) else with_plain_nans(complex(data))
+            return self._scalar_type()(number)  # type: ignore[no-any-return]
         except TypeError:
             raise wrong_scalar(self, data) from None
 

@@ -77,8 +77,9 @@ class MakesArrays:
         dtype : dtype, optional
         data : array-like, optional
             What to fill the array with; gives shape and dtype.
-        chunks : tuple of int, or "auto"
+        chunks : int, tuple of int, nested lists of int, or "auto"
         shards : tuple of int, "auto" or None
+            Several chunks are stored in one object of this shape.
         filters, compressors, serializer : codecs, or "auto"
         compressor : codec
             Another name of ``compressors``.
@@ -88,8 +89,9 @@ class MakesArrays:
         chunk_key_encoding : ChunkKeyEncoding or dict, optional
         dimension_names : list of str, optional
         storage_options : dict, optional
-            Has no effect: the store is the group's.
+            For URLs of fsspec; a group has its store already.
         overwrite : bool
+            Whether what is there goes first.
         config : ArrayConfig or dict, optional
         write_data : bool
             Whether ``data`` is written, or only lends its shape and dtype.

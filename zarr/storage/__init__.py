@@ -97,7 +97,7 @@ class VerboseModule(ModuleType):
     def __setattr__(self, attr: str, value: Any) -> None:
         if attr == "default_compressor":
             warnings.warn(
-                "setting zarr.storage.default_compressor has no effect any more; give `compressor` or `compressors` "
+                "zarr.storage.default_compressor is deprecated and has no effect; give `compressor` or `compressors` "
                 "when an array is created",
                 ZarrDeprecationWarning,
                 stacklevel=2,

@@ -200,6 +200,14 @@ def test_rectilinear() -> None:
         ({"zarr_format": 4}, ValueError),
         ({"dtype": str, "zarr_format": 2, "filters": None}, ValueError),
         ({"compressors": BytesCodec()}, TypeError),
+        ({"compressors": "zstd"}, TypeError),
+        ({"compressors": ["zstd"]}, TypeError),
+        ({"filters": ["numcodecs.delta"]}, TypeError),
+        ({"serializer": "bytes"}, TypeError),
+        ({"compressors": "zstd", "zarr_format": 2}, TypeError),
+        ({"filters": ["delta"], "zarr_format": 2}, TypeError),
+        ({"filters": 3, "zarr_format": 2}, TypeError),
+        ({"filters": [ZstdCodec()], "zarr_format": 2}, TypeError),
         ({"data": np.zeros((8, 8))}, ValueError),
     ],
 )
@@ -208,6 +216,13 @@ def test_refused(parameters: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         zarr.create_array(store, **{"shape": (8, 8), "dtype": "i4", **parameters})
     assert store == {}
+
+
+def test_a_nan_of_arithmetic_is_the_usual_one() -> None:
+    inf = float("inf")
+    for fill, expected in ((inf * 1j, ["NaN", "Infinity"]), (complex(-float("nan"), 1), ["NaN", 1.0])):
+        array = zarr.create_array({}, shape=(2,), dtype="complex64", fill_value=fill)
+        assert list(array.metadata.to_dict()["fill_value"]) == expected  # type: ignore[call-overload]
 
 
 def test_shape_and_dtype_are_needed() -> None:

@@ -87,6 +87,25 @@ def recording() -> Any:
         yield Recording.calls
 
 
+def test_the_pipeline_of_an_array_is_one_object_and_may_be_set(recording: Any) -> None:
+    array = zarr.create_array({}, data=DATA, chunks=(4, 3))
+    face = array.async_array
+    pipeline = face.codec_pipeline
+    assert isinstance(pipeline, Recording)
+    assert face.codec_pipeline is pipeline
+    other = Recording.from_codecs(array.metadata.codecs).evolve_from_array_spec(array._handle.layout.outer_chain.spec)
+    object.__setattr__(face, "codec_pipeline", other)
+    assert face.codec_pipeline is other
+    assert (array[...] == DATA).all()
+    with zarr.config.set({"codec_pipeline.path": "zarr.core.codec_pipeline.BatchedCodecPipeline"}):
+        assert not isinstance(face.codec_pipeline, Recording)
+        assert (array[...] == DATA).all()
+    array.resize((12, 10))
+    assert isinstance(face.codec_pipeline, Recording)
+    assert face.codec_pipeline is not other
+    assert (array[:10] == DATA).all()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shards", [None, (8, 6)])
 def test_a_configured_pipeline_does_the_work(kind: str, shards: Any, recording: Any) -> None:

@@ -218,7 +218,7 @@ def test_other_fill_values_are_refused(fill: Any) -> None:
 
 def test_what_does_not_go_together_is_refused() -> None:
     with pytest.raises(ValueError, match="codec 'optional' does"):
-        zarr.create_array({}, shape=(2,), dtype=Nullable(inner=Int32()), serializer="bytes")
+        zarr.create_array({}, shape=(2,), dtype=Nullable(inner=Int32()), serializer={"name": "bytes"})
     codec = OptionalCodec(data_codecs=[{"name": "bytes"}])
     with pytest.raises(ValueError, match="may be missing"):
         zarr.create_array({}, shape=(2,), dtype="uint8", serializer=codec)

@@ -30,35 +30,59 @@ def _retyped(spec: ArraySpec, dtype: Any) -> ArraySpec:
 
 
 class Blosc(_NumcodecsBytesBytesCodec, codec_name="blosc"):
-    """Compress with blosc."""
+    """Compress with blosc.
+
+    See [numcodecs.Blosc][] for its parameters.
+    """
 
 
 class LZ4(_NumcodecsBytesBytesCodec, codec_name="lz4"):
-    """Compress with LZ4."""
+    """Compress with LZ4.
+
+    See [numcodecs.LZ4][] for its parameters.
+    """
 
 
 class Zstd(_NumcodecsBytesBytesCodec, codec_name="zstd"):
-    """Compress with Zstandard."""
+    """Compress with Zstandard.
+
+    See [numcodecs.Zstd][] for its parameters.
+    """
 
 
 class Zlib(_NumcodecsBytesBytesCodec, codec_name="zlib"):
-    """Compress with zlib."""
+    """Compress with zlib.
+
+    See [numcodecs.Zlib][] for its parameters.
+    """
 
 
 class GZip(_NumcodecsBytesBytesCodec, codec_name="gzip"):
-    """Compress with gzip."""
+    """Compress with gzip.
+
+    See [numcodecs.GZip][] for its parameters.
+    """
 
 
 class BZ2(_NumcodecsBytesBytesCodec, codec_name="bz2"):
-    """Compress with bzip2."""
+    """Compress with bzip2.
+
+    See [numcodecs.BZ2][] for its parameters.
+    """
 
 
 class LZMA(_NumcodecsBytesBytesCodec, codec_name="lzma"):
-    """Compress with LZMA."""
+    """Compress with LZMA.
+
+    See [numcodecs.LZMA][] for its parameters.
+    """
 
 
 class Shuffle(_NumcodecsBytesBytesCodec, codec_name="shuffle"):
-    """Put the first bytes of all elements together, then the second bytes, and so on."""
+    """Put the first bytes of all elements together, then the second bytes, and so on.
+
+    See [numcodecs.Shuffle][] for its parameters.
+    """
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
         """Return the codec with the element size of the array, if none was given."""
@@ -69,7 +93,10 @@ class Shuffle(_NumcodecsBytesBytesCodec, codec_name="shuffle"):
 
 
 class Delta(_NumcodecsArrayArrayCodec, codec_name="delta"):
-    """Store differences of neighbours."""
+    """Store differences of neighbours.
+
+    See [numcodecs.Delta][] for its parameters.
+    """
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
         """Return the description with the data type of the differences."""
@@ -82,11 +109,17 @@ class Delta(_NumcodecsArrayArrayCodec, codec_name="delta"):
 
 
 class BitRound(_NumcodecsArrayArrayCodec, codec_name="bitround"):
-    """Keep only some bits of the mantissa."""
+    """Keep only some bits of the mantissa.
+
+    See [numcodecs.BitRound][] for its parameters.
+    """
 
 
 class FixedScaleOffset(_NumcodecsArrayArrayCodec, codec_name="fixedscaleoffset"):
-    """Store ``(x - offset) * scale``, rounded."""
+    """Store ``(x - offset) * scale``, rounded.
+
+    See [numcodecs.FixedScaleOffset][] for its parameters.
+    """
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
         """Return the description with the data type of what is stored."""
@@ -101,7 +134,10 @@ class FixedScaleOffset(_NumcodecsArrayArrayCodec, codec_name="fixedscaleoffset")
 
 
 class Quantize(_NumcodecsArrayArrayCodec, codec_name="quantize"):
-    """Keep only some decimal digits."""
+    """Keep only some decimal digits.
+
+    See [numcodecs.Quantize][] for its parameters.
+    """
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
         """Return the description with the data type of what is stored."""
@@ -116,7 +152,10 @@ class Quantize(_NumcodecsArrayArrayCodec, codec_name="quantize"):
 
 
 class PackBits(_NumcodecsArrayArrayCodec, codec_name="packbits"):
-    """Store eight booleans in a byte, behind a byte that says how many bits of the last one are unused."""
+    """Store eight booleans in a byte, behind a byte that says how many bits of the last one are unused.
+
+    See [numcodecs.PackBits][] for its parameters.
+    """
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
         """Return the description of the packed bytes."""
@@ -130,7 +169,10 @@ class PackBits(_NumcodecsArrayArrayCodec, codec_name="packbits"):
 
 
 class AsType(_NumcodecsArrayArrayCodec, codec_name="astype"):
-    """Store elements in another data type."""
+    """Store elements in another data type.
+
+    See [numcodecs.AsType][] for its parameters.
+    """
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
         """Return the description with the data type of what is stored."""
@@ -144,28 +186,49 @@ class AsType(_NumcodecsArrayArrayCodec, codec_name="astype"):
 
 
 class CRC32(_NumcodecsChecksumCodec, codec_name="crc32"):
-    """Store a CRC-32 checksum with the bytes."""
+    """Store a CRC-32 checksum with the bytes.
+
+    See [numcodecs.CRC32][] for its parameters.
+    """
 
 
 class CRC32C(_NumcodecsChecksumCodec, codec_name="crc32c"):
-    """Store a CRC-32C checksum with the bytes."""
+    """Store a CRC-32C checksum with the bytes.
+
+    See [numcodecs.CRC32C][] for its parameters.
+    """
 
 
 class Adler32(_NumcodecsChecksumCodec, codec_name="adler32"):
-    """Store an Adler-32 checksum with the bytes."""
+    """Store an Adler-32 checksum with the bytes.
+
+    See [numcodecs.Adler32][] for its parameters.
+    """
 
 
 class Fletcher32(_NumcodecsChecksumCodec, codec_name="fletcher32"):
-    """Store a Fletcher-32 checksum with the bytes."""
+    """Store a Fletcher-32 checksum with the bytes.
+
+    See [numcodecs.Fletcher32][] for its parameters.
+    """
 
 
 class JenkinsLookup3(_NumcodecsChecksumCodec, codec_name="jenkins_lookup3"):
-    """Store a Jenkins lookup3 checksum with the bytes."""
+    """Store a Jenkins lookup3 checksum with the bytes.
+
+    See [numcodecs.JenkinsLookup3][] for its parameters.
+    """
 
 
 class PCodec(_NumcodecsArrayBytesCodec, codec_name="pcodec"):
-    """Compress numbers with pcodec; needs the ``pcodec`` package."""
+    """Compress numbers with pcodec; needs the ``pcodec`` package.
+
+    See [numcodecs.PCodec][] for its parameters.
+    """
 
 
 class ZFPY(_NumcodecsArrayBytesCodec, codec_name="zfpy"):
-    """Compress floating-point numbers with zfp; needs the ``zfpy`` package."""
+    """Compress floating-point numbers with zfp; needs the ``zfpy`` package.
+
+    See [numcodecs.ZFPY][] for its parameters.
+    """
