@@ -21,6 +21,9 @@ cdef struct BloscFrame:
 cdef int64_t blosc_open(BloscFrame* f, const char* src, int64_t n) noexcept nogil
 # Decodes blocks first .. last - 1, one behind the other, from dst on.
 cdef int64_t blosc_blocks(Context* c, const BloscFrame* f, int64_t first, int64_t last, char* dst) noexcept nogil
+# Decodes a byte-shuffled frame without unshuffling it: byte k of all items from dst + k * (nbytes / typesize) on.
+# 0, or below where it is damaged or of another kind.
+cdef int64_t blosc_planes(Context* c, const BloscFrame* f, char* dst) noexcept nogil
 cdef int64_t blosc_decode(Context* c, const char* src, int64_t n, char* dst, int64_t room) noexcept nogil
 cdef int64_t blosc_encode(
     int clevel, int shuffle, int typesize, int blocksize, const char* cname,

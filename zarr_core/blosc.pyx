@@ -94,9 +94,9 @@ cdef int64_t decode_stream(
 
 
 cdef int64_t decode_streams(
-    Context* c, const BloscFrame* f, int64_t at, int64_t size, int count, uint8_t* dst,
+    Context* c, const BloscFrame* f, int64_t at, int64_t size, int count, uint8_t* dst, int64_t step,
 ) noexcept nogil:
-    """The streams of one block, `size` decoded bytes each, from offset `at` on."""
+    """The streams of one block, `size` decoded bytes each, from offset `at` on; `step` bytes apart in memory."""
     cdef int64_t length, made
     cdef int k
     for k in range(count):
@@ -115,28 +115,31 @@ cdef int64_t decode_streams(
             if made != size:
                 return DAMAGED
         at += length
-        dst += size
+        dst += step
     return 0
+
+
+cdef int64_t count_streams(const BloscFrame* f, int64_t size) noexcept nogil:
+    """How many streams a block of some decoded size has."""
+    cdef int64_t count = 1
+    if f.split and f.typesize <= MAX_STREAMS and size // f.typesize >= MIN_STREAM and size == f.blocksize:
+        count = f.typesize
+    return DAMAGED if size % count else count
 
 
 cdef int64_t decode_block(
     Context* c, const BloscFrame* f, int64_t block, int64_t size, uint8_t* dst,
 ) noexcept nogil:
-    cdef int64_t at = load32(f.data + HEADER + 4 * block), code
-    cdef int count = 1
+    cdef int64_t at = load32(f.data + HEADER + 4 * block), code, count = count_streams(f, size)
     cdef uint8_t* plain = dst
     cdef bint shuffled = f.shuffle == 1 or (f.shuffle == 2 and size >= f.typesize)
-    if at < HEADER + 4 * f.nblocks:
+    if at < HEADER + 4 * f.nblocks or count < 0:
         return DAMAGED
-    if f.split and f.typesize <= MAX_STREAMS and size // f.typesize >= MIN_STREAM and size == f.blocksize:
-        count = f.typesize
-        if size % count:
-            return DAMAGED
     if shuffled:
         plain = <uint8_t*>scratch_reserve(&c.block, f.blocksize)
         if plain == NULL:
             return NO_MEMORY
-    code = decode_streams(c, f, at, size // count, count, plain)
+    code = decode_streams(c, f, at, size // count, <int>count, plain, size // count)
     if code < 0:
         return code
     if shuffled and f.shuffle == 1:
@@ -153,6 +156,43 @@ cdef int64_t blosc_blocks(Context* c, const BloscFrame* f, int64_t first, int64_
         if size > f.blocksize:
             size = f.blocksize
         code = decode_block(c, f, block, size, <uint8_t*>dst + (block - first) * f.blocksize)
+        if code < 0:
+            return code
+    return 0
+
+
+cdef int64_t block_planes(
+    Context* c, const BloscFrame* f, int64_t block, int64_t size, uint8_t* dst, int64_t plane,
+) noexcept nogil:
+    """One block of a byte-shuffled frame as it was compressed: byte k of its items at dst + k * plane."""
+    cdef int64_t at = load32(f.data + HEADER + 4 * block), code, count = count_streams(f, size)
+    cdef int64_t items = size // f.typesize
+    cdef uint8_t* all_planes
+    cdef int k
+    if at < HEADER + 4 * f.nblocks or count < 0:
+        return DAMAGED
+    if count > 1:
+        return decode_streams(c, f, at, items, <int>count, dst, plane)
+    all_planes = <uint8_t*>scratch_reserve(&c.block, f.blocksize)
+    if all_planes == NULL:
+        return NO_MEMORY
+    code = decode_streams(c, f, at, size, 1, all_planes, size)
+    if code < 0:
+        return code
+    for k in range(f.typesize):
+        memcpy(dst + k * plane, all_planes + k * items, items)
+    return 0
+
+
+cdef int64_t blosc_planes(Context* c, const BloscFrame* f, char* dst) noexcept nogil:
+    cdef int64_t block, size, code
+    if f.stored or f.shuffle != 1 or f.blocksize % f.typesize or f.nbytes % f.typesize:
+        return DAMAGED
+    for block in range(f.nblocks):
+        size = min(f.blocksize, f.nbytes - block * f.blocksize)
+        code = block_planes(
+            c, f, block, size, <uint8_t*>dst + block * (f.blocksize // f.typesize), f.nbytes // f.typesize
+        )
         if code < 0:
             return code
     return 0

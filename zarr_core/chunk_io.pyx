@@ -1,27 +1,16 @@
 """One chunk between its stored form and an array: what all bulk jobs do for each slot, without the GIL."""
 cimport numpy as cnp
-from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
-from zarr_core.blosc cimport BloscFrame, blosc_blocks, blosc_open
 from zarr_core.chunks cimport bytes_filled, fill_bytes, fill_slot, gather_slot, scatter_slot, slot_target
 from zarr_core.files cimport zc_read_at
-from zarr_core.grid cimport axis_offset
 from zarr_core.jobs cimport Job
+from zarr_core.parts cimport few_of, picked, some_blocks, some_of
 from zarr_core.payloads cimport has_plain_items, view_bytes
-from zarr_core.plan cimport (
-    MAX_RANK,
-    PLAN_MASK,
-    PLAN_POINTS,
-    Piece,
-    Plan,
-    SlotView,
-    plan_slot_view,
-    slot_coordinates,
-    slot_pieces,
-)
+from zarr_core.plan cimport MAX_RANK, Plan, SlotView, plan_slot_view
 from zarr_core.program cimport Program, program_decode, program_encode, program_layout, program_stored_limit
 from zarr_core.stages cimport STAGE_BLOSC
 from zarr_core.streams cimport Context, scratch_reserve
@@ -29,11 +18,6 @@ from zarr_core.streams cimport Context, scratch_reserve
 import numpy as np
 
 cnp.import_array()
-
-cdef enum:
-    PARTIAL_BYTES = 16 << 10    # chunks below are always read whole
-    BLOSC_HEADER = 16
-    FEW_POINTS = 64             # more points than these are taken to lie all over the chunk
 
 
 cdef class ChunkReader(Job):
@@ -255,59 +239,6 @@ cdef bint filled_with_nan(ChunkWriter w, const char* data, int64_t nbytes) noexc
     return True
 
 
-cdef bint touched(
-    Plan plan, Py_ssize_t slot, const Py_ssize_t* strides, Py_ssize_t itemsize, int64_t* low, int64_t* high,
-) noexcept nogil:
-    """The bytes of a chunk between the first and the last element wanted."""
-    cdef Piece pieces[MAX_RANK]
-    cdef Piece* p
-    cdef int64_t first, last, k, at
-    cdef int axis
-    if plan.kind == PLAN_MASK:
-        return False
-    if plan.kind == PLAN_POINTS:
-        return touched_points(plan, slot, strides, itemsize, low, high)
-    slot_pieces(plan, slot, pieces)
-    low[0] = 0
-    high[0] = itemsize
-    for axis in range(plan.ndim):
-        p = &pieces[axis]
-        if p.n <= 0:
-            return False
-        if p.positions == NULL:
-            first = p.inner
-            last = p.inner + (p.n - 1) * p.step
-        else:
-            first = last = p.positions[0] - p.offset
-            for k in range(1, p.n):
-                at = p.positions[k] - p.offset
-                first = at if at < first else first
-                last = at if at > last else last
-        low[0] += first * strides[axis]
-        high[0] += last * strides[axis]
-    return True
-
-
-cdef bint touched_points(
-    Plan plan, Py_ssize_t slot, const Py_ssize_t* strides, Py_ssize_t itemsize, int64_t* low, int64_t* high,
-) noexcept nogil:
-    cdef int64_t coords[MAX_RANK]
-    cdef int64_t at, k
-    cdef int axis
-    if plan.slot_starts[slot + 1] - plan.slot_starts[slot] > FEW_POINTS:
-        return False
-    slot_coordinates(plan, slot, coords)
-    low[0] = INT64_MAX
-    high[0] = 0
-    for k in range(plan.slot_starts[slot], plan.slot_starts[slot + 1]):
-        at = 0
-        for axis in range(plan.ndim):
-            at += (plan.points[k * plan.ndim + axis] - axis_offset(&plan.grid.c[axis], coords[axis])) * strides[axis]
-        low[0] = at if at < low[0] else low[0]
-        high[0] = at + itemsize if at + itemsize > high[0] else high[0]
-    return True
-
-
 cdef int64_t chunk_nbytes(Plan plan, Program program, Py_ssize_t slot) noexcept nogil:
     cdef SlotView v
     cdef Py_ssize_t strides[MAX_RANK]
@@ -317,40 +248,8 @@ cdef int64_t chunk_nbytes(Plan plan, Program program, Py_ssize_t slot) noexcept 
 
 # --- one chunk in
 
-cdef bint some_of(
-    ChunkReader r, Py_ssize_t slot, bint whole, const Py_ssize_t* strides, int64_t nbytes, int64_t* low, int64_t* high,
-) noexcept nogil:
-    """Whether so little of a chunk is wanted that the rest is better left alone."""
-    if whole or nbytes < PARTIAL_BYTES:
-        return False
-    if not touched(r.plan, slot, strides, r.program.itemsize, low, high):
-        return False
-    return high[0] - low[0] <= nbytes // 2
-
-
 cdef inline bint only_blosc(Program p) noexcept nogil:
     return p.nstages == 1 and p.stage[0].kind == STAGE_BLOSC
-
-
-cdef const char* some_blocks(
-    ChunkReader r, Context* c, const char* src, int64_t n, int64_t nbytes, int64_t low, int64_t high,
-) noexcept nogil:
-    """A chunk's memory in which only the blosc blocks of some bytes are decoded; NULL where that is not possible."""
-    cdef BloscFrame f
-    cdef int64_t first, last
-    cdef char* chunk
-    if blosc_open(&f, src, n) < 0 or f.nbytes != nbytes:
-        return NULL
-    if f.stored:
-        return src + BLOSC_HEADER
-    first = low // f.blocksize
-    last = (high - 1) // f.blocksize + 1
-    if last - first == f.nblocks:
-        return NULL
-    chunk = scratch_reserve(&c.ping, nbytes)
-    if chunk == NULL or blosc_blocks(c, &f, first, last, chunk + first * f.blocksize) < 0:
-        return NULL
-    return chunk
 
 
 cdef int read_chunk(ChunkReader r, Context* c, Py_ssize_t slot, const char* src, int64_t n) noexcept nogil:
@@ -365,8 +264,12 @@ cdef int read_chunk(ChunkReader r, Context* c, Py_ssize_t slot, const char* src,
         return FAILED
     if r.program.swap_width == 0 and v.whole:
         target = slot_target(r.plan, slot, r.data, r.strides, r.program.itemsize, strides)
-    if only_blosc(r.program) and some_of(r, slot, v.whole, strides, nbytes, &low, &high):
-        result = some_blocks(r, c, src, n, nbytes, low, high)
+    if only_blosc(r.program) and not v.whole:
+        if some_of(r.plan, r.program.itemsize, slot, v.whole, strides, nbytes, &low, &high):
+            result = some_blocks(c, src, n, nbytes, low, high)
+        elif r.program.swap_width == 0 and few_of(r.plan, r.program.itemsize, slot, nbytes):
+            if picked(r.plan, slot, r.program.itemsize, c, src, n, strides, nbytes, r.data, r.strides):
+                return DONE
     if result == NULL and program_decode(r.program, c, src, n, nbytes, target, &result) < 0:
         return FAILED
     place(r, slot, result, strides, nbytes, target)
@@ -413,7 +316,9 @@ cdef int read_plain_file(ChunkReader r, Context* c, Py_ssize_t slot, int fd, int
     high = n
     if r.program.swap_width == 0 and v.whole:
         target = slot_target(r.plan, slot, r.data, r.strides, r.program.itemsize, strides)
-    if target == NULL and not some_of(r, slot, v.whole, strides, nbytes, &low, &high):
+    if target == NULL and not some_of(
+        r.plan, r.program.itemsize, slot, v.whole, strides, nbytes, &low, &high,
+    ):
         low = 0
         high = n
     chunk = target if target != NULL else scratch_reserve(&c.stored, n)
