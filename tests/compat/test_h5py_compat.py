@@ -16,6 +16,7 @@ import zarr.h5py_compat as h5
 from tests.compat.h5py_tour import tour
 from zarr.h5py_compat.attributes import from_json, to_json
 from zarr.h5py_compat.dtypes import describe, parse_description
+from zarr.h5py_compat.packing import unpack
 from zarr.h5py_compat.values import guess, to_elements
 from zarr.storage import MemoryStore
 
@@ -260,3 +261,25 @@ def test_filters_are_codecs_and_are_found_again(tmp_path: Path, kind: dict[str, 
         np.testing.assert_array_equal(file["d"][...], data)
         assert file["d"].filter_names == names
         assert len(names) == len(file["d"].id.array.compressors)
+
+
+@pytest.mark.parametrize(("source", "dest"), [("a", "a/b"), ("a", "a/c/d"), ("/", "r")])
+def test_a_copy_into_its_source_is_no_part_of_itself(source: str, dest: str) -> None:
+    with h5.File(MemoryStore(), "w") as file:
+        file["a/x"] = np.arange(3)
+        file.create_group("a/c")
+        before: list[str] = []
+        file[source].visit(before.append)
+        file.copy(source, dest)
+        copied: list[str] = []
+        file[dest].visit(copied.append)
+        assert copied == before
+        assert list(file["a/x"][...]) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("kind", [str, np.dtype("i4"), h5.vlen_dtype(str)], ids=["text", "numbers", "texts"])
+def test_damaged_lengths_of_packed_values_are_errors(kind: Any) -> None:
+    dtype = h5.vlen_dtype(kind) if kind is not str else h5.string_dtype()
+    for raw in ((2**32 - 1).to_bytes(4, "little") + b"abc", (5).to_bytes(4, "little") + b"abc"):
+        with pytest.raises(ValueError, match=r"bytes|buffer"):
+            unpack(raw, 0, dtype)

@@ -123,9 +123,11 @@ def test_noise_is_refused_or_harmless(payload: bytes, name: str) -> None:
     params = {"dtype": "u1"} if name == "delta" else {}
     for size in (0, 1, 100, None):
         try:
-            decoders.decode(name, MEMORY.hold(payload), size, max_nbytes=1 << 16, **params)
+            found = decoders.decode(name, MEMORY.hold(payload), size, max_nbytes=1 << 16, **params)
         except ValueError:
             continue
+        nbytes = memoryview(found).nbytes
+        assert nbytes <= 1 << 16 if size is None else nbytes == size
 
 
 @given(DATA, st.sampled_from(CNAMES), st.integers(1, 17), st.sampled_from([0, 64, 256, 4096]), st.data())

@@ -36,25 +36,33 @@ def files(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
-def interrupt_after(seconds: float) -> threading.Timer:
-    """Press Ctrl-C a while later."""
-    timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
-    return timer
+def now() -> tuple[float, float]:
+    return time.process_time(), time.monotonic()
+
+
+def since(begin: tuple[float, float]) -> float:
+    """Seconds of work, or tens of seconds of the clock: other programs on the machine make no difference."""
+    work, clock = now()
+    return max(work - begin[0], (clock - begin[1]) / 10)
 
 
 def interrupted(action: Any, after: float = 0.3) -> float:
-    """Run an action that Ctrl-C ends; how long it took to end."""
-    begin = time.monotonic()
-    timer = interrupt_after(after)
+    """Do something again and again until Ctrl-C, pressed a while later, ends it; how long it took to end."""
+    pressed: list[tuple[float, float]] = []
+
+    def press() -> None:
+        pressed.append(now())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(after, press)
+    timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            action()
-            time.sleep(after)  # it was done before; the interruption is still to come
-            raise AssertionError(f"done in {time.monotonic() - begin:.2f} s: too quick to be interrupted")
+            while True:
+                action()
     finally:
         timer.join()
-    return time.monotonic() - begin - after
+    return since(pressed[0])
 
 
 def quiet(look: Any, seconds: float = 0.5) -> None:
@@ -145,10 +153,10 @@ def test_ctrl_c_over_a_store_of_coroutines(threads: bool) -> None:
 def test_a_time_out(threads: bool) -> None:
     inner = MemoryStore()
     array = zarr.create_array(Slow(inner, threads=threads), shape=4000, chunks=1, dtype="i4")
-    begin = time.monotonic()
+    begin = now()
     with zarr.config.set({"async.timeout": 0.3}), pytest.raises(TimeoutError):
         array[...] = 1
-    assert time.monotonic() - begin < 0.3 + SOON
+    assert since(begin) < SOON
     quiet(lambda: sorted(inner.list_sync()))
     assert len(LOCKS) == 0
 
@@ -160,14 +168,19 @@ async def test_a_cancelled_task(kind: str, shards: Any, tmp_path: Path) -> None:
     array = await zarr.api.asynchronous.create_array(
         store, shape=(512, 128, 256), chunks=(4, 64, 64), shards=shards, dtype="u4", **COMPRESSED
     )
-    task = asyncio.ensure_future(array.setitem(..., slow_value()))
+    value = slow_value()
+
+    async def write() -> None:
+        while True:
+            await array.setitem(..., value)
+
+    task = asyncio.ensure_future(write())
     await asyncio.sleep(0.3)
-    assert not task.done()
-    begin = time.monotonic()
+    begin = now()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert time.monotonic() - begin < SOON
+    assert since(begin) < SOON
     quiet(lambda: sorted(store.list_sync()))
     assert len(LOCKS) == 0
     store.close()
@@ -182,10 +195,10 @@ async def test_a_task_cancelled_while_it_waits_for_a_lock(tmp_path: Path) -> Non
     task = asyncio.ensure_future(array.setitem(slice(1, 2), 1))
     await asyncio.sleep(0.1)
     task.cancel()
-    begin = time.monotonic()
+    begin = now()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert time.monotonic() - begin < SOON
+    assert since(begin) < SOON
     LOCKS.release(name)
     assert len(LOCKS) == 0
     assert (await array.getitem(slice(None))).tolist() == [0] * 8
@@ -305,7 +318,8 @@ array = zarr.create_array(sys.argv[1], shape=(512, 128, 256), chunks=(4, 64, 64)
                           compressors=zarr.codecs.ZstdCodec(level=9))
 value = np.random.default_rng(0).integers(0, 1 << 14, (512, 128, 256)).astype("u4")
 print("go", flush=True)
-array[...] = value
+while True:
+    array[...] = value
 """
 
 
@@ -319,6 +333,6 @@ def test_ctrl_c_ends_a_program(tmp_path: Path) -> None:
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=20)
-        assert time.monotonic() - begin < 2 * SOON  # the interpreter has to end, too
+        assert time.monotonic() - begin < 10 * SOON  # by the clock; the interpreter has to end, too
     assert errors.rstrip().endswith("KeyboardInterrupt")
     quiet(lambda: files(tmp_path), 0.2)

@@ -25,8 +25,12 @@ class CopyRules:
     without_attrs: bool = False
 
 
-def copy_node(source: Place, target: Place, rules: CopyRules, depth: int = 0) -> None:
-    """Copy the node at one place, with its members, to another; links stay links unless the rules expand them."""
+def copy_node(source: Place, target: Place, rules: CopyRules, depth: int = 0, top: Place | None = None) -> None:
+    """Copy the node at one place, with its members, to another; links stay links unless the rules expand them.
+
+    ``top`` is the place of the whole copy: where that lies within the source, it is no part of what is copied.
+    """
+    top = target if top is None else top
     storage, path = source
     home, place = target
     node = storage.node(path)
@@ -45,12 +49,19 @@ def copy_node(source: Place, target: Place, rules: CopyRules, depth: int = 0) ->
     if rules.shallow and depth:
         return
     for name in list(node.keys()):
-        copy_node((storage, join(path, name)), (home, join(place, name)), rules, depth + 1)
+        member = (storage, join(path, name))
+        if not _is_same(member, top):
+            copy_node(member, (home, join(place, name)), rules, depth + 1, top)
     for name, link in links_of(storage, path).items():
-        _copy_link((storage, path), (home, place), name, link, rules)
+        _copy_link((storage, path), (home, place), name, link, rules, top)
 
 
-def _copy_link(source: Place, target: Place, name: str, link: Any, rules: CopyRules) -> None:
+def _is_same(one: Place, other: Place) -> bool:
+    roots = [(str(storage.root.store), join(storage.root.path, path)) for storage, path in (one, other)]
+    return roots[0] == roots[1]
+
+
+def _copy_link(source: Place, target: Place, name: str, link: Any, rules: CopyRules, top: Place) -> None:
     storage, path = source
     home, place = target
     expand = rules.expand_soft if isinstance(link, SoftLink) else rules.expand_external
@@ -60,6 +71,6 @@ def _copy_link(source: Place, target: Place, name: str, link: Any, rules: CopyRu
         except KeyError:
             found = None
         if found is not None:
-            copy_node((found, resolve("", where)), (home, join(place, name)), rules, 1)
+            copy_node((found, resolve("", where)), (home, join(place, name)), rules, 1, top)
             return
     home.note(place, links={**home.notes(place).get("links", {}), name: link.to_json()})

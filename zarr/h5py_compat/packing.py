@@ -15,6 +15,9 @@ from zarr.h5py_compat.dtypes import Dtype, check_vlen_dtype
 
 __all__ = ["blank", "is_unset", "pack", "to_bytes", "unpack"]
 
+_LEAST_NBYTES = 4
+"""What any value takes that has a part of varying length: the length of that part."""
+
 
 def to_bytes(value: Any, encoding: str) -> bytes:
     """Return a string as bytes; numbers are refused with a TypeError."""
@@ -52,7 +55,13 @@ def pack(value: Any, dtype: Dtype) -> bytes:
 
 
 def unpack(raw: bytes, offset: int, dtype: Dtype) -> tuple[Any, int]:
-    """Return the value that begins at ``offset``, and where the next one begins."""
+    """Return the value that begins at ``offset``, and where the next one begins.
+
+    Raises
+    ------
+    ValueError
+        When the bytes end before the value does.
+    """
     if dtype.subdtype is not None:
         flat, offset = _unpack_many(raw, offset, dtype.base, int(np.prod(dtype.shape)))
         return flat.reshape(dtype.shape), offset
@@ -68,13 +77,20 @@ def unpack(raw: bytes, offset: int, dtype: Dtype) -> tuple[Any, int]:
     offset += 4
     kind = check_vlen_dtype(dtype)
     if kind is str or kind is bytes:
+        _require(raw, offset, count)
         return raw[offset : offset + count], offset + count
     return _unpack_many(raw, offset, np.dtype(kind), count)
+
+
+def _require(raw: bytes, offset: int, nbytes: int) -> None:
+    if offset + nbytes > len(raw):
+        raise ValueError(f"a packed value needs {nbytes} bytes behind byte {offset}, but there are {len(raw)} in all")
 
 
 def _unpack_many(raw: bytes, offset: int, base: Dtype, count: int) -> tuple[np.ndarray[Any, Any], int]:
     if not base.hasobject:
         return np.frombuffer(raw, base, count, offset).copy(), offset + count * base.itemsize
+    _require(raw, offset, count * _LEAST_NBYTES)  # before there is memory for so many
     out = np.zeros(count, base)
     for position in range(count):
         out[position], offset = unpack(raw, offset, base)
