@@ -29,6 +29,7 @@ Rows in "x array" are peak memory in multiples of the array."""
 
 
 NOT_REMOTE = "Not measured here; `python benchmarks/remote.py` measures it."
+NOT_THREADS = "Not measured here; `python benchmarks/threads.py` measures it."
 
 
 def middle(results: list[dict[str, Any]], clock: str) -> float:
@@ -112,6 +113,15 @@ def remote_table(pythons: dict[str, str]) -> list[str]:
     return table or [NOT_REMOTE]
 
 
+def threads_table(pythons: dict[str, str]) -> list[str]:
+    """Return the table of ``threads.py``: wall time with one thread and with two."""
+    command = [pythons["ours"], "-W", "ignore", str(HERE / "threads.py")]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=HERE)
+    table = [line for line in done.stdout.splitlines() if line and not line.startswith("On ")]
+    print(done.stdout if done.returncode == 0 else done.stderr)
+    return [*table, "", *done.stdout.splitlines()[-1:]] if done.returncode == 0 else [NOT_THREADS]
+
+
 def save(figures: Figures, pythons: dict[str, str], rounds: int, machine: str, remote: bool = False) -> None:
     """Write RESULTS.md; with the table of the network, if so asked."""
     columns = list(pythons)
@@ -122,6 +132,7 @@ def save(figures: Figures, pythons: dict[str, str], rounds: int, machine: str, r
         lines += [f"## {title}", "", *heading(columns)]
         lines += [*(format_row(name, row, columns, clock) for name, row in figures.items() if row), ""]
     lines += ["## Rows that fall short of their goal", "", *shortfalls(figures), ""]
+    lines += ["## One thread against two (wall time, this library)", "", *threads_table(pythons), ""]
     lines += ["## Over a network", "", *(remote_table(pythons) if remote else [NOT_REMOTE]), ""]
     lines += ["Made by `python benchmarks/compare.py --save`."]
     RESULTS.write_text("\n".join(lines) + "\n")
