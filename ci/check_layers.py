@@ -22,6 +22,7 @@ FLOORS: dict[str, float] = {
     "zarr.registry": 1,
     "zarr.logs": 1,
     "zarr._lazy": 1,
+    "zarr.older_calls": 1,
     "zarr.dtype": 2.0,
     "zarr.array_spec": 2.1,
     "zarr.grids": 2.2,
@@ -55,6 +56,9 @@ FLOORS: dict[str, float] = {
     "zarr.attrs": 7,
     "zarr.meta": 7,
     "zarr.n5": 7,
+    "zarr.context": 7,
+    "zarr.version": 7,
+    "zarr._storage": 7,
     "zarr._version": 1,
 }
 # Private import paths that other libraries use: front rooms, re-exports only, though their folder lies lower.

@@ -77,11 +77,27 @@ _FORMAT_2_STORES = frozenset(
 # What zarr-python 2 took over from numcodecs; in `zarr.codecs` some of these names mean codecs of format 3.
 _FORMAT_2_CODECS = frozenset(
     (
-        "AsType", "BZ2", "Base64", "Blosc", "Categorize", "Delta", "FixedScaleOffset", "GZip", "JSON", "LZ4", "LZMA",
-        "MsgPack", "PackBits", "Pickle", "Quantize", "Shuffle", "VLenArray", "VLenBytes", "VLenUTF8", "Zlib", "Zstd",
+        "Adler32", "AsType", "BZ2", "Base64", "BitRound", "Blosc", "CRC32", "Categorize", "Delta", "FixedScaleOffset",
+        "Fletcher32", "GZip", "JSON", "JenkinsLookup3", "LZ4", "LZMA", "MsgPack", "PackBits", "Pickle", "Quantize",
+        "Shuffle", "VLenArray", "VLenBytes", "VLenUTF8", "Zlib", "Zstd",
     )
 )  # fmt: skip
-_FRONT_ROOMS = frozenset({"array_api", "core", "creation", "draft3", "experimental", "models", "testing"})
+# Further names of zarr-python 2, and the modules that have them.
+_FORMAT_2_NAMES = {
+    "CopyError": "zarr.errors",
+    "DictStore": "zarr.storage",
+    "MetadataError": "zarr.errors",
+    "codec_registry": "numcodecs.registry",
+    "get_codec": "numcodecs.registry",
+    "register_codec": "numcodecs.registry",
+}
+_FRONT_ROOMS = frozenset(
+    (
+        "array_api", "attrs", "context", "convenience", "core", "creation", "draft3", "experimental", "hierarchy",
+        "indexing", "meta", "models", "n5", "sync", "testing", "util", "version",
+    )
+)  # fmt: skip
+v3_api_available = False  # the switch of zarr-python 2 for its experiment; here format 3 is the format
 
 
 def __getattr__(name: str) -> Any:
@@ -92,6 +108,8 @@ def __getattr__(name: str) -> Any:
         return _version.version
     if name in _FORMAT_2_STORES:
         return getattr(import_module("zarr.storage.format2"), name)
+    if name in _FORMAT_2_NAMES:
+        return getattr(import_module(_FORMAT_2_NAMES[name]), name)
     if name in _FORMAT_2_CODECS:
         return getattr(import_module("numcodecs"), name)
     raise AttributeError(f"module 'zarr' has no attribute {name!r}")

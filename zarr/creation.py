@@ -18,6 +18,7 @@ from zarr.api.making import (
 )
 from zarr.api.opening import open_array, open_like
 from zarr.array_api.creation import arange, asarray, eye, from_dlpack, linspace, meshgrid, tril, triu
+from zarr.storage._format2 import normalize_store_arg
 
 __all__ = [
     "arange",
@@ -34,6 +35,7 @@ __all__ = [
     "full_like",
     "linspace",
     "meshgrid",
+    "normalize_store_arg",
     "ones",
     "ones_like",
     "open_array",

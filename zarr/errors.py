@@ -13,6 +13,7 @@ __all__ = [
     "ArrayIndexError",
     "ArrayNotFoundError",
     "ArrayTooLargeError",
+    "BadCompressorError",
     "BaseZarrError",
     "BoundsCheckError",
     "BrokenReferenceError",
@@ -24,17 +25,21 @@ __all__ = [
     "ContainsArrayAndGroupError",
     "ContainsArrayError",
     "ContainsGroupError",
+    "CopyError",
     "DataTypeValidationError",
+    "FSPathExistNotDir",
     "FileInPlaceError",
     "FolderInPlaceError",
     "GroupNotFoundError",
     "LockLostError",
+    "MetadataError",
     "MetadataValidationError",
     "NegativeStepError",
     "NodeNotFoundError",
     "NodeTypeValidationError",
     "NotAValueError",
     "NothingToStoreError",
+    "PathNotFoundError",
     "PickleCodecDisabledError",
     "ReadOnlyError",
     "StoreDamagedError",
@@ -274,6 +279,39 @@ class BoundsCheckError(IndexError):
 
 class ArrayIndexError(IndexError):
     """An array used as an index has the wrong type or number of dimensions."""
+
+
+class CopyError(ValueError):
+    """There is something already where a node or a key would be copied to."""
+
+
+class BadCompressorError(BaseZarrError):
+    """What is given as a compressor is none."""
+
+
+# Other names that zarr-python 2 has for what can be caught.
+PathNotFoundError = NodeNotFoundError
+FSPathExistNotDir = FileInPlaceError
+MetadataError = MetadataValidationError
+_BaseZarrError = BaseZarrError
+_BaseZarrIndexError = IndexError
+
+
+def err_too_many_indices(selection: Any, shape: tuple[int, ...]) -> None:
+    """Refuse a selection with more indices than an array has dimensions.
+
+    Raises
+    ------
+    IndexError
+
+    Examples
+    --------
+    >>> err_too_many_indices((1, 2), (3,))
+    Traceback (most recent call last):
+        ...
+    IndexError: too many indices for array; expected 1, got 2
+    """
+    raise IndexError(f"too many indices for array; expected {len(shape)}, got {len(selection)}")
 
 
 class ZarrFutureWarning(FutureWarning):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from zarr._lazy import LazyModule
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.synchronous import Array
+from zarr.errors import CopyError
 from zarr.groups.asynchronous import AsyncGroup
 from zarr.groups.synchronous import Group
 from zarr.runners.choose import runner_for
@@ -165,7 +166,7 @@ class _Copier:
         if there is None:
             return True
         if self.if_exists == "raise":
-            raise ValueError(f"there is a node at {there.name!r} in the destination; see if_exists")
+            raise CopyError(f"there is a node at {there.name!r} in the destination; see if_exists")
         if self.if_exists == "skip" or (
             self.if_exists == "skip_initialized"
             and isinstance(there, Array)
@@ -263,7 +264,7 @@ def copy_store(
     with logging_to(log, dry_run) as say:
         for name in names:
             if target + name in there and if_exists == "raise":
-                raise ValueError(f"the key {target + name!r} exists in the destination; see if_exists")
+                raise CopyError(f"the key {target + name!r} exists in the destination; see if_exists")
         for name in names:
             if target + name in there and if_exists == "skip":
                 say(f"skip {name}")

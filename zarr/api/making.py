@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from zarr.api.calls import (
-    array_call,
-    create_array_call,
-    create_call,
-    from_array_call,
-    like_call,
-)
+from zarr.api.calls import array_call, create_array_call, create_call, from_array_call, like_call
 from zarr.api.opened import given
 from zarr.api.running import run_array
 from zarr.arrays.create import DEFAULT_FILL_VALUE, CompressorLike
 from zarr.arrays.synchronous import Array
+from zarr.older_calls import IN_ORDER_OF_CREATE, also_in_order
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
@@ -40,6 +35,7 @@ if TYPE_CHECKING:
     )
 
 
+@also_in_order(*IN_ORDER_OF_CREATE)
 def create(
     shape: tuple[int, ...] | int,
     *,

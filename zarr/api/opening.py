@@ -19,6 +19,14 @@ from zarr.api.opened import given
 from zarr.api.running import as_members, run, run_array, run_group, run_node
 from zarr.arrays.synchronous import Array
 from zarr.groups.synchronous import Group
+from zarr.older_calls import (
+    IN_ORDER_OF_OPEN_ARRAY,
+    also_in_order,
+    key_of_copy,
+    named,
+    without_metadata_key,
+    without_positions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,10 +43,10 @@ if TYPE_CHECKING:
         ZarrFormat,
     )
 
-
+@without_positions
 def open(
     store: StoreLike | None = None,
-    *,
+    *in_order: Any,
     mode: AccessModeLiteral | None = None,
     zarr_format: ZarrFormat | None = None,
     path: str | None = None,
@@ -86,12 +94,16 @@ def open(
     >>> zarr.open({}).path
     ''
     """
+    if in_order:
+        said = {"mode": mode, "zarr_format": zarr_format, "path": path, "storage_options": storage_options, **kwargs}
+        return open(store, **named("open", ("mode",), in_order, {**said, "config": config}))
     return run_node(open_call(store, mode, zarr_format, path, storage_options, config, **kwargs))
 
 
+@without_positions
 def open_array(
     store: StoreLike | None = None,
-    *,
+    *in_order: Any,
     zarr_format: ZarrFormat | None = None,
     path: PathLike = "",
     storage_options: dict[str, Any] | None = None,
@@ -135,9 +147,16 @@ def open_array(
     >>> zarr.open_array(store, mode="r").shape
     (3,)
     """
+    if in_order:
+        said = {"zarr_format": zarr_format, "path": path or None, "storage_options": storage_options, **kwargs}
+        said["config"] = config
+        return open_array(store, **named("open_array", IN_ORDER_OF_OPEN_ARRAY, in_order, said))
     return run_array(open_array_call(store, zarr_format, path, storage_options, config, **kwargs))
 
 
+@also_in_order(
+    "mode", "cache_attrs", "synchronizer", "path", "chunk_store", "storage_options", zarr_version="zarr_format"
+)
 def open_group(
     store: StoreLike | None = None,
     *,
@@ -207,7 +226,7 @@ def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, **kwar
     Parameters
     ----------
     *args, **kwargs
-        See :func:`zarr.open_group`.
+        See :func:`zarr.open_group`. Also, as in zarr-python 2, ``metadata_key`` and ``mode`` after the store.
     use_consolidated : True
         Nothing else makes sense here.
 
@@ -231,7 +250,9 @@ def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, **kwar
     []
     """
     check_consolidated(use_consolidated)
-    return open_group(*args, use_consolidated=True, **kwargs)
+    if len(args) > 1 or "metadata_key" in kwargs:
+        args, kwargs, use_consolidated = key_of_copy(args, kwargs)
+    return open_group(*args, use_consolidated=use_consolidated, **kwargs)
 
 
 def open_like(a: ArrayLike, path: str, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
@@ -259,6 +280,7 @@ def open_like(a: ArrayLike, path: str, *, zarr_format: ZarrFormat | None = None,
     return run_array(open_like_call(a, path, zarr_format, **kwargs))
 
 
+@also_in_order("overwrite", "chunk_store", "cache_attrs", "synchronizer", "path", zarr_version="zarr_format")
 def group(
     store: StoreLike | None = None,
     *,
@@ -354,6 +376,8 @@ def create_group(
     return run_group(create_group_call(**given(locals())))
 
 
+@without_metadata_key
+@also_in_order(zarr_version="zarr_format")
 def consolidate_metadata(store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None) -> Group:
     """Store with a group a copy of the documents of all nodes below it, so that one read opens them all.
 

@@ -15,6 +15,7 @@ from zarr.api.running import run
 from zarr.arrays.synchronous import Array
 from zarr.errors import ZarrDeprecationWarning
 from zarr.groups.synchronous import Group
+from zarr.older_calls import also_in_order
 
 if TYPE_CHECKING:
     from zarr.buffer.core import NDArrayLike
@@ -169,6 +170,7 @@ def save_group(
     run(save_call(store, saved_arrays(args, kwargs), zarr_format, path, storage_options, mode="w"))
 
 
+@also_in_order(zarr_version="zarr_format")
 def load(store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None) -> Any:
     """Read an array, or all arrays of a group, into memory.
 

@@ -34,7 +34,8 @@ from zarr.arrays.unsaved import save_steps, unsaved_handle
 from zarr.arrays.writing import set_selection_steps
 from zarr.errors import ZarrDeprecationWarning
 from zarr.registry import get_pipeline_class
-from zarr.runners.choose import async_runner_for
+from zarr.runners.choose import async_runner_for, runner_for
+from zarr.runners.synchronizers import with_synchronizer
 from zarr.storage.resolve import make_store_path, resolve_store_path
 
 if TYPE_CHECKING:
@@ -244,6 +245,8 @@ def unsaved_face(given: Any, parameters: dict[str, Any]) -> AsyncArray[Any]:
     TypeError
         An array is given besides what a new one is made of, or neither a shape nor a data type is given.
     """
+    if given is not None and not parameters.keys() - OPENING:
+        return opened_face(given, **parameters)
     missing = [name for name in ("shape", "dtype") if name not in parameters]
     if given is not None or missing:
         raise TypeError(
@@ -252,6 +255,30 @@ def unsaved_face(given: Any, parameters: dict[str, Any]) -> AsyncArray[Any]:
         )
     place = resolve_store_path(parameters.pop("store", None), path=parameters.pop("path", None), mode="a")
     return AsyncArray.from_handle(unsaved_handle(place, **parameters))
+
+
+OPENING = {"path", "read_only", "chunk_store", "synchronizer", "cache_metadata", "cache_attrs", "meta_array"} | {
+    "partial_decompress", "write_empty_chunks", "zarr_version",
+}  # fmt: skip
+
+
+def opened_face(store: StoreLike, path: str | None = None, read_only: bool = False, **older: Any) -> AsyncArray[Any]:
+    """The asynchronous face of the array in a store, by the parameters that ``Array`` had in zarr-python 2.
+
+    Raises
+    ------
+    ArrayNotFoundError
+        There is none.
+    TypeError
+        What is given is no store.
+    """
+    place = resolve_store_path(store, path=path, mode="r" if read_only else "r+")
+    config = with_synchronizer(None, older.get("synchronizer"))
+    write_empty = older.get("write_empty_chunks")
+    if write_empty is not None:
+        config = {**(config or {}), "write_empty_chunks": write_empty}
+    handle = runner_for(place.store).run(open_array_steps(place, older.get("zarr_version"), config))
+    return AsyncArray.from_handle(handle)
 
 
 def merged_config(handle: ArrayHandle, config: ArrayConfigLike) -> Any:

@@ -84,6 +84,35 @@ class Attributes(MutableMapping[str, Any]):
         """
         self._obj._change_attributes(dict(d), replace=True)
 
+    def refresh(self) -> None:
+        """Read the attributes again from the store, where somebody else may have changed them.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.create_array({}, shape=3, dtype="int8", attributes={"a": 1})
+        >>> array.attrs.refresh()
+        >>> dict(array.attrs)
+        {'a': 1}
+        """
+        self._obj._read_attributes()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the store refuses to be written to."""
+        return bool(self._obj.read_only)
+
+    @property
+    def store(self) -> Any:
+        """Where the attributes are stored."""
+        return self._obj.store
+
+    @property
+    def key(self) -> str:
+        """The key under which they are stored, with those of format 3 the whole document."""
+        name = ".zattrs" if self._obj.metadata.zarr_format == 2 else "zarr.json"
+        return f"{self._obj.path}/{name}" if self._obj.path else name
+
     def asdict(self) -> dict[str, Any]:
         """The attributes as a plain dict, a copy.
 

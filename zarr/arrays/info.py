@@ -74,7 +74,8 @@ class ArrayInfo:
         return page(table(self._rows()), "" if self._draw is None else self._draw())
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name:<19}: {printable(str(value))}" for name, value in self._rows() if value is not None)
+        told = [(name, value) for name, value in self._rows() if value is not None or name == "Fill value"]
+        return "\n".join(f"{name:<19}: {printable(str(value))}" for name, value in told)
 
     def _rows(self) -> list[tuple[str, object]]:
         counted = "Chunks Initialized" if self._shard_shape is None else "Shards Initialized"

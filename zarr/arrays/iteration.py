@@ -9,12 +9,14 @@ if TYPE_CHECKING:
     from zarr.arrays.synchronous import Array
 
 
-def iterate_rows(array: Array[Any]) -> Iterator[Any]:
+def iterate_rows(array: Array[Any], first: int = 0) -> Iterator[Any]:
     """The elements of the first dimension, one after the other; no chunk is read twice.
 
     Parameters
     ----------
     array : Array
+    first : int
+        Which element to begin with.
 
     Yields
     ------
@@ -31,7 +33,9 @@ def iterate_rows(array: Array[Any]) -> Iterator[Any]:
         return
     axis = array._handle.layout.grid.axes[0]
     for i in range(axis.nchunks):
-        start = axis.offset(i)
-        rows = array[start : start + axis.valid_length(i)]
-        for place in range(len(rows)):
+        start, stop = axis.offset(i), axis.offset(i) + axis.valid_length(i)
+        if stop <= first:
+            continue
+        rows = array[start:stop]
+        for place in range(max(0, first - start), len(rows)):
             yield rows[place, ...]

@@ -17,6 +17,7 @@ from zarr.arrays.info import ArrayInfo
 from zarr.arrays.iteration import iterate_rows
 from zarr.arrays.looks import array_page, chunks_at_hand_steps, stored_steps
 from zarr.arrays.many import outs_for, read_many_steps
+from zarr.arrays.older import OlderMembers
 from zarr.arrays.opening import open_array_steps
 from zarr.arrays.operations import (
     append_steps,
@@ -47,13 +48,14 @@ if TYPE_CHECKING:
 T_ArrayMetadata = TypeVar("T_ArrayMetadata")
 
 
-class Array(StandardMethods, ExportMethods, Generic[T_ArrayMetadata]):
+class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadata]):
     """A chunked, compressed, N-dimensional array in a store.
 
     Parameters
     ----------
     _async_array : AsyncArray, optional
-        The other face of the same array.
+        The other face of the same array. Or, as in zarr-python 2, a store: the array in it is opened, ``path`` and
+        ``read_only`` say which and how.
     **parameters
         Instead of it, what a new array is made of: ``shape``, ``dtype``, ``store`` and ``path`` (where it will be
         saved), ``config``, and what :func:`zarr.create_array` takes for the chunks and their codecs. The array is in
@@ -78,7 +80,7 @@ class Array(StandardMethods, ExportMethods, Generic[T_ArrayMetadata]):
     """
 
     def __init__(self, _async_array: AsyncArray[T_ArrayMetadata] | None = None, **parameters: Any) -> None:
-        if _async_array is None or parameters:
+        if _async_array is None or parameters or not hasattr(_async_array, "_handle"):
             _async_array = unsaved_face(_async_array, parameters)
         self._async_array = _async_array
         self._handle = _async_array._handle
@@ -275,12 +277,14 @@ class Array(StandardMethods, ExportMethods, Generic[T_ArrayMetadata]):
     def shape(self, value: ShapeLike) -> None:
         self.resize(value)
 
-    def resize(self, new_shape: ShapeLike) -> None:
+    def resize(self, new_shape: ShapeLike, *more: int) -> None:
         """Change the shape. New elements have the fill value; what is cut off is gone.
 
         Parameters
         ----------
         new_shape : int or tuple of int
+        *more : int
+            The lengths of further dimensions, where the first one is given by itself.
 
         Raises
         ------
@@ -295,7 +299,7 @@ class Array(StandardMethods, ExportMethods, Generic[T_ArrayMetadata]):
         >>> array[:]
         array([1, 1, 1, 1, 1], dtype=int8)
         """
-        self._run(resize_steps(self._handle, new_shape))
+        self._run(resize_steps(self._handle, (new_shape, *more) if more else new_shape))
 
     def append(self, data: npt.ArrayLike, axis: int = 0) -> tuple[int, ...]:
         """Add data at the end of a dimension.

@@ -14,6 +14,7 @@ from zarr.arrays.selection import Fields, as_items, field_dtype, is_mask_selecti
 from zarr.arrays.shard_writing import write_shards_steps
 from zarr.arrays.transfer import MIN_BULK_SLOTS, write_bulk_steps, write_slots_steps
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
+from zarr.dtype.objects import PythonObject
 from zarr.errors import ReadOnlyError
 from zarr.logs import CODEC_LOG, CODEC_SWITCH, DEBUG
 from zarr.steps.requests import Gather, Steps
@@ -110,6 +111,8 @@ def write_value_steps(
             yield Gather((batch.flush_steps(),))
         yield from _foreign_steps(handle, layout, plan, value, names, prototype, points)
         return
+    if dtype.kind == "O" and not plan.shape and isinstance(layout.zdtype, PythonObject):
+        value = one_object(value)
     prepared = prepare_value(value, dtype, plan.shape, points)
     if batch is not None:
         yield from batch.write_steps(layout, plan, prepared, names)
@@ -139,6 +142,13 @@ def write_plan_steps(
         yield from write_bulk_steps(layout, plan, value, skip_filled)
     else:
         yield from write_slots_steps(layout, plan, value, fields, skip_filled, range(count))
+
+
+def one_object(value: Any) -> Ndarray:
+    """An array without dimensions that holds an object, be it a list or an array itself."""
+    box = np.empty(1, dtype=object)
+    box[0] = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    return box.reshape(())
 
 
 def prepare_value(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], points: bool = False) -> Ndarray:

@@ -6,6 +6,9 @@ Read first: ``bound.py`` for what a codec becomes, then ``bytes.py`` as an examp
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 from zarr.codecs.arrow_vlen import ArrowVLenCodec
 from zarr.codecs.blosc import BloscCname, BloscCodec, BloscShuffle
 from zarr.codecs.bytes import BytesCodec, Endian
@@ -68,3 +71,23 @@ _ALSO = (
     BZ2, CRC32, CRC32C, LZ4, LZMA, ZFPY, Adler32, AsType, BitRound, Blosc, Delta, FixedScaleOffset, Fletcher32, GZip,
     JenkinsLookup3, PackBits, PCodec, Quantize, Shuffle, Zlib, Zstd, register_codec,
 )  # fmt: skip
+
+# What zarr-python 2 took over from numcodecs and has no codec of its own here.
+_FORMAT_2 = {
+    "Base64": "numcodecs",
+    "Categorize": "numcodecs",
+    "JSON": "numcodecs",
+    "MsgPack": "numcodecs",
+    "Pickle": "numcodecs",
+    "VLenArray": "numcodecs",
+    "VLenBytes": "numcodecs",
+    "VLenUTF8": "numcodecs",
+    "codec_registry": "numcodecs.registry",
+    "get_codec": "numcodecs.registry",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FORMAT_2:
+        return getattr(import_module(_FORMAT_2[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,11 +6,13 @@ Read first: any file, they are short.
 
 from __future__ import annotations
 
+from zarr.arrays.synchronous import Array
 from zarr.buffer.core import Buffer, NDBuffer
 from zarr.codecs.pipeline import BatchedCodecPipeline
 from zarr.core import array, buffer, chunk_grids, codec_pipeline, common, config, group, indexing, metadata, sync
 
 __all__ = [
+    "Array",
     "BatchedCodecPipeline",
     "Buffer",
     "NDBuffer",

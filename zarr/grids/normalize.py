@@ -129,8 +129,8 @@ def normalize_chunks_nd(chunks: Any, shape: tuple[int, ...], unit: tuple[int, ..
     Parameters
     ----------
     chunks
-        One entry an axis as `normalize_chunks_1d` takes it; one integer for all axes; ``False`` for one chunk; or a
-        chunk grid.
+        One entry an axis as `normalize_chunks_1d` takes it, None for the whole axis; one integer for all axes;
+        ``False`` for one chunk; or a chunk grid.
     shape
         Shape of the array.
     unit
@@ -167,6 +167,7 @@ def normalize_chunks_nd(chunks: Any, shape: tuple[int, ...], unit: tuple[int, ..
     if listed is None and not shape:
         return ChunkGrid(dimensions=())
     entries: Sequence[object] = (chunks,) * len(shape) if listed is None else listed
+    entries = [-1 if entry is None else entry for entry in entries]
     if len(entries) != len(shape):
         raise ValueError(f"chunks has {len(entries)} dimensions but shape has {len(shape)} dimensions")
     units = unit if unit is not None else (1,) * len(shape)

@@ -41,7 +41,8 @@ from zarr.groups.parameters import creation_parameters, with_one_compressor
 from zarr.groups.summary import info_complete_steps, tree_steps
 from zarr.groups.walk import Lookup, Lookups, look_up, members_steps
 from zarr.metadata.group import GroupMetadata
-from zarr.runners.choose import async_runner_for
+from zarr.runners.choose import async_runner_for, runner_for
+from zarr.runners.synchronizers import with_synchronizer
 from zarr.storage.resolve import resolve_store_path
 from zarr.types import printable
 
@@ -228,13 +229,13 @@ class AsyncGroup(GroupFace):
         async for _, member in self.groups():
             yield member
 
-    async def arrays(self) -> AsyncGenerator[tuple[str, AsyncArray[Any]], None]:
-        for record in await self._run(members_steps(self._handle)):
+    async def arrays(self, recurse: bool = False) -> AsyncGenerator[tuple[str, AsyncArray[Any]], None]:
+        for record in await self._run(members_steps(self._handle, None if recurse else 0)):
             if not record.is_group:
-                yield record.name, self._wrap(record)  # type: ignore[misc]
+                yield record.name.rpartition("/")[2], self._wrap(record)  # type: ignore[misc]
 
-    async def array_keys(self) -> AsyncGenerator[str, None]:
-        async for name, _ in self.arrays():
+    async def array_keys(self, recurse: bool = False) -> AsyncGenerator[str, None]:
+        async for name, _ in self.arrays(recurse):
             yield name
 
     async def array_values(self) -> AsyncGenerator[AsyncArray[Any], None]:
@@ -370,3 +371,22 @@ Lookups.replaced = staticmethod(_replaced_lookup)
 
 
 AsynchronousGroup.register(AsyncGroup)
+
+
+def opened_face(store: Any, path: str | None = None, read_only: bool = False, **older: Any) -> AsyncGroup:
+    """The asynchronous face of the group in a store, by the parameters that ``Group`` had in zarr-python 2.
+
+    Raises
+    ------
+    GroupNotFoundError
+        There is none.
+    TypeError
+        What is given is no store, or there is no such parameter.
+    """
+    unknown = older.keys() - {"chunk_store", "cache_attrs", "synchronizer", "zarr_version", "meta_array"}
+    if unknown:
+        raise TypeError(f"Group() got an unexpected keyword argument {sorted(unknown)[0]!r}")
+    place = resolve_store_path(store, path=path, mode="r" if read_only else "r+")
+    handle = runner_for(place.store).run(open_group_steps(place, older.get("zarr_version")))
+    handle.config = with_synchronizer(handle.config, older.get("synchronizer"))
+    return AsyncGroup.from_handle(handle)

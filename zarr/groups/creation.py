@@ -10,7 +10,7 @@ import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 from zarr.array_spec import parse_array_config
-from zarr.arrays.codec_choice import is_auto
+from zarr.arrays.codec_choice import is_auto, is_numcodec
 from zarr.arrays.create import (
     DEFAULT_FILL_VALUE,
     create_array_steps,
@@ -27,7 +27,7 @@ from zarr.metadata.codecs import parse_codecs
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.runners.synchronizers import with_synchronizer
-from zarr.steps.requests import Steps
+from zarr.steps.requests import Get, Steps
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
@@ -40,11 +40,21 @@ WITHOUT_EFFECT = (
     "cache_attrs",
     "read_only",
     "meta_array",
+    "partial_decompress",
 )
 
 
-def warn_without_effect(given: Mapping[str, Any]) -> None:
-    """Say which of the parameters that are given do nothing."""
+def warn_without_effect(given: Mapping[str, Any], function: str | None = None) -> None:
+    """Say which of the parameters that are given do nothing.
+
+    Raises
+    ------
+    TypeError
+        A parameter of the function that is named is none.
+    """
+    unknown = set(given) - set(WITHOUT_EFFECT)
+    if unknown and function is not None:
+        raise TypeError(f"{function}() got an unexpected keyword argument {sorted(unknown)[0]!r}")
     for name in WITHOUT_EFFECT:
         if given.get(name) is not None:
             warnings.warn(f"{name} is not yet implemented", ZarrRuntimeWarning, stacklevel=4)
@@ -76,9 +86,13 @@ def legacy_array_steps(
     storage_transformers: Any = None,
     synchronizer: Any = None,
     object_codec: Any = None,
+    translate: bool = False,
     **without_effect: Any,
 ) -> Steps[ArrayHandle]:
     """Make an array by the parameters of ``zarr.create``, which knows the formats' own words for codecs and keys.
+
+    With ``translate`` (members of a group, whose format is given) the words of format 2 are put in those of format 3.
+    Where no format is given at all, words that only format 2 has ask for it.
 
     Returns
     -------
@@ -91,12 +105,12 @@ def legacy_array_steps(
     TypeError
         If there is no such parameter.
     """
-    unknown = set(without_effect) - set(WITHOUT_EFFECT)
-    if unknown:
-        raise TypeError(f"create() got an unexpected keyword argument {sorted(unknown)[0]!r}")
-    warn_without_effect(without_effect)
+    warn_without_effect(without_effect, "create")
     shape = _shape_of(shape, data)
-    zarr_format = default_zarr_format(store_path.store) if zarr_format is None else zarr_format
+    compressor = "auto" if isinstance(compressor, str) and compressor == "default" else compressor
+    of_2 = (filters, dimension_separator, object_codec if is_numcodec(object_codec) else None, dtype_of_2(dtype))
+    of_3 = (codecs, chunk_key_encoding, dimension_names, shards, storage_transformers)
+    zarr_format = yield from format_of_words_steps(zarr_format, store_path, compressor, of_2, of_3)
     if chunks is not None and chunk_shape is not None:
         raise ValueError("Only one of chunk_shape or chunks can be provided.")
     parameters: dict[str, Any] = {
@@ -120,9 +134,8 @@ def legacy_array_steps(
         parameters.update(words_of_format_2(filters, compressor, dimension_separator, store_path.store))
         parameters.update(with_object_codec(parameters, object_codec))
     else:
-        named = None if is_auto(compressor) else repr(compressor)
-        _refuse(3, filters=filters, dimension_separator=dimension_separator, compressor=named)
         parameters.update(words_of_format_3(codecs, chunk_key_encoding, object_codec))
+        parameters.update(words_of_format_2_in_3(filters, compressor, dimension_separator, translate))
         parameters["dimension_names"] = dimension_names
     if data is not None:
         # The data type is the one that was asked for: data of another one are cast when they are written.
@@ -153,6 +166,45 @@ def words_of_format_2(filters: Any, compressor: Any, separator: str | None, stor
         "compressors": compressor,
         "chunk_key_encoding": {"name": "v2", "separator": separator} if separator else store_key_encoding(store),
     }
+
+
+def words_of_format_2_in_3(filters: Any, compressor: Any, separator: str | None, allowed: bool) -> dict[str, Any]:
+    """What format 2 calls codecs and keys, in the words of ``create_array`` for format 3, where that is allowed."""
+    if not allowed:
+        named = None if is_auto(compressor) else repr(compressor)
+        _refuse(3, filters=filters, dimension_separator=separator, compressor=named)
+    words: dict[str, Any] = {}
+    if filters is not None:
+        words["filters"] = filters
+    if not is_auto(compressor):
+        words["compressors"] = compressor
+    if separator is not None:
+        words["chunk_key_encoding"] = {"name": "default", "separator": separator}
+    return words
+
+
+def dtype_of_2(dtype: Any) -> Any:
+    """A data type that only format 2 has a way to write: byte strings and arrays of any length; None for others."""
+    return dtype if dtype is bytes or (isinstance(dtype, str) and dtype.startswith("array:")) else None
+
+
+def format_of_words_steps(
+    given: int | None, store_path: StorePath, compressor: Any, of_2: Iterable[Any], of_3: Iterable[Any]
+) -> Steps[int]:
+    """The format of an array that is made without a word of its format.
+
+    It is that of the store or of the configuration; but format 2 where parameters are given that only format 2 has,
+    none that only format 3 has, and the array does not lie below a group of format 3.
+    """
+    if given is not None:
+        return given
+    usual: int = default_zarr_format(store_path.store)
+    said = not is_auto(compressor) or any(word is not None and not is_auto(word) for word in of_2)
+    if usual == 2 or not said or isinstance(compressor, BytesBytesCodec) or any(word is not None for word in of_3):
+        return usual
+    if store_path.path and (yield Get("zarr.json")) is not None:
+        return usual
+    return 2
 
 
 def words_of_format_3(codecs: Iterable[Any] | None, encoding: Any, object_codec: Any) -> dict[str, Any]:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import create_groups_steps, like_steps
 from zarr.groups.parameters import dataset_parameters
+from zarr.older_calls import also_in_order
 
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from zarr.abc.store import Store
     from zarr.arrays.synchronous import Array
     from zarr.groups.synchronous import Group
 
@@ -23,11 +26,17 @@ class LegacyMembers:
 
     if TYPE_CHECKING:
         members: Any
+        get: Any
+        info: Any
         _create: Any
+        __delitem__: Any
+        __setitem__: Any
         __contains__: Any
         __getitem__: Any
         require_array: Any
         store: Any
+        store_path: Any
+        metadata: Any
         _handle: Any
         _run: Any
         _wrap: Any
@@ -40,12 +49,129 @@ class LegacyMembers:
     ) -> None:
         self.store.close()
 
-    def create_groups(self, *names: str) -> tuple[Group, ...]:
+    def __getattr__(self, name: str) -> Any:
+        """A member by its name, where the group has no attribute of that name."""
+        if not name.startswith("_"):
+            member = self.get(name)
+            if member is not None:
+                return member
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}, nor a member of that name")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(name for name, _ in self.members() if name.isidentifier())})
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [name for name, _ in self.members()]
+
+    @property
+    def chunk_store(self) -> Store:
+        """The store of the chunks: the group's own."""
+        store: Store = self.store
+        return store
+
+    @property
+    def meta_array(self) -> np.ndarray[Any, Any]:
+        """An empty array of the kind that reading returns."""
+        return np.empty(())
+
+    def _read_attributes(self) -> None:
+        self._handle.metadata = self._run(open_group_steps(self.store_path, self.metadata.zarr_format)).metadata
+
+    def info_items(self) -> list[tuple[str, str]]:
+        """What ``info`` shows, as pairs of texts.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.group().info_items()[0]
+        ('Name', '')
+        """
+        return [(name, str(value)) for name, value in self.info._rows() if value is not None]
+
+    def clear(self) -> None:
+        """Remove all members.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> root = zarr.group()
+        >>> made = root.create_group("a")
+        >>> root.clear()
+        >>> len(root)
+        0
+        """
+        for name in [name for name, _ in self.members()]:
+            del self[name]
+
+    def update(self, other: Any = (), /, **members: Any) -> None:
+        """Store data as members, in the place of those of these names.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> root = zarr.group()
+        >>> root.update({"a": [1, 2]}, b=[3])
+        >>> sorted(root)
+        ['a', 'b']
+        """
+        for name, value in dict(other, **members).items():
+            self[name] = value
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        """A member; where there is none, data are stored as one first.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.group().setdefault("a", [1, 2])[:]
+        array([1, 2])
+        """
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def pop(self, name: str, *default: Any) -> Any:
+        """Remove a member; what is returned can tell what it was, not what it held.
+
+        Raises
+        ------
+        KeyError
+            There is none, and no default is given.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> root = zarr.group()
+        >>> made = root.create_group("a")
+        >>> root.pop("a").path, len(root)
+        ('a', 0)
+        """
+        if default and name not in self:
+            return default[0]
+        member = self[name]
+        del self[name]
+        return member
+
+    def popitem(self) -> tuple[str, Any]:
+        """Remove one of the members, as :meth:`pop` does.
+
+        Raises
+        ------
+        KeyError
+            There is none.
+        """
+        for name, _ in self.members():
+            return name, self.pop(name)
+        raise KeyError("popitem(): the group has no members")
+
+    def create_groups(self, *names: str, overwrite: bool = False) -> tuple[Group, ...]:
         """Make several groups below the group, as one operation.
 
         Parameters
         ----------
         *names : str
+        overwrite : bool
+            Whether what is there goes first, with all below it.
 
         Returns
         -------
@@ -62,7 +188,7 @@ class LegacyMembers:
         >>> [group.path for group in zarr.group().create_groups("a", "b/c")]
         ['a', 'b/c']
         """
-        return tuple(self._wrap(record) for record in self._run(create_groups_steps(self._handle, names)))
+        return tuple(self._wrap(record) for record in self._run(create_groups_steps(self._handle, names, overwrite)))
 
     def items(self) -> Iterator[tuple[str, Array[Any] | Group]]:
         """The direct members with their names.
@@ -165,10 +291,11 @@ class LegacyMembers:
         (3,)
         """
         if kwargs.get("object_codec") is not None:
-            return self._make(like_steps(self._handle, name, **kwargs))  # type: ignore[attr-defined, no-any-return]
+            return self._make(like_steps(self._handle, name, **kwargs))  # type: ignore[no-any-return]
         array: Array[Any] = self._create(name, dataset_parameters(kwargs))
         return array
 
+    @also_in_order("shape", "dtype", "exact")
     def require_dataset(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **kwargs: Any) -> Any:
         """Open an array or make it; see :meth:`create_dataset`.
 

@@ -18,6 +18,7 @@ from zarr.groups.operations import (
 )
 from zarr.groups.parameters import creation_parameters, with_one_compressor
 from zarr.metadata.group import GroupMetadata
+from zarr.older_calls import also_in_order
 
 if TYPE_CHECKING:
     from zarr.array_spec import ArrayConfig, ArrayConfigLike
@@ -198,6 +199,7 @@ class MakesArrays:
         steps = require_array_steps(self._handle, name, shape, config=config, **parameters)
         return self._make(steps)
 
+    @also_in_order("name")
     def empty(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
         """Make an array below the group whose content does not matter.
 
@@ -220,6 +222,7 @@ class MakesArrays:
         """
         return self._make(like_steps(self._handle, name, shape=shape, **kwargs))
 
+    @also_in_order("name")
     def zeros(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
         """Make an array of zeros below the group.
 
@@ -242,6 +245,7 @@ class MakesArrays:
         """
         return self._make(like_steps(self._handle, name, shape=shape, fill_value=0, **kwargs))
 
+    @also_in_order("name")
     def ones(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
         """Make an array of ones below the group.
 
@@ -264,6 +268,7 @@ class MakesArrays:
         """
         return self._make(like_steps(self._handle, name, shape=shape, fill_value=1, **kwargs))
 
+    @also_in_order("name", "fill_value")
     def full(self, *, name: str, shape: tuple[int, ...], fill_value: Any | None, **kwargs: Any) -> Array[Any]:
         """Make an array of one value below the group.
 
@@ -287,6 +292,7 @@ class MakesArrays:
         """
         return self._make(like_steps(self._handle, name, shape=shape, fill_value=fill_value, **kwargs))
 
+    @also_in_order("name", "data")
     def empty_like(self, *, name: str, data: Any, **kwargs: Any) -> Array[Any]:
         """Make an array like another one below the group, whose content does not matter.
 
@@ -311,6 +317,7 @@ class MakesArrays:
         """
         return self._make(like_steps(self._handle, name, like=data, **kwargs))
 
+    @also_in_order("name", "data")
     def zeros_like(self, *, name: str, data: Any, **kwargs: Any) -> Array[Any]:
         """Make an array of zeros like another one below the group.
 
@@ -335,6 +342,7 @@ class MakesArrays:
         """
         return self._make(like_steps(self._handle, name, like=data, **{"fill_value": 0, **kwargs}))
 
+    @also_in_order("name", "data")
     def ones_like(self, *, name: str, data: Any, **kwargs: Any) -> Array[Any]:
         """Make an array of ones like another one below the group.
 
@@ -359,6 +367,7 @@ class MakesArrays:
         """
         return self._make(like_steps(self._handle, name, like=data, **{"fill_value": 1, **kwargs}))
 
+    @also_in_order("name", "data")
     def full_like(self, *, name: str, data: Any, **kwargs: Any) -> Array[Any]:
         """Make an array of one value like another one below the group.
 

@@ -248,8 +248,8 @@ class HasMembers:
         for _, member in self.groups():
             yield member
 
-    def arrays(self) -> Generator[tuple[str, Array[Any]], None]:
-        """The direct members that are arrays, with their names.
+    def arrays(self, recurse: bool = False) -> Generator[tuple[str, Array[Any]], None]:
+        """The direct members that are arrays, with their names; with ``recurse`` those of all groups below too.
 
         Examples
         --------
@@ -258,12 +258,12 @@ class HasMembers:
         []
         """
         config = parse_array_config(None)
-        for record in self._run(members_steps(self._handle)):
+        for record in self._run(members_steps(self._handle, None if recurse else 0)):
             if not record.is_group:
-                yield record.name, self._wrap(record, config)  # type: ignore[misc]
+                yield record.name.rpartition("/")[2], self._wrap(record, config)  # type: ignore[misc]
 
-    def array_keys(self) -> Generator[str, None]:
-        """The names of the direct members that are arrays.
+    def array_keys(self, recurse: bool = False) -> Generator[str, None]:
+        """The names of the direct members that are arrays; with ``recurse`` those of all groups below too.
 
         Examples
         --------
@@ -271,9 +271,9 @@ class HasMembers:
         >>> list(zarr.group().array_keys())
         []
         """
-        for record in self._run(members_steps(self._handle)):
+        for record in self._run(members_steps(self._handle, None if recurse else 0)):
             if not record.is_group:
-                yield record.name
+                yield record.name.rpartition("/")[2]
 
     def array_values(self) -> Generator[Array[Any], None]:
         """The direct members that are arrays.

@@ -133,7 +133,8 @@ def contains_steps(handle: GroupHandle, key: str) -> Steps[bool]:
         return look_up(handle.consolidated, store_path.path[len(handle.path) :].strip("/")) is not None
     names = handle.metadata.to_buffer_dict(default_buffer_prototype())
     candidates = ["zarr.json"] if "zarr.json" in names else [".zarray", ".zgroup"]
-    found = yield Gather(_exists_steps(f"{store_path.path}/{name}") for name in candidates)
+    prefix = f"{store_path.path}/" if store_path.path else ""
+    found = yield Gather(_exists_steps(prefix + name) for name in candidates)
     return any(found)
 
 
@@ -187,9 +188,11 @@ def require_group_steps(handle: GroupHandle, name: str, overwrite: bool = False)
     return (yield from create_group_steps(handle, name, overwrite=overwrite))
 
 
-def create_groups_steps(handle: GroupHandle, names: tuple[str, ...]) -> Steps[list[NodeRecord]]:
+def create_groups_steps(
+    handle: GroupHandle, names: tuple[str, ...], overwrite: bool = False
+) -> Steps[list[NodeRecord]]:
     """Make several groups below a group."""
-    records: list[NodeRecord] = yield Gather(create_group_steps(handle, name) for name in names)
+    records: list[NodeRecord] = yield Gather(create_group_steps(handle, name, overwrite) for name in names)
     return records
 
 
@@ -239,7 +242,7 @@ def like_steps(
     given = {"zarr_format": zarr_format, **_configured(handle, parameters)}
     if like is not None:
         given = (full_like_parameters if full else like_parameters)(like, given)
-    made = yield from legacy_array_steps(handle.store_path / name, **given)
+    made = yield from legacy_array_steps(handle.store_path / name, translate=True, **given)
     return NodeRecord(name, made.store_path, made.metadata, config=made.config)
 
 

@@ -63,6 +63,8 @@ def with_object_codec(parameters: Mapping[str, Any], object_codec: Any) -> dict[
         A codec is given, but the elements are no objects; or it is not one for objects.
     """
     if object_codec is None:
+        parameters, object_codec = implied_object_codec(parameters)
+    if object_codec is None:
         return {}
     if isinstance(parameters["dtype"], ZDType) or np.dtype(parameters["dtype"]).kind != "O":
         raise ValueError(f"object_codec is for dtype=object; the array has {parameters['dtype']!r}")
@@ -79,13 +81,35 @@ def with_empty_chunks(config: Any, write_empty_chunks: bool) -> Any:
     return {**given, "write_empty_chunks": write_empty_chunks}
 
 
-OLD_NOTHINGS = ("chunk_store", "cache_metadata", "cache_attrs", "object_codec", "meta_array", "path")
-
-
 def one_chunk(shape: Any) -> tuple[int, ...]:
     """The chunk shape of an array that is all one chunk; chunks have a length even where the array has none."""
     lengths = (shape,) if isinstance(shape, int | np.integer) else shape
     return tuple(max(int(length), 1) for length in lengths)
+
+
+OBJECT_CODECS = ("vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2", "pickle")
+
+
+def implied_object_codec(parameters: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
+    """The codec of objects that a data type or the first filter stands for, and the parameters without it.
+
+    ``bytes`` means byte strings of any length, ``"array:i4"`` arrays of any length, as in zarr-python 2.
+    """
+    dtype, filters = parameters["dtype"], parameters["filters"]
+    if dtype is bytes:
+        return {**parameters, "dtype": object}, {"id": "vlen-bytes"}
+    if isinstance(dtype, str) and dtype.startswith("array:"):
+        return {**parameters, "dtype": object}, {"id": "vlen-array", "dtype": dtype.removeprefix("array:")}
+    if dtype is object or (isinstance(dtype, str | np.dtype) and dtype in ("O", "object", "|O")):
+        listed = () if is_auto(filters) or filters is None else tuple(filters)
+        if listed and getattr(listed[0], "codec_id", None) in OBJECT_CODECS:
+            return {**parameters, "filters": listed[1:] or None}, listed[0]
+    return parameters, None
+
+
+OLD_NOTHINGS = (
+    "chunk_store", "cache_metadata", "cache_attrs", "object_codec", "meta_array", "path", "partial_decompress",
+)  # fmt: skip
 
 
 def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:

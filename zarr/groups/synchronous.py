@@ -9,7 +9,7 @@ from zarr.abc.group import SynchronousGroup
 from zarr.arrays.attributes import Attributes
 from zarr.arrays.batching import DEFAULT_LIMIT
 from zarr.arrays.synchronous import Array
-from zarr.groups.asynchronous import AsyncGroup
+from zarr.groups.asynchronous import AsyncGroup, opened_face
 from zarr.groups.batching import GroupBatchScope, adopted
 from zarr.groups.face import GroupFace
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
@@ -29,6 +29,7 @@ from zarr.groups.operations import (
     update_attributes_steps,
 )
 from zarr.groups.summary import group_page, info_complete_steps, tree_at_hand_steps, tree_steps
+from zarr.older_calls import also_in_order
 from zarr.runners.choose import runner_for
 from zarr.storage.resolve import resolve_store_path
 from zarr.types import printable
@@ -62,7 +63,8 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
     Parameters
     ----------
     _async_group : AsyncGroup
-        The asynchronous face of the same group.
+        The asynchronous face of the same group. Or, as in zarr-python 2, a store: the group in it is opened, ``path``
+        and ``read_only`` say which and how.
 
     Examples
     --------
@@ -78,7 +80,9 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
 
     _async_group: AsyncGroup
 
-    def __init__(self, _async_group: AsyncGroup) -> None:
+    def __init__(self, _async_group: AsyncGroup, **older: Any) -> None:
+        if older or not hasattr(_async_group, "_handle"):
+            _async_group = opened_face(_async_group, **older)
         self._async_group = _async_group
         self._handle = _async_group._handle
         self._runner: InlineRunner | LoopRunner | None = None
@@ -372,6 +376,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         """What the mapping of the attributes does with every change."""
         self._run(update_attributes_steps(self._handle, changes, removed, replace))
 
+    @also_in_order("overwrite")
     def create_group(self, name: str, **kwargs: Any) -> Group:
         """Make a group below the group, with the groups between.
 
@@ -399,6 +404,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         """
         return self._wrap(self._run(create_group_steps(self._handle, name, **kwargs)))  # type: ignore[return-value]
 
+    @also_in_order("overwrite")
     def require_group(self, name: str, **kwargs: Any) -> Group:
         """Open a group below the group, or make it.
 

@@ -47,6 +47,13 @@ _FORMAT_2 = (
 )
 """Names of zarr-python 2 that mean nothing else now; stores that have kept their names are those of format 3 here."""
 
+_FUNCTIONS = (
+    "BaseStore", "DictStore", "Store", "array_meta_key", "atexit_rmglob", "atexit_rmtree", "attrs_key",
+    "contains_array", "contains_group", "default_compressor", "getsize", "group_meta_key", "init_array", "init_group",
+    "listdir", "normalize_storage_path", "normalize_store_arg", "rename", "rmdir",
+)  # fmt: skip
+"""Functions and bases of zarr-python 2."""
+
 _LAZY = dict.fromkeys(_FORMAT_2, "zarr.storage.format2") | {
     "DBMStore": "zarr.storage.dbm_store",
     "LMDBStore": "zarr.storage.lmdb_store",
@@ -54,7 +61,7 @@ _LAZY = dict.fromkeys(_FORMAT_2, "zarr.storage.format2") | {
     "ReferenceStore": "zarr.storage.reference_store",
     "SQLiteStore": "zarr.storage.sqlite",
     "ZipStore": "zarr.storage.zip",
-}
+} | dict.fromkeys(_FUNCTIONS, "zarr.storage._format2")
 """Stores whose modules are loaded when somebody asks for them: each brings a library along."""
 
 

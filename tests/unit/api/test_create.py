@@ -100,7 +100,7 @@ def test_compressor_is_a_word_of_format_2() -> None:
     assert zarr.create(4, compressor=None, zarr_format=2).compressors == ()
     for compressor in (None, GzipCodec(), "blosc"):
         with pytest.raises(ValueError, match="compressor cannot be used for arrays with zarr_format 3"):
-            zarr.create(4, compressor=compressor)
+            zarr.create(4, compressor=compressor, zarr_format=3)
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])

@@ -188,6 +188,73 @@ class Format2Store(WrapperStore[T_Store]):
     def __bool__(self) -> bool:
         return True
 
+    def is_readable(self) -> bool:
+        """Whether values can be read: they can."""
+        return True
+
+    def is_writeable(self) -> bool:
+        """Whether values can be stored."""
+        return not self.read_only
+
+    def is_listable(self) -> bool:
+        """Whether keys can be listed."""
+        return self.supports_listing
+
+    def is_erasable(self) -> bool:
+        """Whether keys can be removed."""
+        return not self.read_only and self.supports_deletes
+
+    def getitems(self, keys: Any, *, contexts: Any = None) -> dict[str, bytes]:
+        """The values of those of some keys that are there."""
+        found = ((key, self.get_sync(key)) for key in keys)
+        return {key: value.to_bytes() for key, value in found if value is not None}
+
+    def setitems(self, values: Any) -> None:
+        """Store several values."""
+        self.update(values)
+
+    def delitems(self, keys: Any) -> None:
+        """Remove those of some keys that are there."""
+        for key in keys:
+            self.delete_sync(key)
+
+    def update(self, other: Any = (), /, **values: Any) -> None:
+        """Store several values."""
+        for key, value in dict(other, **values).items():
+            self[key] = value
+
+    def setdefault(self, key: str, default: Any = b"") -> bytes:
+        """The value of a key; where there is none, one is stored first."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def pop(self, key: str, *default: Any) -> Any:
+        """Remove a key and return its value.
+
+        Raises
+        ------
+        KeyError
+            There is none, and no default is given.
+        """
+        if default and key not in self:
+            return default[0]
+        value = self[key]
+        del self[key]
+        return value
+
+    def popitem(self) -> tuple[str, bytes]:
+        """Remove one of the keys and return it with its value.
+
+        Raises
+        ------
+        KeyError
+            There is none.
+        """
+        for key in self:
+            return key, self.pop(key)
+        raise KeyError("popitem(): the store is empty")
+
     def keys(self) -> list[str]:
         """All keys."""
         return list(self.list_sync())

@@ -1,0 +1,7 @@
+"""The store of Azure blobs; re-exports only."""
+
+from __future__ import annotations
+
+from zarr.storage.format2 import ABSStore
+
+__all__ = ["ABSStore"]

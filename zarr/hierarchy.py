@@ -1,0 +1,8 @@
+"""Groups, where zarr-python 2 has them; re-exports only."""
+
+from __future__ import annotations
+
+from zarr.api.opening import group, open_group
+from zarr.groups.synchronous import Group
+
+__all__ = ["Group", "group", "open_group"]

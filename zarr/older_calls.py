@@ -1,0 +1,148 @@
+"""Calls as zarr-python 2 took them: by position where zarr-python 3 wants names, and by the names of then."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+COPY: Final = ".zmetadata"
+IN_ORDER_OF_CREATE: Final = (
+    "chunks", "dtype", "compressor", "fill_value", "order", "store", "synchronizer", "overwrite", "path",
+    "chunk_store", "filters", "cache_metadata", "cache_attrs", "read_only", "object_codec", "dimension_separator",
+    "write_empty_chunks",
+)  # fmt: skip
+IN_ORDER_OF_OPEN_ARRAY: Final = (
+    "mode", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "synchronizer", "filters",
+    "cache_metadata", "cache_attrs", "path", "object_codec", "chunk_store", "storage_options", "partial_decompress",
+    "write_empty_chunks",
+)  # fmt: skip
+
+
+def also_in_order(*names: str, **renamed: str) -> Callable[[F], F]:
+    """Let a function be called as in zarr-python 2 too; its signature stays that of zarr-python 3.
+
+    Parameters
+    ----------
+    *names : str
+        What further positional arguments are called, in the order of zarr-python 2.
+    **renamed : str
+        Former name of a parameter = its name now.
+
+    Returns
+    -------
+    decorator
+
+    Examples
+    --------
+    >>> @also_in_order("mode", zarr_version="zarr_format")
+    ... def open(store, *, mode="a", zarr_format=None):
+    ...     return store, mode, zarr_format
+    >>> open("here", "w", zarr_version=2)
+    ('here', 'w', 2)
+    >>> open("here", "w", mode="r")
+    Traceback (most recent call last):
+        ...
+    TypeError: open() got multiple values for argument 'mode'
+    """
+
+    def decorate(function: F) -> F:
+        taken = function.__code__.co_argcount
+
+        @wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if len(args) > taken:
+                _name(function.__name__, names, args[taken:], kwargs)
+                args = args[:taken]
+            for former in renamed:
+                if former in kwargs:
+                    _name(function.__name__, (renamed[former],), (kwargs.pop(former),), kwargs)
+            return function(*args, **kwargs)
+
+        return cast("F", call)
+
+    return decorate
+
+
+def without_positions(function: F) -> F:
+    """Show a function without its parameter ``in_order``: calls that are made often pay no frame for what few need."""
+    shown = inspect.signature(function)
+    parameters = [parameter for parameter in shown.parameters.values() if parameter.name != "in_order"]
+    function.__signature__ = shown.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return function
+
+
+def named(function: str, names: tuple[str, ...], values: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call with those that came by position among them.
+
+    Raises
+    ------
+    TypeError
+        There are more values than names, or a name has a value already.
+
+    Examples
+    --------
+    >>> named("open", ("mode",), ("w",), {"path": "a"})
+    {'path': 'a', 'mode': 'w'}
+    """
+    _name(function, names, values, given)
+    return given
+
+
+def _name(function: str, names: tuple[str, ...], values: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Put values among the arguments by name; None says nothing where the name has a value already.
+
+    Raises
+    ------
+    TypeError
+        There are more values than names, or a name has a value already.
+    """
+    if len(values) > len(names):
+        raise TypeError(f"{function}() takes {len(names)} arguments more by position, {len(values)} were given")
+    for name, value in zip(names, values, strict=False):
+        if kwargs.get(name) is not None:
+            if value is not None:
+                raise TypeError(f"{function}() got multiple values for argument {name!r}")
+        else:
+            kwargs[name] = value
+
+
+def key_of_copy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
+    """The arguments of ``open_consolidated``, where the key of the copy and the mode may follow the store.
+
+    Returns
+    -------
+    (args, kwargs, use_consolidated)
+
+    Examples
+    --------
+    >>> key_of_copy(("store", ".zmetadata", "r"), {})
+    (('store',), {'mode': 'r'}, True)
+    """
+    kwargs = dict(kwargs)
+    _name("open_consolidated", ("metadata_key", "mode"), args[1:], kwargs)
+    key = kwargs.pop("metadata_key", None)
+    return args[:1], kwargs, True if key in (None, COPY) else key
+
+
+def without_metadata_key(function: F) -> F:
+    """Let ``metadata_key`` be said, as the second argument or by name; the copy has one key.
+
+    Raises
+    ------
+    ValueError
+        For any other key.
+    """
+
+    @wraps(function)
+    def call(*args: Any, metadata_key: str = COPY, **kwargs: Any) -> Any:
+        if metadata_key != COPY:
+            raise ValueError(f"the copy of the documents is kept under {COPY!r}, not under {metadata_key!r}")
+        if args[1:2] == (COPY,):
+            args = (args[0], *args[2:])
+        return function(*args, **kwargs)
+
+    return cast("F", call)

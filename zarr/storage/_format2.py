@@ -1,0 +1,275 @@
+"""The functions of zarr-python 2's ``zarr.storage``, on stores that are mappings, and the base of such stores.
+
+May import: everything; nothing below imports from here.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+from collections.abc import Iterator, MutableMapping
+from typing import Any
+
+import numcodecs
+
+from zarr.abc.store import Store as CurrentStore
+from zarr.api.making import create
+from zarr.api.opening import create_group
+from zarr.storage.format2 import DirectoryStore, Format2Store, FSStore, KVStore, MemoryStore, ZipStore
+from zarr.storage.keys import child_names, dir_prefix, normalize_path
+
+array_meta_key = ".zarray"
+group_meta_key = ".zgroup"
+attrs_key = ".zattrs"
+default_compressor = numcodecs.Blosc()
+DictStore = MemoryStore
+normalize_storage_path = normalize_path
+
+
+class BaseStore(MutableMapping[str, Any]):
+    """The base of stores that are mappings of keys to bytes: an author writes the five methods of a mutable mapping.
+
+    Wherever a store is asked for, such a mapping can be given; what is made in it is of the format that is asked for.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> class Mine(BaseStore):
+    ...     def __init__(self): self.values_ = {}
+    ...     def __getitem__(self, key): return self.values_[key]
+    ...     def __setitem__(self, key, value): self.values_[key] = value
+    ...     def __delitem__(self, key): del self.values_[key]
+    ...     def __iter__(self): return iter(self.values_)
+    ...     def __len__(self): return len(self.values_)
+    >>> array = zarr.create(4, store=Mine(), zarr_format=2)
+    >>> array[:] = 1
+    >>> array.store.mapping.listdir()
+    ['.zarray', '.zattrs', '0']
+    """
+
+    def is_readable(self) -> bool:
+        """Whether values can be read."""
+        return True
+
+    def is_writeable(self) -> bool:
+        """Whether values can be stored."""
+        return True
+
+    def is_listable(self) -> bool:
+        """Whether keys can be listed."""
+        return True
+
+    def is_erasable(self) -> bool:
+        """Whether keys can be removed."""
+        return True
+
+    def __enter__(self) -> BaseStore:
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of what the store holds; nothing, here."""
+
+    def listdir(self, path: str = "") -> list[str]:
+        """The names directly below a path."""
+        return sorted(child_names([key for key in self if key.startswith(dir_prefix(path))], path))
+
+    def rmdir(self, path: str = "") -> None:
+        """Remove all that is below a path."""
+        for key in [key for key in self if key.startswith(dir_prefix(path))]:
+            del self[key]
+
+    def rename(self, src_path: str, dst_path: str) -> None:
+        """Move all that is below a path."""
+        rename(self, src_path, dst_path)
+
+
+Store = BaseStore
+BaseStore.register(Format2Store)
+
+
+def normalize_store_arg(
+    store: Any, storage_options: dict[str, Any] | None = None, mode: str = "r", *, zarr_version: int | None = None
+) -> Any:
+    """A store of whatever names one: a path, a URL, a mapping; None is a new store in memory.
+
+    Examples
+    --------
+    >>> type(normalize_store_arg({})).__name__
+    'KVStore'
+    """
+    if store is None:
+        return MemoryStore()
+    if isinstance(store, os.PathLike):
+        store = os.fspath(store)
+    if isinstance(store, str):
+        if "://" in store or "::" in store:
+            return FSStore(store, mode=mode, **(storage_options or {}))
+        return ZipStore(store, mode=mode) if store.endswith(".zip") else DirectoryStore(store)
+    if isinstance(store, CurrentStore):
+        return store if isinstance(store, MutableMapping) else Format2Store(store)
+    return store if isinstance(store, BaseStore) else KVStore(store)
+
+
+def _mapping(store: Any) -> Any:
+    """A store as a mapping."""
+    return store if isinstance(store, MutableMapping) else normalize_store_arg(store, mode="a")
+
+
+def contains_array(store: Any, path: str | None = None) -> bool:
+    """Whether there is an array of format 2.
+
+    Examples
+    --------
+    >>> contains_array({".zarray": b"{}"}), contains_array({}, "a")
+    (True, False)
+    """
+    return dir_prefix(normalize_path(path)) + array_meta_key in _mapping(store)
+
+
+def contains_group(store: Any, path: str | None = None, explicit_only: bool = True) -> bool:
+    """Whether there is a group of format 2."""
+    return dir_prefix(normalize_path(path)) + group_meta_key in _mapping(store)
+
+
+def listdir(store: Any, path: str | None = None) -> list[str]:
+    """The names directly below a path.
+
+    Examples
+    --------
+    >>> listdir({"a/b": b"", "a/c/d": b"", "e": b""}, "a")
+    ['b', 'c']
+    """
+    where = normalize_path(path)
+    prefix = dir_prefix(where)
+    return sorted(child_names([key for key in _mapping(store) if key.startswith(prefix)], where))
+
+
+def getsize(store: Any, path: str | None = None) -> int:
+    """The bytes of the values directly at and below a path.
+
+    Examples
+    --------
+    >>> getsize({"a/b": b"12", "a/c/d": b"345"}, "a")
+    2
+    """
+    where, values = normalize_path(path), _mapping(store)
+    if where and where in values:
+        return len(values[where])
+    prefix = dir_prefix(where)
+    return sum(len(values[key]) for key in _direct(values, prefix))
+
+
+def _direct(values: Any, prefix: str) -> Iterator[str]:
+    return (key for key in list(values) if key.startswith(prefix) and "/" not in key[len(prefix) :])
+
+
+def rmdir(store: Any, path: str | None = None) -> None:
+    """Remove all that is below a path."""
+    values, prefix = _mapping(store), dir_prefix(normalize_path(path))
+    for key in [key for key in values if key.startswith(prefix)]:
+        del values[key]
+
+
+def rename(store: Any, src_path: str, dst_path: str) -> None:
+    """Move all that is at and below a path.
+
+    Examples
+    --------
+    >>> values = {"a/b": b"1"}
+    >>> rename(values, "a", "c")
+    >>> values
+    {'c/b': b'1'}
+    """
+    values, source, target = _mapping(store), normalize_path(src_path), normalize_path(dst_path)
+    for key in [key for key in values if key == source or key.startswith(dir_prefix(source))]:
+        values[target + key[len(source) :]] = values[key]
+        del values[key]
+
+
+def init_array(store: Any, shape: Any, *args: Any, path: str | None = None, **kwargs: Any) -> None:
+    """Make an array of format 2; parameters as those of :func:`zarr.create`.
+
+    Parameters
+    ----------
+    store : a store or a mapping
+    shape : int or tuple of int
+    *args
+        ``chunks``, ``dtype``, ``compressor``, ``fill_value``, ``order``, ``overwrite``.
+    path : str, optional
+    **kwargs
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        There is a node already.
+
+    Examples
+    --------
+    >>> values = {}
+    >>> init_array(values, 4, dtype="i4")
+    >>> contains_array(values)
+    True
+    """
+    names = ("chunks", "dtype", "compressor", "fill_value", "order", "overwrite")
+    kwargs.update(zip(names, args, strict=False))
+    create(shape, store=normalize_store_arg(store, mode="a"), path=path, zarr_format=2, **kwargs)
+
+
+def init_group(store: Any, overwrite: bool = False, path: str | None = None, chunk_store: Any = None) -> None:
+    """Make a group of format 2.
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        There is a node already.
+
+    Examples
+    --------
+    >>> values = {}
+    >>> init_group(values)
+    >>> contains_group(values)
+    True
+    """
+    create_group(normalize_store_arg(store, mode="a"), path=path, overwrite=overwrite, zarr_format=2)
+
+
+def atexit_rmtree(path: str, isdir: Any = os.path.isdir, rmtree: Any = shutil.rmtree) -> None:
+    """Remove a folder; given to :mod:`atexit`."""
+    if isdir(path):
+        rmtree(path)
+
+
+def atexit_rmglob(path: str) -> None:
+    """Remove all that a pattern matches; given to :mod:`atexit`."""
+    for found in glob.glob(path):
+        if os.path.isdir(found):
+            shutil.rmtree(found)
+        elif os.path.isfile(found):
+            os.remove(found)
+
+
+__all__ = [
+    "BaseStore",
+    "DictStore",
+    "Store",
+    "array_meta_key",
+    "atexit_rmglob",
+    "atexit_rmtree",
+    "attrs_key",
+    "contains_array",
+    "contains_group",
+    "default_compressor",
+    "getsize",
+    "group_meta_key",
+    "init_array",
+    "init_group",
+    "listdir",
+    "normalize_storage_path",
+    "normalize_store_arg",
+    "rename",
+    "rmdir",
+]
