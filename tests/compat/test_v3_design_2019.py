@@ -374,6 +374,7 @@ def test_migration_by_command(tmp_path: Path) -> None:
     from zarr._cli.cli import main
 
     zarr.draft3.create(tmp_path / "old").create_array("x", data=DATA, chunks=(5, 2))
+    assert main(["migrate", "v3", str(tmp_path / "old"), str(tmp_path / "new"), "--overwrite"]) == 1
     assert main(["migrate", "v3", str(tmp_path / "old"), str(tmp_path / "new")]) == 0
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "new", path="x", mode="r")[:], DATA)
 

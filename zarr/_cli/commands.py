@@ -66,6 +66,8 @@ def migrate(
     source = _place(input_store, writes=output_store is None)
     target = source if output_store is None else _place(output_store)
     if is_draft3(source):
+        if overwrite or force or remove_v2_metadata:
+            raise ValueError("overwrite, force and remove-v2-metadata are for hierarchies of format 2, not for drafts")
         migrate_draft3(source, None if output_store is None else target, dry_run=dry_run)
         return
     if overwrite:

@@ -14,12 +14,12 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 import zarr_core
 from zarr.errors import FileInPlaceError, FolderInPlaceError, NotAValueError
-from zarr.storage.keys import METADATA_NAMES, RESERVED_NAMES, is_partial, partial_owner
+from zarr.storage.keys import METADATA_NAMES, is_partial, partial_owner
 
 WINDOWS: Final = sys.platform == "win32"
 _READ_FLAGS: Final = (
@@ -440,60 +440,6 @@ REPLACED: Final = ".replaced"
 
 SWEEP_AFTER_SECONDS: float = 0.0
 """How old a dead process's leftover must be before it is removed; raise it for folders that several machines write."""
-
-
-# Listing
-
-
-def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
-    """The entries of a directory that belong to values; none where there is no such directory.
-
-    Partial files, lock files and journals are left out; with ``clean``, those partial files are removed that nobody
-    writes any more.
-    """
-    try:
-        entries = os.scandir(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    with entries:
-        for entry in entries:
-            if is_partial(entry.name):
-                if clean:
-                    sweep(entry.path)
-            elif entry.name not in RESERVED_NAMES:
-                yield entry
-
-
-def lies_inside(path: str, root: str) -> bool:
-    """Whether a path, with all its symbolic links followed, lies in a folder, whose own links are followed already."""
-    return f"{os.path.realpath(path)}/".startswith(f"{root.rstrip('/')}/")
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads in a circle
-        return False
-
-
-def walk(path: str, prefix: str, *, clean: bool, above: tuple[Any, ...] = (), inside: str = "") -> Iterator[str]:
-    """All files under a directory, as keys that begin with ``prefix``. A link to a directory above is not followed.
-
-    With ``inside``, a folder whose links are followed already, neither is a link that leads out of that folder.
-    """
-    for entry in scan(path, clean=clean):
-        if inside and entry.is_symlink() and not lies_inside(entry.path, inside):
-            continue
-        if not _is_folder(entry):
-            yield prefix + entry.name
-            continue
-        here = above
-        if entry.is_symlink():
-            target = os.path.realpath(entry.path)
-            if target in above or lies_inside(path, target):
-                continue
-            here = (*above, target)
-        yield from walk(entry.path, f"{prefix}{entry.name}/", clean=clean, above=here, inside=inside)
 
 
 def move_file(source: str, target: str) -> None:

@@ -18,17 +18,15 @@ from zarr.abc.store import BulkAccess, SyncStore
 from zarr.abc.store_changes import names_to_move
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
+from zarr.storage.file_listing import lies_inside, scan, walk
 from zarr.storage.file_splice import splice_file
 from zarr.storage.files import (
     file_stamp,
-    lies_inside,
     move_file,
     not_regular,
     read_file,
     remove_tree,
-    scan,
     sweep_beside,
-    walk,
     write_file,
 )
 from zarr.storage.keys import LOCKS_FOLDER, RESERVED_NAMES, check_key, is_partial

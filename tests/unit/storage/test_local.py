@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,17 @@ def test_delete_of_a_linked_folder_leaves_what_it_points_to(store: LocalStore, t
 
 
 @posix
+def test_folders_may_lie_deeper_than_functions_may_call_each_other(store: LocalStore, tmp_path: Path) -> None:
+    deep = "/".join("d" * 90)
+    store.set_sync(f"{deep}/x", Buffer.from_bytes(b"1"))
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(len(traceback.extract_stack()) + 60)
+        assert list(store.list_sync()) == [f"{deep}/x"]
+    finally:
+        sys.setrecursionlimit(limit)
+
+
 def test_links_in_a_circle_end_the_listing(store: LocalStore) -> None:
     store.set_sync("a/b", B(b"1"))
     os.symlink(store.root, store.root / "a" / "up")
