@@ -18,7 +18,8 @@ from zarr.errors import ContainsArrayError
 WORKERS = 3
 PROCESS = {"locking": "process"}
 METHODS = ["spawn", *(["fork"] if hasattr(os, "fork") and sys.platform != "darwin" else [])]
-PAIRS = [("spawn", "local"), *(("fork", kind) for kind in SHARED_KINDS if "fork" in METHODS)]
+SPAWN = pytest.param("spawn", "local", marks=pytest.mark.slow)  # each process imports all anew
+PAIRS = [SPAWN, *(("fork", kind) for kind in SHARED_KINDS if "fork" in METHODS)]
 
 
 def run_processes(method: str, work: Any, *arguments: Any) -> None:

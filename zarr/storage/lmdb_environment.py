@@ -20,6 +20,8 @@ INITIAL_MAP_BYTES: Final = 1 << 28
 SMALLEST_BYTES: Final = 8192
 """A file of fewer bytes is none yet: who made it died, or had no room, before its two first pages were written."""
 
+_FAILED_COMMIT: Final = (os.strerror(errno.EIO), os.strerror(errno.EINTR), "MDB_PANIC")
+
 MAX_READERS: Final = 1024
 
 FORK_WAIT_SECONDS: Final = 5.0
@@ -91,8 +93,9 @@ class Environment:
             try:
                 return self._lmdb.open(self.path, **{**self._options, **options, **changes})
             except self._lmdb.Error as error:
-                # The last user of the environment has let go of it, and it is just being closed.
-                if "already open" not in str(error) or time.monotonic() > deadline:
+                # The last user of the environment has let go of it, and it is just being closed; or a signal came.
+                passing = "already open" in str(error) or os.strerror(errno.EINTR) in str(error)
+                if not passing or time.monotonic() > deadline:
                     raise
                 time.sleep(0.001)
 
@@ -195,7 +198,7 @@ class Environment:
                 except self._lmdb.MapFullError:
                     self._resize(size)
                 except self._lmdb.Error as error:
-                    if tried or not (os.strerror(errno.EIO) in str(error) or "MDB_PANIC" in str(error)):
+                    if tried or not any(sign in str(error) for sign in _FAILED_COMMIT):
                         raise
                     tried = True
                     self._reopen()

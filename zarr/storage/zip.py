@@ -216,28 +216,26 @@ class ZipStore(SyncStore):
         return None if data is None else prototype.buffer.from_bytes(data)
 
     def _read(self, key: str, byte_range: ByteRequest | None = None) -> bytes | None:
-        self._archive.open()
-        entry = self._archive.entries.get(key)
-        if entry is None:
+        archive = self._archive.current()
+        found = archive.find(key)
+        if found is None:
             check_key(key)
             return None
-        return self._archive.read(entry, None if byte_range is None else bounds_of(byte_range, entry.size))
+        handle, entry = found
+        return archive.read(handle, entry, None if byte_range is None else bounds_of(byte_range, entry.size))
 
     def _keys(self) -> list[str]:
-        self._archive.open()
-        return list(self._archive.entries)
+        return list(self._archive.current().entries)
 
     def exists_sync(self, key: str) -> bool:
         """Whether the key has a value."""
         check_key(key)
-        self._archive.open()
-        return key in self._archive.entries
+        return key in self._archive.current().entries
 
     def getsize_sync(self, key: str) -> int:
         """How many bytes the key holds; FileNotFoundError where there is no such key."""
         check_key(key)
-        self._archive.open()
-        entry = self._archive.entries.get(key)
+        entry = self._archive.current().entries.get(key)
         if entry is None:
             raise FileNotFoundError(key)
         return entry.size
@@ -283,7 +281,6 @@ class ZipStore(SyncStore):
         """Remove the key, if it is there."""
         self._check_writable()
         check_key(key)
-        self._archive.open()
         self._archive.remove([key])
 
     def delete_dir_sync(self, prefix: str) -> None:

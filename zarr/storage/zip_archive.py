@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import dataclasses
 import io
 import os
 import shutil
-import threading
 import time
 import weakref
 import zlib
@@ -17,7 +15,7 @@ from typing import IO, Any, Final, Literal
 
 from zarr.storage.files import partial_name, sync_directory
 from zarr.storage.keys import check_key
-from zarr.storage.zip_forks import watch
+from zarr.storage.zip_forks import place_of, watch
 from zarr.storage.zip_format import (
     END_SIZE,
     HEADER_SIZES,
@@ -29,15 +27,15 @@ from zarr.storage.zip_format import (
     decompress,
     directory_bytes,
     local_header,
+    raw_name,
     read_directory,
 )
 from zarr.storage.zip_handle import Handle
+from zarr.storage.zip_turns import WRITERS, SharedFile, commit_others
 
 ZipMode = Literal["r", "w", "x", "a"]
 _COMPACT_ABOVE_BYTES: Final = 1 << 20
-
-_WRITERS: weakref.WeakSet[Archive]
-
+_LONGEST_NAME: Final = 0xFFFF
 
 def _dos_time() -> tuple[int, int]:
     now = time.localtime()
@@ -49,7 +47,7 @@ class _ChangedError(Exception):
     """The archive changed while it was copied."""
 
 
-class Archive:
+class Archive(SharedFile):
     """A zip file and what is known of it; shared by the stores over it.
 
     Nothing is opened before it is needed. Values that are set are in the file at once, but named by its directory only
@@ -68,7 +66,7 @@ class Archive:
         self._prepare()
 
     def _prepare(self) -> None:
-        self.lock = threading.RLock()
+        self._place = place_of(self.path)
         watch(self)
         self.entries: dict[str, Entry] = {}
         self._handle: Handle | None = None
@@ -78,11 +76,13 @@ class Archive:
         self._new = False
         self._end = 0
         self._changes = 0
+        self._swaps = 0
+        self._version = 0
         self._pid = os.getpid()
 
     def renew_locks(self) -> None:
         """Make new locks; for a forked child."""
-        self.lock = threading.RLock()
+        self._place = place_of(self.path)
         if self._handle is not None:
             self._handle.renew_lock()
 
@@ -132,51 +132,55 @@ class Archive:
             os.makedirs(directory or ".", exist_ok=True)
             self._temporary = os.path.join(directory, partial_name(name))
             self._handle = Handle(io.FileIO(self._temporary, "xb+"), owned=True)
+            self._handle.claim()
         self.entries, self._end, self._writable, self._dirty = {}, 0, True, True
         self._new = self.path is not None
-        _WRITERS.add(self)
+        self._pid = os.getpid()
+        WRITERS.add(self)
 
     def _open_existing(self) -> None:
         if self.path is not None:
-            _commit_others(self)
+            commit_others(self)
             if self.mode == "a" and not os.path.exists(self.path):
                 self._start_new()
                 return
-            self._handle = Handle(io.FileIO(self.path, "rb"), owned=True)
+            handle = Handle(io.FileIO(self.path, "rb"), owned=True)
         else:
             assert self.file is not None
-            self._handle = Handle(_reusable(self.file), owned=False)
-        size = self._handle.size()
+            handle = Handle(_reusable(self.file), owned=False)
         try:
-            self.entries, self._end = read_directory(self._handle.read_at, size) if size else ({}, 0)
-        except ZipFormatError as error:
-            self.close_file()
-            raise ZipFormatError(f"{self.path or self.file}: {error}") from error
-        if not size and self.mode == "r":
-            self.close_file()
-            raise ZipFormatError(f"{self.path or self.file}: the file is empty")
-        self.entries = {name: entry for name, entry in self.entries.items() if _is_key(name)}
+            self._read_directory(handle)
+        except BaseException:
+            handle.close()
+            raise
+        self._handle = handle  # last: who finds it open may go by the entries
 
-    def _make_writable(self) -> Handle:
-        """Get ready to add entries behind the last directory; what an earlier crash left there is cut off."""
-        handle = self.handle
-        if not self._writable:
-            if self.mode == "r":
-                raise ValueError("the zip file was opened to be read only")
-            if self.path is not None:
-                handle = Handle(io.FileIO(self.path, "rb+"), owned=True)
-                self._handle = handle
-            if handle.size() > self._end:
-                handle.truncate(self._end)
-            self._writable = True
-            _WRITERS.add(self)
-        return handle
+    def _read_directory(self, handle: Handle) -> None:
+        """Learn what is in the file."""
+        self._version = self._place.version
+        size = handle.size()
+        try:
+            if not size and self.mode == "r":
+                raise ZipFormatError("the file is empty")
+            entries, self._end = read_directory(handle.read_at, size) if size else ({}, 0)
+        except ZipFormatError as error:
+            raise ZipFormatError(f"{self.path or self.file}: {error}") from error
+        self.entries = {name: entry for name, entry in entries.items() if _is_key(name)}
 
     # Values
 
-    def read(self, entry: Entry, bounds: tuple[int, int] | None = None) -> bytes:
-        """The value of an entry, or a part of it; the checksum of a whole value is looked at."""
+    def find(self, key: str) -> tuple[Handle, Entry] | None:
+        """The entry of a key, and the very file in which it lies; None where there is no such key."""
+        swaps = self._swaps
         handle = self.handle
+        entry = self.entries.get(key)
+        if swaps % 2 or swaps != self._swaps:  # another file may have taken its place between the two
+            with self.lock:
+                handle, entry = self.handle, self.entries.get(key)
+        return None if entry is None else (handle, entry)
+
+    def read(self, handle: Handle, entry: Entry, bounds: tuple[int, int] | None = None) -> bytes:
+        """The value of an entry, or a part of it; the checksum of a whole value is looked at."""
         try:
             start = data_offset(handle.read_at, entry)
             if bounds is not None and entry.method == STORED:
@@ -187,7 +191,17 @@ class Archive:
         return data if bounds is None else data[bounds[0] : bounds[1]]
 
     def write(self, key: str, data: bytes) -> None:
-        """Add a value; it takes the place of what had its key before."""
+        """Add a value; it takes the place of what had its key before.
+
+        Raises
+        ------
+        ValueError
+            If the key is longer than an archive has room for.
+        BlockingIOError
+            If another process adds to the file.
+        """
+        if len(key) > _LONGEST_NAME // 4 and len(key.encode()) > _LONGEST_NAME:
+            raise ValueError(f"a key of {len(key)} characters: names in a zip archive have up to {_LONGEST_NAME} bytes")
         stored = compress(data, self.method)
         entry = Entry(key, self.method, zlib.crc32(data), len(stored), len(data), 0, date_time=_dos_time())
         payload = local_header(entry) + stored
@@ -222,7 +236,8 @@ class Archive:
     def remove(self, keys: Iterable[str]) -> None:
         """Take values out; keys that are not there are no error."""
         with self.lock:
-            present = [key for key in keys if key in self.entries]
+            entries = self.current().entries
+            present = [key for key in keys if key in entries]
             if present:
                 self._make_writable()
                 for key in present:
@@ -234,7 +249,7 @@ class Archive:
     def all_or_nothing(self) -> Iterator[None]:
         """Changes that are taken back together where one of them fails; what they wrote is never named then."""
         with self.lock:
-            self.open()
+            self._make_writable()
             before = self.entries
             self.entries = dict(before)
             try:
@@ -266,6 +281,7 @@ class Archive:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
             shutil.move(self.path, path)
             self.path = path
+            self._place = place_of(path)
 
     # Committing
 
@@ -300,15 +316,20 @@ class Archive:
             return
         if self.mode == "x" and os.path.exists(self.path):
             raise FileExistsError(f"{self.path} was made by somebody else in the meantime")
+        self._have_others_hand_over()
         os.replace(self._temporary, self.path)
         if self.fsync:
             sync_directory(os.path.dirname(self.path) or ".")
         self._temporary = None
         self.mode = "a"
+        self._place.writer = weakref.ref(self)
+        self._place.version += 1
+        self._version = self._place.version
 
     def _dead_bytes(self) -> int:
         """What belongs neither to an entry nor to the last directory."""
-        headers = sum(entry.stored_size + 2 * len(entry.name.encode()) for entry in self.entries.values())
+        # A list: a finalizer may add an entry meanwhile.
+        headers = sum([entry.stored_size + 2 * len(raw_name(entry)) for entry in list(self.entries.values())])
         return self._end - headers - HEADER_SIZES * len(self.entries) - END_SIZE
 
     def _worth_compacting(self) -> bool:
@@ -326,11 +347,13 @@ class Archive:
             self.commit()
             source = self._make_writable()
             if self.path is None:
-                self._compact_in_memory(source)
+                with self._swapping():
+                    self._compact_in_memory(source)
                 return
             directory, name = os.path.split(self.path)
             temporary = os.path.join(directory, partial_name(name))
             target = Handle(io.FileIO(temporary, "xb+"), owned=True)
+            target.claim()
             try:
                 changes = self._changes
                 entries, end = _copy_entries(source, target, list(self.entries.values()))
@@ -352,7 +375,8 @@ class Archive:
                     os.unlink(temporary)
                 raise
             # Readers in other threads may still use the old file: it is closed when the last of them lets go.
-            self._handle, self.entries, self._end = target, entries, end + len(tail)
+            with self._swapping():
+                self._handle, self.entries, self._end = target, entries, end + len(tail)
 
     def _compact_in_memory(self, handle: Handle) -> None:
         spare = Handle(io.BytesIO(), owned=False)
@@ -379,8 +403,10 @@ class Archive:
         """Close the file without committing."""
         with self.lock:
             handle, self._handle = self._handle, None
+            if self._writable:
+                self._place.version += 1
             self._writable = self._dirty = self._new = False
-            _WRITERS.discard(self)
+            WRITERS.discard(self)
             if handle is not None:
                 handle.close()
             if self._temporary is not None and self._pid == os.getpid():
@@ -426,27 +452,3 @@ def _copy_entries(source: Handle, target: Handle, entries: Iterable[Entry]) -> t
         copied[new.name] = new
         end += len(data)
     return copied, end
-
-
-_WRITERS = weakref.WeakSet()
-
-
-def _writers() -> Iterator[Archive]:
-    yield from list(_WRITERS)
-
-
-def _commit_others(archive: Archive) -> None:
-    """Commit what other stores of this process have added to the same file, so that it is seen."""
-    if archive.path is None:
-        return
-    place = os.path.realpath(archive.path)
-    for other in _writers():
-        if other is not archive and other.path is not None and os.path.realpath(other.path) == place:
-            other.commit()
-
-
-@atexit.register
-def _close_all() -> None:
-    for archive in _writers():
-        with contextlib.suppress(OSError, ValueError):
-            archive.close()

@@ -1,11 +1,11 @@
-"""Zip files over forks: a child never finds a lock that a thread of its parent held."""
+"""What archives over one file share; and forks: a child never finds a lock that a thread of its parent held."""
 
 from __future__ import annotations
 
 import os
 import threading
 import weakref
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 FORK_WAIT_SECONDS: Final = 5.0
 """How long a fork waits for what is under way in one archive."""
@@ -14,13 +14,42 @@ FORK_WAIT_SECONDS: Final = 5.0
 class Locked(Protocol):
     """An archive, as far as forks are concerned."""
 
-    lock: threading.RLock
+    @property
+    def lock(self) -> Any: ...
 
     def renew_locks(self) -> None: ...
 
 
+class Place:
+    """What all archives over one file of this process have in common.
+
+    They have one lock, so that two of them can see to each other without waiting for each other in a circle. One of
+    them adds to the file, and the others read what it has added through it.
+    """
+
+    def __init__(self) -> None:
+        self.lock: Any = threading.RLock()
+        self.writer: weakref.ref[Any] | None = None
+        self.version = 0
+        """Counts how often somebody has stopped adding to the file."""
+
+
+_guard = threading.RLock()
+_places: weakref.WeakValueDictionary[str, Place] = weakref.WeakValueDictionary()
 _archives: weakref.WeakSet[Locked] = weakref.WeakSet()
 _held: list[Locked] = []
+
+
+def place_of(path: str | None) -> Place:
+    """What is known of a file, the same object for all who open it; one of its own for what has no path."""
+    if path is None:
+        return Place()
+    name = os.path.realpath(path)
+    with _guard:
+        place = _places.get(name)
+        if place is None:
+            place = _places[name] = Place()
+        return place
 
 
 def watch(archive: Locked) -> None:
@@ -38,6 +67,9 @@ def _let_go_all() -> None:
 
 
 def _renew_all() -> None:
+    global _guard
+    _guard = threading.RLock()
+    _places.clear()
     _held.clear()
     for archive in list(_archives):
         archive.renew_locks()

@@ -58,12 +58,17 @@ class Entry:
     date_time: tuple[int, int] = (0, 33)
 
 
+def raw_name(entry: Entry) -> bytes:
+    """The name of an entry as its headers have it: who adds to somebody else's archive leaves its names alone."""
+    return entry.name.encode("utf-8" if entry.flags & _UTF8_FLAG else "cp437", "surrogateescape")
+
+
 # Writing
 
 
 def local_header(entry: Entry) -> bytes:
     """The header that stands before the data of an entry."""
-    name = entry.name.encode()
+    name = raw_name(entry)
     extra = b""
     stored_size, size = entry.stored_size, entry.size
     if max(stored_size, size) >= _LIMIT32:
@@ -81,7 +86,7 @@ def local_header(entry: Entry) -> bytes:
 
 
 def _central_header(entry: Entry) -> bytes:
-    name = entry.name.encode()
+    name = raw_name(entry)
     large = [value for value in (entry.size, entry.stored_size, entry.header_offset) if value >= _LIMIT32]
     extra = struct.pack(f"<2H{len(large)}Q", 1, 8 * len(large), *large) if large else b""
     version = 45 if extra else 20

@@ -5,7 +5,14 @@ from __future__ import annotations
 import io
 import os
 import threading
+from types import ModuleType
 from typing import IO, Final
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None
 
 _HAS_PREAD: Final = hasattr(os, "pread")
 
@@ -16,11 +23,41 @@ class Handle:
     def __init__(self, file: IO[bytes] | io.FileIO, *, owned: bool) -> None:
         self._file = file
         self._owned = owned
+        self._claimed_by = -1
         self._lock = threading.RLock()
         self._fd = file.fileno() if owned and _HAS_PREAD else -1
         # What cannot go back can still be written from front to back; and some readers fail at the end of the file.
         self._seekable = file.seekable() if isinstance(file, io.IOBase) else True
         self._limit = None if isinstance(file, io.IOBase) else self.size()
+
+    def claim(self) -> bool:
+        """Keep other processes from adding to the file until it is closed; False where one of them does."""
+        if fcntl is None or not self._owned:
+            return True
+        try:
+            fcntl.flock(self._file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # a file system without locks
+            return True
+        self._claimed_by = os.getpid()
+        return True
+
+    def let_go(self) -> None:
+        """End :meth:`claim`; not in a forked child, which shares the claim of its parent."""
+        if fcntl is not None and self._claimed_by == os.getpid():
+            fcntl.flock(self._file.fileno(), fcntl.LOCK_UN)
+            self._claimed_by = -1
+
+    def is_file_of(self, other: Handle) -> bool:
+        """Whether two handles are of one file; False where that cannot be told."""
+        if not (self._owned and other._owned):
+            return False
+        return os.path.samestat(os.fstat(self._file.fileno()), os.fstat(other._file.fileno()))
+
+    def is_at(self, path: str) -> bool:
+        """Whether the file still has its name."""
+        return os.path.samestat(os.fstat(self._file.fileno()), os.stat(path))
 
     def renew_lock(self) -> None:
         """Make a new lock; for a forked child."""
@@ -78,4 +115,5 @@ class Handle:
     def close(self) -> None:
         """Close the file, if it was opened here."""
         if self._owned:
+            self.let_go()
             self._file.close()

@@ -1,0 +1,202 @@
+"""Several who open one zip archive lose nothing of each other, and nothing that was there is cut off."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import threading
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from tests.trust.together import rounds, run_together
+from zarr.buffer.cpu import Buffer
+from zarr.storage import ZipStore
+from zarr.storage.zip_format import END_SIGNATURE
+
+forks = pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darwin", reason="forks")
+
+
+def put(store: ZipStore, key: str, value: bytes) -> None:
+    store.set_sync(key, Buffer.from_bytes(value))
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_stores_over_one_file_take_turns(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with ZipStore(path, mode="w") as store:
+        put(store, "first", b"1")
+    stores = [ZipStore(path, mode="a") for _ in range(3)]
+    for store in stores:
+        assert list(store.list_sync()) == ["first"]
+    for turn in range(4):
+        for number, store in enumerate(stores):
+            put(store, f"{number}/{turn}", bytes([number, turn]) * 50)
+            assert all(other.get_sync(f"{number}/{turn}") is not None for other in stores)
+    for store in stores:
+        store.close()
+    assert contents(path) == {"first": b"1", **{f"{n}/{t}": bytes([n, t]) * 50 for n in range(3) for t in range(4)}}
+
+
+def test_threads_with_stores_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    zarr.create_array(ZipStore(path, mode="w"), name="x", shape=(4, 64), chunks=(4, 8), dtype="i4").store.close()
+    turns = rounds(5, 50)
+
+    def write(row: int) -> None:
+        array = zarr.open_array(ZipStore(path, mode="a"), path="x", mode="r+")
+        for turn in range(turns):
+            array[row, turn % 64] = turn + 1
+            assert array[row, turn % 64] == turn + 1
+        array.store.close()
+
+    run_together([lambda row=row: write(row) for row in range(4)])
+    found = zarr.open_array(ZipStore(path), path="x", mode="r")[...]
+    expected = np.zeros(64, "i4")
+    for turn in range(turns):
+        expected[turn % 64] = turn + 1
+    assert (found == expected).all()
+
+
+def add_or_be_refused(path: Path, key: str, answers: Any) -> None:
+    try:
+        with ZipStore(path, mode="a") as store:
+            put(store, key, b"theirs")
+    except BlockingIOError as error:
+        answers.put(str(error))
+    else:
+        answers.put("done")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks of whole files")
+@pytest.mark.slow
+def test_another_process_is_kept_out_while_one_adds(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    context = multiprocessing.get_context("spawn")
+    answers = context.Queue()
+    with ZipStore(path, mode="w") as store:
+        put(store, "a", b"1")
+    store = ZipStore(path, mode="a")
+    put(store, "b", b"2")
+    for key, expected in (("c", "another process"), ("d", "done")):
+        process = context.Process(target=add_or_be_refused, args=(path, key, answers))
+        process.start()
+        assert expected in answers.get(timeout=60)
+        process.join(60)
+        store.close()
+    assert contents(path) == {"a": b"1", "b": b"2", "d": b"theirs"}
+
+
+@forks
+@pytest.mark.parametrize("mode", ["w", "a"])
+def test_a_forked_child_does_not_write_into_its_parents_file(mode: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with ZipStore(path, mode="w") as store:
+        put(store, "old", b"0")
+    store = ZipStore(path, mode=mode)
+    put(store, "a", b"1" * 100)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            if store.get_sync("a").to_bytes() == b"1" * 100:
+                put(store, "b", b"child" * 50)
+        except BlockingIOError:
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    put(store, "c", b"3" * 100)
+    store.close()
+    expected = {"old": b"0"} if mode == "a" else {}
+    assert contents(path) == {**expected, "a": b"1" * 100, "c": b"3" * 100}
+
+
+def test_a_damaged_directory_is_not_cut_off(tmp_path: Path) -> None:
+    """What it named can still be brought back by other means."""
+    path = tmp_path / "a.zip"
+    with ZipStore(path, mode="w") as store:
+        put(store, "a", b"1")
+    with ZipStore(path, mode="a") as store:
+        put(store, "b", b"precious" * 100)
+    data = bytearray(path.read_bytes())
+    place = data.rindex(b"PK\1\2")
+    data[place] ^= 1
+    path.write_bytes(data)
+    with ZipStore(path, mode="a") as store:
+        assert list(store.list_sync()) == ["a"]
+        put(store, "c", b"3")
+    assert path.read_bytes()[: len(data)] == data
+    assert contents(path) == {"a": b"1", "c": b"3"}
+
+
+def test_what_a_dead_writer_left_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with ZipStore(path, mode="w") as store:
+        put(store, "a", b"1")
+    size = path.stat().st_size
+    path.write_bytes(path.read_bytes() + b"PK\3\4 half of a value")
+    with ZipStore(path, mode="a") as store:
+        put(store, "b", b"2")
+    assert contents(path) == {"a": b"1", "b": b"2"}
+    assert path.read_bytes().index(b"PK\3\4", size) == size
+    assert path.read_bytes().count(END_SIGNATURE) == 2
+
+
+def test_names_of_others_stay_as_they_are(tmp_path: Path) -> None:
+    """Some are in the character set of DOS, some in none."""
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("cafe", b"1")
+        archive.writestr("plain", b"2")
+    path.write_bytes(path.read_bytes().replace(b"cafe", b"caf\x82"))
+    for number in range(2):
+        with ZipStore(path, mode="a") as store:
+            put(store, f"{number}", b"3")
+            assert store.get_sync("caf\u00e9").to_bytes() == b"1"
+    assert contents(path) == {"caf\u00e9": b"1", "plain": b"2", "0": b"3", "1": b"3"}
+
+
+def test_a_name_that_is_too_long(tmp_path: Path) -> None:
+    with ZipStore(tmp_path / "a.zip", mode="w") as store:
+        with pytest.raises(ValueError, match="65535"):
+            put(store, "\u00e9" * 40000, b"1")
+        put(store, "a" * 65535, b"1")
+    assert list(contents(tmp_path / "a.zip")) == ["a" * 65535]
+
+
+def test_readers_while_the_archive_is_compacted(tmp_path: Path) -> None:
+    """Places in the old file are never looked up in the new one."""
+    store = ZipStore(tmp_path / "a.zip", mode="w")
+    keys = [f"{number}" for number in range(40)]
+    done = threading.Event()
+
+    def write() -> None:
+        try:
+            for _ in range(rounds(15, 300)):
+                for key in keys[::3]:
+                    put(store, key, key.encode() * 40)
+                store.compact()
+        finally:
+            done.set()
+
+    def read() -> None:
+        while not done.is_set():
+            for key in keys:
+                assert store.get_sync(key).to_bytes() == key.encode() * 40
+                assert store.getsize_sync(key) == 40 * len(key)
+
+    for key in keys:
+        put(store, key, key.encode() * 40)
+    run_together([write, read, read])
+    store.close()
