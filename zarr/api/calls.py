@@ -283,6 +283,9 @@ def _open_array_steps(
 
 
 def _config_of(config: Any, creation: Mapping[str, Any]) -> Any:
+    """The configuration of an array that is there, with the old parameters that count for it, too."""
+    if creation:
+        warn_without_effect(creation)
     config = with_synchronizer(config, creation.get("synchronizer"))
     write_empty = creation.get("write_empty_chunks")
     return config if write_empty is None else with_empty_chunks(config, write_empty)
@@ -468,7 +471,7 @@ def saved_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, 
     Raises
     ------
     ValueError
-        If there are none.
+        If there are none, or two have one name.
     TypeError
         If a keyword argument is no array.
     """
@@ -477,4 +480,8 @@ def saved_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, 
     for name, data in kwargs.items():
         if not (hasattr(data, "shape") and hasattr(data, "dtype")):
             raise TypeError(f"Keyword argument {name!r} must be a numpy or other NDArrayLike array")
-    return {**{f"arr_{i}": data for i, data in enumerate(args)}, **kwargs}
+    unnamed = {f"arr_{i}": data for i, data in enumerate(args)}
+    taken = sorted(unnamed.keys() & kwargs)
+    if taken:
+        raise ValueError(f"the arrays without a name are called {', '.join(taken)} already: choose other names")
+    return {**unnamed, **kwargs}

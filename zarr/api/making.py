@@ -86,6 +86,7 @@ def create(
         Of format 2; in format 3 another name of the bytes-to-bytes codecs.
     fill_value : scalar, optional
     order : "C" or "F", optional
+        Of format 2: how elements lie in a chunk. How arrays lie in memory is for ``config`` to say, in both.
     store : StoreLike
         A path, a URL, a store, a mapping; None is a new store in memory.
     overwrite : bool
@@ -189,6 +190,7 @@ def create_array(
     filters, compressors, serializer : codecs, or "auto"
     fill_value : scalar, optional
     order : "C" or "F", optional
+        Of format 2: how elements lie in a chunk. How arrays lie in memory is for ``config`` to say, in both.
     zarr_format : 2, 3 or None
         None makes the format of the configuration.
     attributes : dict, optional

@@ -168,6 +168,14 @@ def test_parameters_without_effect_say_so(name: str) -> None:
             function(MemoryStore(), **{name: object()})  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("function", ["open", "open_array"])
+def test_nor_are_they_passed_over_where_something_is_there(place: Path, function: str) -> None:
+    with pytest.warns(zarr.errors.ZarrRuntimeWarning, match="chunk_store is not yet implemented"):
+        getattr(zarr, function)(place, path="g/x", mode="r+", chunk_store={})
+    with pytest.warns(zarr.errors.ZarrRuntimeWarning, match="chunk_store is not yet implemented"):
+        zarr.open(place, path="g", mode="r", chunk_store={})
+
+
 def test_unknown_parameters_are_refused() -> None:
     with pytest.raises(TypeError, match="foo"):
         zarr.open(MemoryStore(), foo=1)

@@ -55,6 +55,8 @@ def test_what_cannot_be_saved() -> None:
         zarr.save({}, [1, 2])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="'a'"):
         zarr.save_group({}, a=[1])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="arr_0 already"):
+        zarr.save_group(MemoryStore(), np.arange(3), arr_0=np.arange(4))
 
 
 def test_save_a_zarr_array() -> None:
