@@ -165,7 +165,7 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
     """
     from numcodecs.registry import codec_registry, get_codec  # compiled, and slow to import
 
-    settings = dict(data)
+    settings: dict[str, object] = {key: whole_number(key, value) for key, value in data.items()}
     name = settings.get("id")
     if not isinstance(name, str):
         raise MetadataValidationError(
@@ -186,6 +186,19 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
 _WHOLE_NUMBERS = frozenset(
     ("level", "clevel", "shuffle", "blocksize", "typesize", "acceleration", "elementsize", "keepbits", "digits")
 )
+
+
+def whole_number(key: str, value: object) -> object:
+    """Return the parameter of a codec, as a number where netCDF-C wrote its digits as text.
+
+    Examples
+    --------
+    >>> whole_number("level", "5"), whole_number("cname", "lz4")
+    (5, 'lz4')
+    """
+    if key in _WHOLE_NUMBERS and isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit():
+        return int(value)
+    return value
 
 
 def check_numcodec_parameters(name: str, settings: Mapping[str, Any]) -> None:
