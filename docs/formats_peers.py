@@ -1,7 +1,8 @@
 """Ask one other library what it reads and writes: ``python formats_peers.py LIBRARY FOLDER``; see formats_table.py.
 
-FOLDER/read holds arrays to read, FOLDER/LIBRARY documents of arrays to write. Prints one JSON object: the version, and
-for each case "r" where the values were read, "w" where they were written without an error.
+FOLDER/read holds arrays to read, FOLDER/LIBRARY documents of arrays to write, FOLDER/layouts.json places of whole
+hierarchies. Prints one JSON object: the version, and for each case "r" where the values were read, "w" where they were
+written without an error; for each layout "r".
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import formats_cases as cases
+import formats_layouts as layouts
 
 
 def name_codecs_of_zarrs() -> None:
@@ -108,6 +110,49 @@ def ask(library: str, opener: Callable[[Path, cases.Case], Any], folder: Path, c
     return "rw"
 
 
+def tensorstore_specs(place: str) -> list[Any]:
+    """All ways to ask tensorstore for the array ``a`` of a hierarchy: which one fits, the user must know."""
+    drivers, path = ("zarr3", "zarr", "n5"), place.removeprefix("file://").removesuffix("|zip:")
+    if place.endswith("|zip:"):
+        return [f"{place}a/|{driver}:" for driver in ("zarr3", "zarr2")]
+    base: dict[str, Any] = {"driver": "file", "path": f"{path}/a/"}
+    if path.endswith(".zip"):
+        base = {"driver": "zip", "base": {"driver": "file", "path": path}, "path": "a/"}
+    return [{"driver": driver, "kvstore": base} for driver in drivers]
+
+
+def reads_layout(library: str, place: Any) -> bool:
+    """Whether a library reads the array ``a`` of a hierarchy, given its path or URL."""
+    if library == "tensorstore":
+        import tensorstore as ts
+
+        for spec in tensorstore_specs(place):
+            try:
+                found = ts.open(spec, open=True).result().read().result()
+            except Exception:
+                continue
+            found = found.T if isinstance(spec, dict) and spec["driver"] == "n5" else found
+            if np.array_equal(found, layouts.VALUES):
+                return True
+        return False
+    zarr_opener(library == "zarrs")
+    import zarr
+
+    try:
+        place = zarr.storage.ZipStore(place, mode="r") if place.endswith(".zip") else place
+        if str(place).endswith((".json", ".parq")):  # by the file system that fsspec has for such tables
+            options = {"fo": place, "remote_protocol": "file", "asynchronous": True}
+            place = zarr.storage.FsspecStore.from_url("reference://", storage_options=options, read_only=True)
+        return np.array_equal(np.asarray(zarr.open_group(place, mode="r")["a"][...]), layouts.VALUES)
+    except Exception:
+        return False
+
+
+def ask_layouts(library: str, places: dict[str, str]) -> dict[str, str]:
+    """The answers about layouts: "r" where the values were read."""
+    return {name: "r" if reads_layout(library, place) else "" for name, place in places.items()}
+
+
 def main(library: str, folder: str) -> None:
     """Ask everything."""
     package = "zarr" if library == "zarr-python" else library
@@ -127,7 +172,9 @@ def main(library: str, folder: str) -> None:
             answers[case.folder] = ""
         child.kill()
         child.join()
-    print(json.dumps({"version": f"{library} {version(package)}", "cases": answers}))
+    places = json.loads((Path(folder) / "layouts.json").read_text())
+    said = {"version": f"{library} {version(package)}", "cases": answers, "layouts": ask_layouts(library, places)}
+    print(json.dumps(said))
 
 
 if __name__ == "__main__":

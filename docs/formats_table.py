@@ -24,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import formats_cases as cases  # noqa: E402
+import formats_layouts as layouts  # noqa: E402
 
 TABLE = HERE / "reference" / "formats.md"
 PEERS = HERE / "reference" / "formats_peers.json"
@@ -37,8 +38,8 @@ back bit for bit. **native** means that chunks go through the compiled core in o
 The other libraries read what this one wrote (`r`), and wrote into an array of the same document what this one then
 read (`w`). Versions: {versions}. They have the packages that
 `ci/peers.sh` installs, so that codecs of other packages (cast_value, pcodec, zfpy) show as `-`; zarrs is asked through
-zarr-python, whose documents and data types are the limit there. Layouts of whole hierarchies (N5, the drafts of
-format 3, kerchunk) are read here; see the tests in `tests/compat`.
+zarr-python, whose documents and data types are the limit there. Whole hierarchies were made on disk and opened by their
+path or URL; of the others, which got a store where they need one, only reading (`r`) was asked.
 """
 
 def open_case(case: cases.Case, store: Any) -> Any:
@@ -64,10 +65,19 @@ def answers_of(case: cases.Case, store: Any = None) -> dict[str, bool | str]:
     return {"read": good, "write": good, "native": native}
 
 
-def ask_peers(python: str, asked: list[cases.Case]) -> dict[str, Any]:
-    """What the other libraries say to some cases: by library its version, and by case "r", "w" or both."""
+def layout_answers() -> dict[str, dict[str, bool]]:
+    """What this library does with whole hierarchies."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = enumerate(layouts.LAYOUTS)
+        return {layout.name: layouts.own_answers(layout, Path(folder) / str(i)) for i, layout in made}
+
+
+def ask_peers(python: str, asked: list[cases.Case], about: list[layouts.Layout] | None = None) -> dict[str, Any]:
+    """What the other libraries say to some cases: by library its version, by case "r", "w" or both, by layout "r"."""
     folder = Path(tempfile.mkdtemp())
     try:
+        places = {layout.name: layout.make(folder / "layouts" / str(i)) for i, layout in enumerate(about or [])}
+        (folder / "layouts.json").write_text(json.dumps(places))
         (folder / "cases.json").write_text(json.dumps(asked))
         for case in asked:
             answers_of(case, LocalStore(folder / "read" / case.folder))
@@ -125,10 +135,16 @@ def table() -> str:
         own = [("yes" if answer[column] else "-") for column in ("read", "write", "native")]
         others = [said[peer]["cases"].get(case.folder) or "-" for peer in PEER_NAMES]
         parts.append(f"| {case.name.replace('|', chr(92) + '|')} | {' | '.join([*own, *others])} |")
+    parts.append(f"\n## {layouts.SECTION}\n\n| | read | write | native | {' | '.join(PEER_NAMES)} |\n|{'---|' * 7}")
+    for name, answer in layout_answers().items():
+        own = [("yes" if answer[column] else "-") for column in ("read", "write", "native")]
+        others = [said[peer].get("layouts", {}).get(name) or "-" for peer in PEER_NAMES]
+        parts.append(f"| {name} | {' | '.join([*own, *others])} |")
     return "\n".join(parts) + "\n"
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["peers"]:
-        PEERS.write_text(json.dumps(ask_peers(sys.argv[2], cases.all_cases()), indent=1, sort_keys=True) + "\n")
+        answers = ask_peers(sys.argv[2], cases.all_cases(), layouts.LAYOUTS)
+        PEERS.write_text(json.dumps(answers, indent=1, sort_keys=True) + "\n")
     TABLE.write_text(table())

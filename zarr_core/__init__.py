@@ -24,6 +24,7 @@ if TYPE_CHECKING or IMPLEMENTATION == "compiled":
     try:
         from zarr_core.bits import pack_bits, round_bits, unpack_bits
         from zarr_core.bulk import ReadJob, WriteJob
+        from zarr_core.casting import cast_numbers
         from zarr_core.chunks import fill, gather, is_filled, scatter
         from zarr_core.decoders import available, decode, decode_blosc_range, decode_prefix, encode
         from zarr_core.documents import put_file, read_file, read_files
@@ -53,6 +54,7 @@ else:
     from zarr_core.reference.arrow import check_arrow, pack_arrow, unpack_arrow
     from zarr_core.reference.bits import pack_bits, round_bits, unpack_bits
     from zarr_core.reference.bulk import ReadJob, WriteJob
+    from zarr_core.reference.casting import cast_numbers
     from zarr_core.reference.chunks import fill, gather, is_filled, scatter
     from zarr_core.reference.decoders import available, decode, decode_blosc_range, decode_prefix, encode
     from zarr_core.reference.documents import put_file, read_file, read_files
@@ -99,6 +101,7 @@ __all__ = [
     "bitunshuffle",
     "build_index",
     "byteswap",
+    "cast_numbers",
     "check_arrow",
     "coalesce_ranges",
     "decode",

@@ -43,6 +43,7 @@ def test_the_table_is_what_the_code_says(formats_table: Any) -> None:
     written = formats_table.TABLE.read_text().splitlines()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        pytest.importorskip("pyarrow", reason="one of the layouts is made of parquet")
         made = formats_table.table().splitlines()
         asked = [(case.name, formats_table.answers_of(case)) for case in formats_table.cases.all_cases()]
         lacking = [name for name, answer in asked if lacks_package(answer)]
@@ -58,6 +59,13 @@ def test_every_case_is_read_and_written(formats_table: Any) -> None:
     assert len(answers) > 150
     wrong = {name: answer for name, answer in answers.items() if not answer["read"] and not lacks_package(answer)}
     assert wrong == {}
+
+
+def test_every_layout_is_read(formats_table: Any) -> None:
+    pytest.importorskip("pyarrow", reason="one of the layouts is made of parquet")
+    answers = formats_table.layout_answers()
+    assert {name for name, answer in answers.items() if not answer["read"]} == set()
+    assert len(answers) == 12
 
 
 def test_every_codec_and_data_type_that_is_registered_has_a_row(formats_table: Any) -> None:
@@ -85,7 +93,7 @@ def same_versions(now: dict[str, Any], before: dict[str, Any]) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_others_still_read_and_write_what_the_table_says(formats_table: Any) -> None:
     before = json.loads(formats_table.PEERS.read_text())
-    now = formats_table.ask_peers(peer_python(), formats_table.cases.all_cases())
+    now = formats_table.ask_peers(peer_python(), formats_table.cases.all_cases(), formats_table.layouts.LAYOUTS)
     same_versions(now, before)
     assert now == before
 

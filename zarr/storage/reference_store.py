@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr.abc.store import SyncStore
@@ -250,10 +251,10 @@ class ReferenceStore(SyncStore):
             return f"{folder}/{path}", False
         if self._allow_outside:
             return os.path.join(folder or ".", path), True
-        if folder is None or os.path.isabs(path):
+        if folder is None:
             raise self._outside(key, url, "a path of this computer that begins in no folder of the table's")
         whole, top = os.path.realpath(os.path.join(folder, path)), os.path.realpath(folder)
-        if os.path.commonpath([whole, top]) != top:
+        if not Path(whole).is_relative_to(top):
             raise self._outside(key, url, "a path out of the folder of the table")
         return whole, True
 

@@ -196,6 +196,13 @@ def test_paths_out_of_the_folder_are_refused(folder: Path, which: int) -> None:
         np.testing.assert_array_equal(array[:2, :3], DATA[:2, :3])
 
 
+def test_absolute_paths_within_the_folder_are_followed(folder: Path) -> None:
+    (folder / "part.bin").write_bytes(CHUNKS[0])
+    for url in (str(folder / "part.bin"), f"file://{folder}/part.bin"):
+        path = write(folder, references(**{"x/0.0": [url, 0, 24]}))
+        np.testing.assert_array_equal(zarr.open_array(path, path="x", mode="r")[:2, :3], DATA[:2, :3])
+
+
 def test_urls(folder: Path) -> None:
     fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
     fs = fsspec.filesystem("memory")
