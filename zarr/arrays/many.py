@@ -16,8 +16,8 @@ import zarr_core
 from zarr.arrays.patience import patient_steps
 from zarr.arrays.reading import checked_out, get_selection_steps, wants_pipeline
 from zarr.arrays.selection import as_items, plan_orthogonal, plan_simple, simple_kind
-from zarr.arrays.shards import ShardPart, decode_inner_steps, stored_steps
-from zarr.arrays.transfer import decode_steps, note_place, raise_missing
+from zarr.arrays.shards import ShardPart, cached_inner_steps, decode_inner_steps, stored_steps
+from zarr.arrays.transfer import cached_chunk_steps, decode_steps, fits_cache, note_place, raise_missing
 from zarr.dtype.base import empty_array
 from zarr.logs import CODEC_LOG, CODEC_SWITCH, DEBUG
 from zarr.steps.requests import Gather, Get, Steps, Transfer
@@ -190,12 +190,14 @@ def read_overlaid_steps(layout: ArrayLayout, selected: list[Selected], bulk: str
     if layout.retries:
         yield from patient_steps(layout, lambda once: read_overlaid_steps(once, selected, bulk))
         return
-    if layout.shard is not None:
-        yield from read_shared_shards_steps(layout, selected)
-        return
     if CODEC_SWITCH.get(DEBUG) is not False and CODEC_LOG.isEnabledFor(DEBUG):
         bulk = None  # somebody listens: each chunk has its line
+    if layout.shard is not None:
+        yield from read_shared_shards_steps(layout, selected, bulk)
+        return
     chunks = overlay([one.plan for one in selected])
+    if layout.cache_bytes and fits_cache(layout, len(chunks.coords)):
+        bulk = None
     todo: Sequence[int] = range(len(chunks.coords))
     missing: list[tuple[int, ...] | None] = []
     if bulk is not None and layout.program is not None:
@@ -238,12 +240,15 @@ def read_shared_chunk_steps(layout: ArrayLayout, wishes: list[Wish]) -> Steps[tu
     coords: tuple[int, ...] = slot.coords
     key = layout.key(coords)
     try:
-        raw = yield Get(key)
-        if raw is None:
-            place(None, layout, wishes)
-            return coords
         chain = layout.chain if layout.regular else layout.chain_for(slot.chunk_shape)
-        place((yield from decode_steps(chain, raw)), layout, wishes)
+        if layout.cache_bytes:
+            chunk = yield from cached_chunk_steps(layout, chain, key)
+        else:
+            raw = yield Get(key)
+            chunk = None if raw is None else (yield from decode_steps(chain, raw))
+        place(chunk, layout, wishes)
+        if chunk is None:
+            return coords
     except Exception as error:
         note_place(error, layout, key, "reading")
         raise
@@ -253,37 +258,126 @@ def read_shared_chunk_steps(layout: ArrayLayout, wishes: list[Wish]) -> Steps[tu
 # ----------------------------------------------------------------------------------------------- shards
 
 
-def read_shared_shards_steps(layout: ArrayLayout, selected: list[Selected]) -> Steps[None]:
-    """Read the inner chunks that are wanted, shard by shard."""
-    shards: dict[tuple[int, ...], tuple[int, dict[int, list[Wish]]]] = {}
-    for one in selected:
+class WantedShard:
+    """The inner chunks of one shard that are wanted, and by whom.
+
+    Attributes
+    ----------
+    coords : tuple of int
+    counts : tuple of int
+        Inner chunks per shard, per axis.
+    wishes : dict of int to list of (int, int)
+        By the place of an inner chunk: which selections, and which slots of their plans.
+    """
+
+    __slots__ = ("coords", "counts", "wishes")
+
+    def __init__(self, coords: tuple[int, ...], counts: tuple[int, ...]) -> None:
+        self.coords = coords
+        self.counts = counts
+        self.wishes: dict[int, list[tuple[int, int]]] = {}
+
+    def places(self) -> list[int]:
+        """The inner chunks in the order of the shard."""
+        return sorted(self.wishes)
+
+    def part(self, places: list[int]) -> ShardPart:
+        """Some of them, without a plan that they belong to."""
+        return ShardPart.of(self.coords, places, self.counts)
+
+
+def wanted_shards(layout: ArrayLayout, selected: list[Selected]) -> list[WantedShard]:
+    """The shards that some selections touch, in the order of the grid."""
+    shards: dict[tuple[int, ...], WantedShard] = {}
+    for owner, one in enumerate(selected):
         groups = one.plan.shard_groups(layout.starts)
         for g in range(groups.ngroups):
             part = ShardPart(groups, g)
-            _, inner = shards.setdefault(part.coords, (part.nchunks, {}))
+            wanted = shards.setdefault(part.coords, WantedShard(part.coords, part.counts))
             for slot, number in zip(part.slots, part.inner, strict=True):
-                inner.setdefault(number, []).append((one.plan, slot, one.data))
-    missing = yield Gather(read_shared_shard_steps(layout, coords, *shards[coords]) for coords in sorted(shards))
+                wanted.wishes.setdefault(number, []).append((owner, slot))
+    return [shards[coords] for coords in sorted(shards)]
+
+
+def read_shared_shards_steps(layout: ArrayLayout, selected: list[Selected], bulk: str | None) -> Steps[None]:
+    """Read the inner chunks that are wanted, shard by shard."""
+    shards = wanted_shards(layout, selected)
+    count = sum(len(wanted.wishes) for wanted in shards)
+    cached = layout.cache_bytes and fits_cache(layout, count)
+    if bulk is not None and layout.program is not None and count > 1 and not cached:
+        missing = yield from _decode_shards_steps(layout, selected, shards, bulk in ("files", "memory"))
+    else:
+        missing = yield Gather(read_shared_shard_steps(layout, selected, one, one.places()) for one in shards)
     _check_missing(layout, missing)
 
 
-def read_shared_shard_steps(
-    layout: ArrayLayout, coords: tuple[int, ...], nchunks: int, inner: dict[int, list[Wish]]
+def _decode_shards_steps(
+    layout: ArrayLayout, selected: list[Selected], shards: list[WantedShard], near: bool
+) -> Steps[list[tuple[int, ...] | None]]:
+    """Decode the inner chunks of all shards in one job; those that failed are read again the plain way."""
+    firsts = np.cumsum([0, *(len(one.wishes) for one in shards)]).tolist()
+    wishes = [one.wishes[number] for one in shards for number in one.places()]
+    pairs = np.array([pair for wish in wishes for pair in wish], dtype=np.int64)
+    starts = np.cumsum([0, *map(len, wishes)], dtype=np.int64)
+    readers = [zarr_core.ReadJob(one.plan, layout.program, one.data, layout.fill) for one in selected]
+    job = zarr_core.SharedReadJob(readers, pairs[:, 0].copy(), pairs[:, 1].copy(), starts)
+    missing: list[tuple[int, ...] | None] = yield Gather(
+        _decode_shard_steps(layout, job, one, first, near) for one, first in zip(shards, firsts, strict=False)
+    )
+    failed = job.failed
+    for one, first, stop in zip(shards, firsts, firsts[1:], strict=False):
+        numbers = one.places()
+        again = [numbers[i - first] for i in failed[(failed >= first) & (failed < stop)].tolist()]
+        if again:
+            missing.append((yield from read_shared_shard_steps(layout, selected, one, again)))
+    return missing
+
+
+def _decode_shard_steps(
+    layout: ArrayLayout, job: zarr_core.SharedReadJob, wanted: WantedShard, first: int, near: bool
 ) -> Steps[tuple[int, ...] | None]:
-    """Read some inner chunks of a shard; the result is the coordinates of a shard that is not stored."""
-    shard, key = layout.shard, layout.key(coords)
-    assert shard is not None
-    numbers = sorted(inner)
+    """Hand the inner chunks of one shard to a job; the result is the coordinates of a shard that is not stored."""
+    assert layout.shard is not None
+    key, places = layout.key(wanted.coords), wanted.places()
     try:
-        found = yield from stored_steps(layout, shard, key, nchunks, numbers)
-        if found is None:
-            for wishes in inner.values():
-                place(None, layout, wishes)
-            return coords
-        for number, raw in zip(numbers, found, strict=True):
-            chunk = None if raw is None else (yield from decode_inner_steps(layout.chain, raw, number))
-            place(chunk, layout, inner[number])
+        part = wanted.part(places)
+        found = yield from stored_steps(layout, layout.shard, key, part.nchunks, places, near)
+        raws: list[Any] = [None] * len(places) if found is None else found
+        job.from_buffers([None if raw is None else raw.as_numpy_array() for raw in raws], first)
     except Exception as error:
         note_place(error, layout, key, "reading")
         raise
-    return None
+    return wanted.coords if found is None else None
+
+
+def read_shared_shard_steps(
+    layout: ArrayLayout, selected: list[Selected], wanted: WantedShard, places: list[int]
+) -> Steps[tuple[int, ...] | None]:
+    """Read some inner chunks of a shard; the result is the coordinates of a shard that is not stored."""
+    key, part = layout.key(wanted.coords), wanted.part(places)
+    try:
+        if layout.cache_bytes:
+            chunks = yield from cached_inner_steps(layout, part, places)
+        else:
+            chunks = yield from _plain_inner_steps(layout, key, part, places)
+        for number in places:
+            chunk = None if chunks is None else chunks[number]
+            place(chunk, layout, [(selected[o].plan, slot, selected[o].data) for o, slot in wanted.wishes[number]])
+    except Exception as error:
+        note_place(error, layout, key, "reading")
+        raise
+    return wanted.coords if chunks is None else None
+
+
+def _plain_inner_steps(
+    layout: ArrayLayout, key: str, part: ShardPart, places: list[int]
+) -> Steps[dict[int, Ndarray | None] | None]:
+    """Some inner chunks of a shard by their places; None where there is no such shard."""
+    assert layout.shard is not None
+    found = yield from stored_steps(layout, layout.shard, key, part.nchunks, places)
+    if found is None:
+        return None
+    chunks: dict[int, Ndarray | None] = {}
+    for number, raw in zip(places, found, strict=True):
+        chunks[number] = None if raw is None else (yield from decode_inner_steps(layout.chain, raw, number))
+    return chunks

@@ -31,6 +31,9 @@ Coords = tuple[int, ...]
 MIN_SHARE = 4
 """Shards that come as buffers come whole: that pays where one inner chunk in so many is wanted."""
 
+NEAR_GAP_BYTES = 16 << 10
+"""How much is read along, at most, between two inner chunks of a file or of memory: a request costs little there."""
+
 EMPTY = 2**64 - 1
 """What the index says of an inner chunk that is not stored."""
 
@@ -150,9 +153,9 @@ def check_rows(table: Ndarray) -> None:
 
 
 def stored_steps(
-    layout: ArrayLayout, shard: ShardLevel, key: str, nchunks: int, inner: list[int]
+    layout: ArrayLayout, shard: ShardLevel, key: str, nchunks: int, inner: list[int], near: bool = False
 ) -> Steps[list[Buffer | None] | None]:
-    """The stored bytes of some inner chunks; None where there is no such shard.
+    """The stored bytes of some inner chunks; None where there is no such shard. A store may be said to be near.
 
     A shard of which every inner chunk is wanted comes in one request, unless it is so large that parts of it had
     better come side by side.
@@ -166,11 +169,12 @@ def stored_steps(
         table = _parsed_index(shard, raw[start : start + nbytes], nchunks)
         places = [checked_row(table[i], i) for i in inner]
         return [None if place is None else raw[place[0] : place[0] + place[1]] for place in places]
-    return (yield from _parts_steps(layout, shard, key, nchunks, inner))
+    gap = layout.config.sharding_coalesce_max_gap_bytes
+    return (yield from _parts_steps(layout, shard, key, nchunks, inner, min(gap, NEAR_GAP_BYTES) if near else gap))
 
 
 def _parts_steps(
-    layout: ArrayLayout, shard: ShardLevel, key: str, nchunks: int, inner: list[int]
+    layout: ArrayLayout, shard: ShardLevel, key: str, nchunks: int, inner: list[int], gap: int
 ) -> Steps[list[Buffer | None] | None]:
     """The same by the index of the shard, near inner chunks read together."""
     rows: list[tuple[int, int] | None] = []
@@ -180,13 +184,12 @@ def _parts_steps(
         rows[:] = [checked_row(table[i], i) for i in inner]
         return [RangeByteRequest(row[0], row[0] + row[1]) for row in rows if row is not None]
 
-    config = layout.config
     found = yield GetParts(
         key,
         _index_range(shard, nchunks),
         choose,
-        max_gap_bytes=config.sharding_coalesce_max_gap_bytes,
-        max_coalesced_bytes=config.sharding_coalesce_max_bytes,
+        max_gap_bytes=gap,
+        max_coalesced_bytes=layout.config.sharding_coalesce_max_bytes,
     )
     if found is None:
         return None
@@ -253,7 +256,7 @@ def _read_cached_steps(
     layout: ArrayLayout, plan: zarr_core.Plan, part: ShardPart, slots: list[int], inner: list[int], out: Ndarray
 ) -> Steps[tuple[int, ...] | None]:
     """Read some slots of one shard with the help of the cache of decoded chunks; the stamp is that of the shard."""
-    chunks = yield from _cached_inner_steps(layout, part, inner)
+    chunks = yield from cached_inner_steps(layout, part, inner)
     if chunks is None:
         _fill_slots(layout, plan, slots, out)
         return part.coords
@@ -266,7 +269,7 @@ def _read_cached_steps(
     return None
 
 
-def _cached_inner_steps(
+def cached_inner_steps(
     layout: ArrayLayout, part: ShardPart, inner: list[int]
 ) -> Steps[dict[int, Ndarray | None] | None]:
     """Some inner chunks of a shard by their places; None where there is no such shard."""

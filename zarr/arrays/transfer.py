@@ -86,7 +86,11 @@ def raise_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...]]) -> Non
 
 def is_cached(layout: ArrayLayout, plan: zarr_core.Plan) -> bool:
     """Whether the chunks of a plan are so few that they are looked for, and kept, in the cache of decoded chunks."""
-    count: int = plan.nslots
+    return fits_cache(layout, plan.nslots)
+
+
+def fits_cache(layout: ArrayLayout, count: int) -> bool:
+    """The same of some number of chunks."""
     return count <= MAX_CACHED_SLOTS and count * layout.chunk_nbytes <= layout.cache_bytes
 
 
