@@ -96,7 +96,13 @@ def layout_of(documents: Iterable[tuple[str, Buffer | None]], place: StorePath) 
 def _layout_steps(place: StorePath) -> Steps[LayoutStore | None]:
     roots = ("", place.path) if place.path else ("",)
     keys = [join(root, name) for root in roots for name in ("zarr.json", DOCUMENT)]
-    values = yield GetMany(keys)
+    try:
+        values = yield GetMany(keys)
+    except Exception:
+        # A store may refuse keys that are none of its format's, and hold no other layout. One that is out of order
+        # fails again.
+        keys = [join(root, "zarr.json") for root in roots]
+        values = yield GetMany(keys)
     return layout_of(zip(keys, values, strict=True), place)
 
 

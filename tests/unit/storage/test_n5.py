@@ -221,3 +221,27 @@ def test_a_hierarchy_of_format_3_beside_attributes_of_n5_is_one_of_format_3() ->
 def test_xxhash32(size: int) -> None:
     data = bytes(range(256)) * 4
     assert xxhash32(data[:size], 0x9747B28C) == VECTORS_OF_XXHASH[size]
+
+
+class Choosy(MemoryStore):
+    """A store that knows the keys of formats 2 and 3 only, and says so."""
+
+    broken = False
+
+    async def get(self, key: str, prototype: Any = None, byte_range: Any = None) -> Any:
+        if self.broken or key.rpartition("/")[2] == "attributes.json":
+            raise KeyError(f"invalid key {key}")
+        return await super().get(key, prototype, byte_range)
+
+
+def test_a_store_that_refuses_the_keys_of_other_layouts_holds_none() -> None:
+    with pytest.raises(zarr.errors.NodeNotFoundError):
+        zarr.open(Choosy(), mode="r")
+    with pytest.raises(zarr.errors.GroupNotFoundError):
+        zarr.open_group(Choosy(), path="a", mode="r")
+    assert dict(zarr.group(Choosy()).attrs) == {}
+    assert zarr.open(Choosy(), mode="a", shape=(3,)).shape == (3,)
+    broken = Choosy()
+    broken.broken = True
+    with pytest.raises(KeyError, match="invalid key"):
+        zarr.group(broken)
