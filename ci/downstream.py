@@ -101,7 +101,8 @@ def unpack(library: Library) -> Path:
     source.mkdir(parents=True, exist_ok=True)
     folder = find_source(library)
     if folder is None:
-        pip("theirs", "download", "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--dest", str(source),
+        # Only this one from source: what pip builds its metadata with comes as wheels.
+        pip("theirs", "download", "--no-deps", "--no-binary", library.name, "--dest", str(source),
             f"{library.name}=={library.version}")  # fmt: skip
         for archive in source.glob("*.tar.gz"):
             with tarfile.open(archive) as tar:
