@@ -41,6 +41,7 @@ __all__ = [
     "NothingToStoreError",
     "PathNotFoundError",
     "PickleCodecDisabledError",
+    "PlaceNotFoundError",
     "ReadOnlyError",
     "StoreDamagedError",
     "UnknownCodecError",
@@ -89,6 +90,10 @@ class GroupNotFoundError(NodeNotFoundError):
     """There is no group at the given place. Arguments: the store, the path."""
 
     _msg = "No group found in store {!r} at path {!r}"
+
+
+class PlaceNotFoundError(ArrayNotFoundError, GroupNotFoundError):
+    """There is not even the folder in which a node is looked for."""
 
 
 class ContainsGroupError(BaseZarrError):

@@ -235,6 +235,51 @@ def test_copying_over_something_is_an_error_of_its_own() -> None:
         zarr.copy(root["b"], root, name="a")
 
 
+def test_copying_members_of_a_group_to_the_group_above() -> None:
+    root = zarr.group()
+    root.create_group("foo").zeros("a", shape=3)
+    assert zarr.copy_all(root["foo"], root)[0] == 1
+    assert "a" in root
+    with pytest.raises(ValueError, match="lies within"):
+        zarr.copy_all(root, root["foo"])
+
+
+def test_moving_to_a_place_from_the_root() -> None:
+    root = zarr.group()
+    foo = root.create_group("foo")
+    foo.create_group("bar").zeros("a", shape=3)
+    foo.move("bar", "/top")
+    assert sorted(root) == ["foo", "top"]
+    assert root["top/a"].shape == (3,)
+    with pytest.raises(zarr.errors.ContainsGroupError):
+        root.move("top", "/foo")
+
+
+def test_what_is_not_there_is_not_found_by_any_name(tmp_path: Path) -> None:
+    for kind in (ArrayNotFoundError, GroupNotFoundError, PathNotFoundError, FileNotFoundError):
+        with pytest.raises(kind):
+            zarr.open(str(tmp_path / "nothing"), "r")
+
+
+def test_objects_come_as_they_are() -> None:
+    array = zarr.empty(2, dtype=object, object_codec=numcodecs.JSON())
+    array[0] = {"a": [1]}
+    assert array[0] == {"a": [1]}
+    assert zarr.create(2, dtype=[("a", "i4", (2,)), ("b", "f4")]).metadata.zarr_format == 2
+    with pytest.raises(ValueError, match="zarr_format=2"):
+        zarr.group().create_dataset("a", shape=3, dtype=object, object_codec=numcodecs.JSON())
+
+
+def test_requiring_a_dataset_asks_whether_its_type_takes_the_values() -> None:
+    root = zarr.group()
+    root.zeros("a", shape=3, dtype="f8")
+    assert root.require_dataset("a", shape=3, dtype="f4").dtype == np.dtype("f8")
+    with pytest.raises(TypeError, match="Incompatible dtype"):
+        root.require_dataset("a", shape=3, dtype="c16")
+    with pytest.raises(TypeError, match="Incompatible dtype"):
+        root.require_dataset("a", shape=3, dtype="f4", exact=True)
+
+
 def test_stores_are_mappings_and_functions_work_on_them(tmp_path: Path) -> None:
     from zarr.storage import contains_array, contains_group, getsize, init_array, init_group, listdir, rename, rmdir
 

@@ -101,10 +101,12 @@ def copy_all(
 ) -> Counts:
     """See :func:`zarr.copy_all`."""
     check_if_exists(if_exists, IF_EXISTS)
-    _refuse_overlap(source, dest, "")
+    members = list(_members(source))
+    for name, member in members:
+        _refuse_overlap(member, dest, name)
     with logging_to(log, dry_run) as say:
         copier = _Copier(say, shallow, without_attrs, if_exists, dry_run, create_kws)
-        for name, member in _members(source):
+        for name, member in members:
             copier.node(member, dest, name)
         if not without_attrs and not dry_run:
             dest.attrs.update(dict(source.attrs))

@@ -29,6 +29,7 @@ from zarr.arrays.transfer import MIN_BULK_SLOTS, is_cached, read_bulk_steps, rea
 from zarr.buffer import cpu
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.dtype.base import empty_array
+from zarr.dtype.objects import PythonObject
 from zarr.errors import ArrayTooLargeError
 from zarr.logs import CODEC_LOG, CODEC_SWITCH, DEBUG
 from zarr.steps.requests import Gather, Steps
@@ -100,7 +101,9 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     if layout.nullable is not None:
         out = layout.nullable.to_masked(out)
     # As in zarr-python, Python integers alone give a 0-d array, other indices of one element a scalar.
-    return out if out.ndim or (simple and layout.ndim) else out[()]
+    # Objects, which it does not have, are themselves.
+    boxed = layout.ndim and not (layout.dtype.kind == "O" and isinstance(layout.zdtype, PythonObject))
+    return out if out.ndim or (simple and boxed) else out[()]
 
 
 def _special_steps(handle: ArrayHandle, layout: ArrayLayout, selection: Any) -> Steps[Any]:
@@ -146,6 +149,7 @@ def get_selection_steps(
     field_dtype(layout.dtype, fields)
     foreign = wants_pipeline(prototype)
     layout = layout.stored if foreign else layout
+    fields = fields or None  # as none at all, an empty list
     plan = PLANNERS[kind](layout, selection)
     return (yield from read_into_steps(handle, layout, plan, out, fields, prototype, kind == "basic", foreign))
 

@@ -70,7 +70,7 @@ class Bool(ZDType["np.dtype[np.bool_]", np.bool_], HasItemSize):
 
     def cast_scalar(self, data: object) -> np.bool_:
         """Return the truth value of an object."""
-        if self._check_scalar(data):
+        if self._check_scalar(data) or (isinstance(data, np.ndarray) and data.ndim == 0):
             return np.bool_(bool(data))
         raise wrong_scalar(self, data)
 

@@ -161,6 +161,11 @@ def words_of_format_2(filters: Any, compressor: Any, separator: str | None, stor
         raise ValueError(
             "Cannot use a BytesBytesCodec as a compressor for zarr v2 arrays. Use a numcodecs codec directly instead."
         )
+    if not (compressor is None or is_auto(compressor) or isinstance(compressor, Mapping) or is_numcodec(compressor)):
+        raise ValueError(
+            "Invalid compressor. Expected None, a codec of numcodecs, or its configuration as a dict. "
+            f"Got {type(compressor)} instead."
+        )
     return {
         "filters": "auto" if filters is None else filters,
         "compressors": compressor,
@@ -184,8 +189,16 @@ def words_of_format_2_in_3(filters: Any, compressor: Any, separator: str | None,
 
 
 def dtype_of_2(dtype: Any) -> Any:
-    """A data type that only format 2 has a way to write: byte strings and arrays of any length; None for others."""
-    return dtype if dtype is bytes or (isinstance(dtype, str) and dtype.startswith("array:")) else None
+    """A data type that only format 2 has a way to write; None for any other.
+
+    Byte strings and arrays of any length, and records whose fields are arrays.
+    """
+    if dtype is bytes or (isinstance(dtype, str) and dtype.startswith("array:")):
+        return dtype
+    if isinstance(dtype, list | np.dtype):
+        fields = (getattr(np.dtype(dtype), "fields", None) or {}).values()
+        return dtype if any(field[0].subdtype is not None for field in fields) else None
+    return None
 
 
 def format_of_words_steps(

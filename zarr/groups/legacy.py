@@ -291,6 +291,11 @@ class LegacyMembers:
         (3,)
         """
         if kwargs.get("object_codec") is not None:
+            if self.metadata.zarr_format == 3:
+                raise ValueError(
+                    f"the group at {self.store_path} is of format 3, which has no codecs for objects such as "
+                    f"{kwargs['object_codec']!r}: make the group with zarr_format=2, or store strings with dtype=str"
+                )
             return self._make(like_steps(self._handle, name, **kwargs))  # type: ignore[no-any-return]
         array: Array[Any] = self._create(name, dataset_parameters(kwargs))
         return array
@@ -324,7 +329,10 @@ class LegacyMembers:
         (3,)
         """
         if name in self:
-            return self.require_array(name, shape=shape, dtype=dtype, exact=exact)
+            found = self.require_array(name, shape=shape, dtype=dtype if exact else None, exact=exact)
+            if dtype is not None and not np.can_cast(dtype, found.dtype):
+                raise TypeError(f"Incompatible dtype ({np.dtype(dtype)} cannot be stored as {found.dtype})")
+            return found
         return self.create_dataset(name, shape=shape, dtype=dtype, **kwargs)
 
     def array(self, name: str, data: Any, **kwargs: Any) -> Array[Any]:

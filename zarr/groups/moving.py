@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
-from zarr.errors import ContainsArrayError, ContainsGroupError
+from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 from zarr.groups.handle import GroupHandle
 from zarr.groups.operations import find_steps, locking_of
 from zarr.groups.walk import DOCUMENT_NAMES
+from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.nodes import delete_node_steps, ensure_ancestors_steps
+from zarr.steps.nodes import delete_node_steps, ensure_ancestors_steps, read_node_steps
 from zarr.steps.requests import Gather, Get, List, Put, Steps
+from zarr.storage.path import StorePath
 
 PUBLISHING = DOCUMENT_NAMES - {".zattrs", ".zmetadata"}
 """The documents that make a node of a path; the others only add to it."""
@@ -27,7 +29,7 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
     ----------
     handle : GroupHandle
     source, dest : str
-        Paths relative to the group.
+        Paths relative to the group; with a slash in front, the destination is relative to the root of the store.
 
     Raises
     ------
@@ -38,15 +40,14 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
     ContainsArrayError, ContainsGroupError
         If there is a node at the destination.
     """
-    old, new = (handle.store_path / source).path, (handle.store_path / dest).path
+    above = StorePath(handle.store) if dest.startswith("/") else handle.store_path
+    old, new = (handle.store_path / source).path, (above / dest).path
     if old == handle.path or new == handle.path or f"{new}/".startswith(f"{old}/"):
         raise ValueError(f"cannot move {source!r} to {dest!r}: the one lies within the other, or is the group itself")
     moved = yield from find_steps(handle, source)
     if moved is None:
         raise KeyError(source)
-    there = yield from find_steps(handle, dest)
-    if there is not None:
-        raise (ContainsGroupError if there.is_group else ContainsArrayError)(handle.store, new)
+    yield from _refuse_taken_steps(handle, new)
     yield from ensure_ancestors_steps(new, handle.metadata.zarr_format)
     keys = yield List(old)
     publishing = {f"{old}/{name}" for name in PUBLISHING}
@@ -58,6 +59,14 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
     locking = locking_of(handle)
     yield from record_changes_steps(handle.store, {old: {}}, locking=locking)
     yield from record_changes_steps(handle.store, documents, locking=locking)
+
+
+def _refuse_taken_steps(handle: GroupHandle, path: str) -> Steps[None]:
+    try:
+        there = yield from read_node_steps(StorePath(handle.store, path), handle.metadata.zarr_format)
+    except NodeNotFoundError:
+        return
+    raise (ContainsGroupError if isinstance(there, GroupMetadata) else ContainsArrayError)(handle.store, path)
 
 
 def _copy_steps(source: str, dest: str) -> Steps[None]:

@@ -316,7 +316,7 @@ def update_attributes_steps(
     replace : bool
         Whether ``changes`` are all that is left.
     """
-    metadata = (yield Gather([_change_attributes_steps(handle, changes, tuple(removed), replace)]))[0]
+    metadata = (yield Gather([_change_attributes_steps(handle, dict(changes), tuple(removed), replace)]))[0]
     if metadata is None:
         return  # a finalizer, amid a change of this very group: what it asks for is done after that
     documents = metadata.to_buffer_dict(default_buffer_prototype())

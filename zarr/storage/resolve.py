@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import Store
+from zarr.errors import PlaceNotFoundError
 from zarr.registry import get_store_factory
 from zarr.storage.fsspec_store import FsspecStore, is_fsmap
 from zarr.storage.keys import is_upath, join, normalize_path
@@ -85,7 +86,7 @@ def _check_folder(root: str, mode: AccessModeLiteral | None) -> None:
     """Refuse to read from nothing, and to write below a file."""
     if mode == "r":
         if not os.path.exists(root):
-            raise FileNotFoundError(f"{root} does not exist")
+            raise PlaceNotFoundError(f"{root} does not exist")
     elif os.path.isfile(root):
         raise FileExistsError(f"{root} is a file, not a folder; a zip file is named by a string or by a ZipStore")
 
