@@ -19,7 +19,7 @@ import pytest
 import zarr
 import zarr_core
 from tests.trust.together import KINDS, make_store
-from zarr.runners.lock_table import LOCKS
+from zarr.runners.lock_table import LOCKS, LockTable
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
 
 SOON = 1.0
@@ -336,3 +336,33 @@ def test_ctrl_c_ends_a_program(tmp_path: Path) -> None:
         assert time.monotonic() - begin < 10 * SOON  # by the clock; the interpreter has to end, too
     assert errors.rstrip().endswith("KeyboardInterrupt")
     quiet(lambda: files(tmp_path), 0.2)
+
+
+class InterruptedAfter(dict[str, Any]):
+    """A dictionary in which Ctrl-C comes just after a key was put into it."""
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        super().setdefault(key, default)
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_just_when_a_key_was_taken() -> None:
+    table = LockTable()
+    table._queues = InterruptedAfter()
+    with pytest.raises(KeyboardInterrupt):
+        table.try_acquire("a")
+    assert len(table) == 0
+
+
+def test_ctrl_c_just_before_a_value_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    array = zarr.create_array(MemoryStore(), shape=4, chunks=2, dtype="i4")
+
+    def interrupted_ident() -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("zarr.runners.inline.get_ident", interrupted_ident)
+        array[:2] = 1
+    assert len(LOCKS) == 0
+    array[:2] = 2
+    assert array[:].tolist() == [2, 2, 0, 0]

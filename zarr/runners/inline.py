@@ -194,11 +194,11 @@ class InlineRunner:
     def put_alone(self, request: Put, above: Holder | None) -> Any:
         """Store a value while nobody else changes it; at nearly no cost where nobody does, and nothing else is held."""
         if above is None and LOCKS.try_acquire(name := f"chunk:{self._prefix or self._lock_prefix()}/{request.key}"):
-            STORING[name] = get_ident()
             try:
+                STORING[name] = get_ident()
                 return self._put(request.key, request.value)
             finally:
-                del STORING[name]
+                STORING.pop(name, None)
                 LOCKS.release(name)
         holder = Holder(self._lock_prefix(), above)
         try:

@@ -108,8 +108,13 @@ class LockTable:
     def try_acquire(self, name: str) -> bool:
         """Take the key if nobody holds it."""
         mine: deque[_Waiter] = deque()
-        if self._queues.setdefault(name, mine) is not mine:
-            return False
+        try:
+            if self._queues.setdefault(name, mine) is not mine:
+                return False
+        except BaseException:  # Ctrl-C just when the key was taken: nobody would let it go
+            if self._queues.get(name) is mine:
+                self.release(name)
+            raise
         # First the key, then a look at the claims; who claims does it the other way round, so one sees the other.
         return not (self._claims and self._is_claimed(name))
 
