@@ -109,6 +109,7 @@ CODECS: dict[str, dict[str, Any]] = {
         chunk_key_encoding=named("v2", separator="/"),
         codecs=[named("n5_default", codecs=[named("transpose", order=[1, 0]), named("bytes", endian="big")])],
     ),
+    "pcodec": v3(data_type="float64", fill_value=0.0, codecs=[named("pcodec", level=8)]),
     "zfp": v3(data_type="float32", fill_value=0.0, codecs=[named("zfp", mode="reversible")]),
     "zfp (expert)": v3(
         data_type="float32", fill_value=0.0,

@@ -162,7 +162,8 @@ def test_chunks_of_several_dimensions_are_in_c_order() -> None:
 def test_as_a_codec_among_others(shards: Any) -> None:
     values = np.array([f"{i}" * (i % 5) for i in range(103)], dtype=object)
     array = zarr.create_array(
-        {}, shape=(103,), chunks=(10,), shards=shards, dtype="string", serializer="zarr_core.arrow-vlen",
+        {}, shape=(103,), chunks=(10,), shards=shards, dtype="string",
+        serializer={"name": "zarr_core.arrow-vlen"},
     )  # fmt: skip
     array[:] = values
     array[7:33:3] = "x"

@@ -19,6 +19,7 @@ _UNLISTED_CODECS: Final[dict[str, str]] = {
     "zarr.n5_lz4": "zarr.codecs.n5_lz4.N5LZ4Codec",
     "optional": "zarr.codecs.optional.OptionalCodec",
     "packbits": "zarr.codecs.packbits.PackBitsCodec",
+    "pcodec": "zarr.codecs.numcodecs._codecs.PCodec",
     "reshape": "zarr.codecs.reshape.ReshapeCodec",
     "scale_offset": "zarr.codecs.scale_offset.ScaleOffset",
     "zarrs.optional": "zarr.codecs.optional.OptionalCodec",
