@@ -82,8 +82,9 @@ class _NumcodecsCodec:
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:
         """Return the codec that a JSON object describes; the configuration may be left out, and the prefix, too."""
-        plain = data.get("name") == cls.codec_name.removeprefix(CODEC_PREFIX)
-        return cls(**configuration_of({**data, "name": cls.codec_name} if plain else data, cls.codec_name, required=False))
+        if data.get("name") == cls.codec_name.removeprefix(CODEC_PREFIX):
+            data = {**data, "name": cls.codec_name}
+        return cls(**configuration_of(data, cls.codec_name, required=False))
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the JSON object that describes this codec."""
