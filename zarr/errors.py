@@ -31,6 +31,7 @@ __all__ = [
     "FileInPlaceError",
     "FolderInPlaceError",
     "GroupNotFoundError",
+    "KeyNotAllowedError",
     "LockLostError",
     "MetadataError",
     "MetadataValidationError",
@@ -193,6 +194,10 @@ class BrokenReferenceError(BaseZarrError, OSError):
 
 class StoreDamagedError(BaseZarrError):
     """The one file that holds a store, a zip archive or a database, is damaged, or is no such file."""
+
+
+class KeyNotAllowedError(BaseZarrError):
+    """A key could lead out of its store, or means different things to different file systems."""
 
 
 class FolderInPlaceError(NotAValueError, IsADirectoryError):

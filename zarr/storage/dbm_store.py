@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import slice_of
-from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix
+from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -255,7 +255,8 @@ class DBMStore(SyncStore):
 
     def list_sync(self) -> Iterable[str]:
         """All keys."""
-        return [bytes(name).decode() for name in self._look(lambda db: list(db.keys()), [])]
+        names = self._look(lambda db: list(db.keys()), [])
+        return only_keys([bytes(name).decode(errors="surrogateescape") for name in names])
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys that begin with the prefix."""

@@ -12,7 +12,7 @@ from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store
 from zarr.buffer.core import Buffer
 from zarr.storage.byte_ranges import check_byte_range
 from zarr.storage.fsspec_connections import allow_connections
-from zarr.storage.keys import check_key, join
+from zarr.storage.keys import check_key, is_key, join, only_keys
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -275,8 +275,8 @@ class FsspecStore(Store):
             found = await self._filesystem()._find(folder, detail=False, maxdepth=None, withdirs=False)
         except self.allowed_exceptions:
             return
-        for path in found:
-            yield join(prefix, _below(folder, path))
+        for key in only_keys([join(prefix, _below(folder, path)) for path in found]):
+            yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
         """The names directly under the prefix, in order."""
@@ -287,7 +287,7 @@ class FsspecStore(Store):
             return
         for name in sorted({_below(folder, path).removeprefix("./") for path in found}):
             # Listings of web servers hold links to other places, too: only those to children are keys.
-            if name and "/" not in name and name not in {".", ".."} and name[0] not in "#?":
+            if "/" not in name and is_key(join(prefix, name)) and name[:1] not in {"", "#", "?"}:
                 yield name
 
     # Writing

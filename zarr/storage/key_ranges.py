@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from zarr.storage.keys import dir_prefix
+from zarr.storage.keys import dir_prefix, is_key
 
 _LAST: Final = chr(0x10FFFF)
 
@@ -62,7 +62,7 @@ def child_names_in_order(prefix: str, keys_from: Callable[[str, str | None], Ite
         position, low = low, None
         for key in keys_from(position, stop):
             name, slash, _ = key[len(start) :].partition("/")
-            if name:
+            if is_key(start + name):
                 names[name] = None
             if slash:
                 low = key_after(f"{start}{name}/")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from zarr.errors import KeyNotAllowedError
 
 LOCKS_FOLDER: Final = ".zarr-locks"
 """The folder beside the documents and chunks of a node in which processes that share it lock files; holds no keys."""
@@ -17,9 +20,9 @@ RESERVED_NAMES: Final = frozenset({LOCKS_FOLDER, JOURNAL_FOLDER})
 
 METADATA_NAMES: Final = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
 
-# An empty, "." or ".." segment anywhere (a leading or trailing slash makes an empty one), a backslash, a NUL, or a
-# drive letter: one search for all of them, since this runs for every key that reaches a file system.
-_FORBIDDEN = re.compile(r"(?:^|/)\.{0,2}(?:/|$)|[\\\0]|^[A-Za-z]:")
+# An empty, "." or ".." segment anywhere (a leading or trailing slash makes an empty one), a backslash, a NUL, half a
+# surrogate pair, or a drive letter: one search for all of them, since this runs for every key that reaches a store.
+_FORBIDDEN = re.compile(r"(?:^|/)\.{0,2}(?:/|$)|[\\\0\ud800-\udfff]|^[A-Za-z]:")
 
 _PARTIAL = re.compile(r"^\..*\.([0-9a-f]+)-([0-9a-f]+)\.partial$|\.[0-9a-f]{32}\.partial$", re.DOTALL)
 
@@ -44,7 +47,7 @@ def check_key(key: str) -> None:
 
     Raises
     ------
-    ValueError
+    KeyNotAllowedError
         If the key is empty, absolute, or has ``.``, ``..`` or empty segments, a backslash, a NUL or a drive letter.
     TypeError
         If it is no string.
@@ -55,15 +58,37 @@ def check_key(key: str) -> None:
     >>> check_key("../a")
     Traceback (most recent call last):
     ...
-    ValueError: key '../a' is not allowed: ...
+    zarr.errors.KeyNotAllowedError: key '../a' is not allowed: ...
     """
     if not isinstance(key, str):
         raise TypeError(f"a key must be a string, got {key!r} of type {type(key).__name__}")
     if _FORBIDDEN.search(key):
-        raise ValueError(
+        raise KeyNotAllowedError(
             f"key {key!r} is not allowed: a key is relative, its parts are joined by single slashes, and it has no "
-            "'.' or '..' part, backslash, NUL or drive letter"
+            "'.' or '..' part, backslash, NUL, drive letter or character that is none"
         )
+
+
+def is_key(name: object) -> bool:
+    """Whether something that a store has under a name is a value that has a key.
+
+    Examples
+    --------
+    >>> is_key("a/b"), is_key("../a"), is_key("a/"), is_key(b"a")
+    (True, False, False, False)
+    """
+    return isinstance(name, str) and _FORBIDDEN.search(name) is None
+
+
+def only_keys(names: Iterable[Any]) -> list[str]:
+    """Those names that are keys; what else somebody put into a store is not listed, since it could lead out of it.
+
+    Examples
+    --------
+    >>> only_keys(["a/b", "../a", "/etc/passwd"])
+    ['a/b']
+    """
+    return [name for name in names if is_key(name)]
 
 
 def check_prefix(prefix: str) -> str:
@@ -81,7 +106,7 @@ def check_prefix(prefix: str) -> str:
 
     Raises
     ------
-    ValueError, TypeError
+    KeyNotAllowedError, TypeError
         As `check_key` does.
 
     Examples
@@ -178,4 +203,5 @@ def child_names(keys: list[str], prefix: str) -> list[str]:
     """
     start = dir_prefix(prefix)
     length = len(start)
-    return sorted({key[length:].partition("/")[0] for key in keys if key.startswith(start)})
+    names = {key[length:].partition("/")[0] for key in keys if key.startswith(start)}
+    return sorted(name for name in names if is_key(start + name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import threading
 import time
 import weakref
@@ -12,7 +13,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
+from zarr.storage.damaged import DamagedDatabaseError
+from zarr.storage.lmdb_pages import check_whole
+
 T = TypeVar("T")
+
+_DAMAGE: Final = re.compile(
+    "MDB_CORRUPTED|MDB_INVALID|MDB_VERSION_MISMATCH|MDB_PAGE_NOTFOUND|MDB_CURSOR_FULL|MDB_BAD_TXN|MDB_INCOMPATIBLE"
+    "|MDB_TXN_FULL|MDB_PANIC|not supported by this build"
+)
+"""What LMDB says of a file that is damaged, or none of its own."""
 
 INITIAL_MAP_BYTES: Final = 1 << 28
 """Taken of the address space, not of the disk, save on Windows."""
@@ -59,6 +69,7 @@ class Environment:
         self._running = 0
         self._changes: dict[int, Any] = {}
         self._changing = False
+        self._file_bytes = 0
         self._env: Any = self._open()
         self.max_key_bytes: int = self._env.max_key_size()
 
@@ -66,6 +77,7 @@ class Environment:
         if not self.read_only:
             os.makedirs(self.path if self._options["subdir"] else os.path.dirname(self.path), exist_ok=True)
             self._remove_stub()
+        check_whole(self.file)
         try:
             try:
                 return self._open_with()
@@ -77,12 +89,16 @@ class Environment:
         except self._lmdb.Error as error:
             self._translate(error)
 
+    @property
+    def file(self) -> str:
+        """The file that holds the data."""
+        return os.path.join(self.path, "data.mdb") if self._options["subdir"] else self.path
+
     def _remove_stub(self) -> None:
         """Make way for a new file where one was begun and never finished; nothing can be in it."""
-        file = os.path.join(self.path, "data.mdb") if self._options["subdir"] else self.path
         with suppress(FileNotFoundError):
-            if 0 < os.path.getsize(file) < SMALLEST_BYTES:
-                os.unlink(file)
+            if 0 < os.path.getsize(self.file) < SMALLEST_BYTES:
+                os.unlink(self.file)
 
     def _open_with(self, **changes: Any) -> Any:
         # No transactions are kept for later use: a forked child that closes the environment would give up their
@@ -162,18 +178,34 @@ class Environment:
                 self._gate.notify_all()
 
     @contextmanager
-    def reading(self, copies: bool = False) -> Iterator[Any]:
-        """A transaction to read by; what it returns are views that end with it, or copies."""
+    def reading(self) -> Iterator[Any]:
+        """A transaction to read by; what it returns are views that end with it."""
         try:
             while True:
                 try:
-                    with self._transaction(buffers=not copies) as transaction:
+                    with self._transaction(buffers=True) as transaction:
                         yield transaction
                     return
                 except self._lmdb.MapResizedError:
                     self._resize(None)
         except self._lmdb.Error as error:
             self._translate(error)
+
+    def value_of(self, transaction: Any, name: bytes) -> Any:
+        """A view of the value of a key; None where there is none.
+
+        Raises
+        ------
+        DamagedDatabaseError
+            If it is said to be longer than the whole file: LMDB would hand over what is not there.
+        """
+        found = transaction.get(name)
+        if found is not None and len(found) > self._file_bytes:
+            self._file_bytes = os.path.getsize(self.file)
+            if len(found) > self._file_bytes:
+                what = f"a value of {len(found)} bytes in a file of {self._file_bytes}"
+                raise DamagedDatabaseError(errno.EIO, f"LMDB: the file is damaged: {what}", self.path)
+        return found
 
     def write(self, change: Callable[[Any], T]) -> T:
         """Run a change in a transaction, again in a larger map where there was no room; its result.
@@ -251,6 +283,8 @@ class Environment:
         lmdb = self._lmdb
         if isinstance(error, lmdb.BadValsizeError):
             raise ValueError(f"LMDB takes keys of 1 to {self.max_key_bytes} bytes: {error}") from error
+        if _DAMAGE.search(str(error)):
+            raise DamagedDatabaseError(errno.EIO, f"LMDB: {error}", self.path) from error
         number = next((code for code in (errno.ENOSPC, errno.EACCES, errno.ENOENT, errno.EROFS, errno.ENOMEM)
                        if os.strerror(code) in str(error)), errno.EIO)  # fmt: skip
         raise OSError(number, f"LMDB: {error}", self.path) from error

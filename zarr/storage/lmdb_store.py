@@ -11,7 +11,7 @@ from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.key_ranges import child_names_in_order, key_after
-from zarr.storage.keys import check_key, check_prefix, dir_prefix
+from zarr.storage.keys import check_key, check_prefix, dir_prefix, only_keys
 from zarr.storage.lmdb_environment import INITIAL_MAP_BYTES, SMALLEST_BYTES, Environment, environment_of, require_lmdb
 from zarr.storage.overlay import OverlayStage, check_expected
 from zarr.storage.values import check_buffer
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 def _between(transaction: Any, low: str, high: str | None) -> Iterator[tuple[str, Any]]:
     """The stored keys from a first one to one to stop before, in order, with a cursor that stands on each."""
     cursor = transaction.cursor()
-    end = None if high is None else high.encode()
-    found = cursor.set_range(low.encode()) if low else cursor.first()
+    end = None if high is None else high.encode(errors="surrogateescape")
+    found = cursor.set_range(low.encode(errors="surrogateescape")) if low else cursor.first()
     while found:
         key = bytes(cursor.key())
         if end is not None and key >= end:
             return
-        yield key.decode(), cursor
+        yield key.decode(errors="surrogateescape"), cursor
         found = cursor.next()
 
 
@@ -185,7 +185,7 @@ class LMDBStore(SyncStore):
         if environment is None or len(name) > environment.max_key_bytes:
             return None
         with environment.reading() as transaction:
-            found = transaction.get(name)
+            found = environment.value_of(transaction, name)
             if found is None:
                 return None
             # Copied before the transaction ends: the map changes after it.
@@ -227,7 +227,7 @@ class LMDBStore(SyncStore):
         if environment is None:
             return []
         with environment.reading() as transaction:
-            return [key for key, _ in _between(transaction, prefix, key_after(prefix))]
+            return only_keys([key for key, _ in _between(transaction, prefix, key_after(prefix))])
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix; what lies below a folder is jumped over."""
@@ -288,7 +288,7 @@ class LMDBStore(SyncStore):
 
         def remove(transaction: Any) -> None:
             for key in [key for key, _ in _between(transaction, start, end)]:
-                transaction.delete(key.encode())
+                transaction.delete(key.encode(errors="surrogateescape"))
 
         environment = self._existing()
         if environment is not None:
@@ -319,8 +319,9 @@ class LMDBStore(SyncStore):
         if environment is None:
             return [None] * len(names)
         longest = environment.max_key_bytes
-        with environment.reading(copies=True) as transaction:
-            return [transaction.get(name) if len(name) <= longest else None for name in names]
+        with environment.reading() as transaction:
+            found = [environment.value_of(transaction, name) if len(name) <= longest else None for name in names]
+            return [None if value is None else bytes(value) for value in found]
 
     def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
         self._check_writable()
@@ -366,7 +367,7 @@ class LMDBStore(SyncStore):
             for folder in changes.removed:
                 start = dir_prefix(folder)
                 for key in [key for key, _ in _between(transaction, start, key_after(start))]:
-                    transaction.delete(key.encode())
+                    transaction.delete(key.encode(errors="surrogateescape"))
             for name, payload in values:
                 if payload is None:
                     transaction.delete(name)

@@ -29,7 +29,7 @@ from zarr.storage.files import (
     sweep_beside,
     write_file,
 )
-from zarr.storage.keys import LOCKS_FOLDER, RESERVED_NAMES, check_key, is_partial
+from zarr.storage.keys import LOCKS_FOLDER, RESERVED_NAMES, check_key, dir_prefix, is_key, is_partial
 from zarr.storage.local_journal import commit_changes, recover
 from zarr.storage.local_stage import LocalStage
 from zarr.storage.values import check_buffer
@@ -262,24 +262,25 @@ class LocalStore(SyncStore):
     def list_sync(self) -> Iterable[str]:
         """All keys."""
         self._sweep_beside()
-        return walk(self._base, "", clean=not self.read_only, inside=self._inside)
+        return filter(is_key, walk(self._base, "", clean=not self.read_only, inside=self._inside))
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys under the prefix, which names a folder."""
         prefix = prefix.rstrip("/")
         if not prefix:
             return self.list_sync()
-        return walk(self._dir(prefix), f"{prefix}/", clean=not self.read_only, inside=self._inside)
+        return filter(is_key, walk(self._dir(prefix), f"{prefix}/", clean=not self.read_only, inside=self._inside))
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix, in order."""
         if not prefix and os.path.isdir(self._base):
             self._sweep_beside()
-        inside = self._inside
+        inside, start = self._inside, dir_prefix(prefix)
         return sorted(
             [
                 entry.name
                 for entry in scan(self._dir(prefix), clean=not self.read_only)
+                if is_key(start + entry.name)
                 if not inside or not entry.is_symlink() or lies_inside(entry.path, inside)
             ]
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from zarr.abc.store import SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import slice_of
-from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix
+from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -102,17 +102,17 @@ class MappingStore(SyncStore):
 
     def list_sync(self) -> Iterable[str]:
         """All keys."""
-        return list(self.mapping)
+        return only_keys(list(self.mapping))
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys that begin with the prefix."""
         check_prefix(prefix)
-        return [key for key in list(self.mapping) if key.startswith(prefix)]
+        return [key for key in self.list_sync() if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix."""
         check_prefix(prefix)
-        return child_names(list(self.mapping), prefix)
+        return child_names(list(self.list_sync()), prefix)
 
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` under the key, as ``bytes``."""

@@ -13,7 +13,7 @@ from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer import cpu, gpu
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import slice_of
-from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, normalize_path
+from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, normalize_path, only_keys
 from zarr.storage.url import parse_store_url
 from zarr.storage.values import SameObject, check_buffer
 
@@ -147,12 +147,12 @@ class MemoryStore(SyncStore):
 
     def list_sync(self) -> Iterable[str]:
         """All keys."""
-        return list(self._store_dict)
+        return only_keys(list(self._store_dict))
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys that begin with the prefix."""
         check_prefix(prefix)
-        return [key for key in list(self._store_dict) if key.startswith(prefix)]
+        return only_keys([key for key in list(self._store_dict) if key.startswith(prefix)])
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix."""
@@ -409,7 +409,7 @@ class ManagedMemoryStore(MemoryStore):
         """All keys that begin with the prefix."""
         skip = len(dir_prefix(self.path))
         start = dir_prefix(self.path) + check_prefix(prefix)
-        return [key[skip:] for key in list(self._store_dict) if key.startswith(start)]
+        return only_keys([key[skip:] for key in list(self._store_dict) if key.startswith(start)])
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix."""

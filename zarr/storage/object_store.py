@@ -6,14 +6,15 @@ import builtins
 import contextlib
 import os
 import pickle
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, Store, SuffixByteRequest
 from zarr.buffer.core import Buffer
+from zarr.errors import StoreDamagedError
 from zarr.storage.byte_ranges import bounds_of, check_byte_range
-from zarr.storage.keys import LOCKS_FOLDER, check_key, check_prefix, dir_prefix, is_lock
+from zarr.storage.keys import LOCKS_FOLDER, check_key, check_prefix, dir_prefix, is_key, is_lock, only_keys
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -200,37 +201,48 @@ class ObjectStore(Store, Generic[T_Store]):
     async def getsize_prefix(self, prefix: str) -> int:
         """How many bytes all keys under the prefix hold; one listing tells."""
         folder = dir_prefix(check_prefix(prefix))
-        return sum([int(meta["size"]) async for meta in self._objects(folder) if not is_lock(meta["path"])])
+        return sum([int(meta["size"]) async for meta in self._objects(folder)])
 
     async def _objects(self, prefix: str) -> AsyncGenerator[Any, None]:
         import obstore
 
-        async for batch in obstore.list(self.store, prefix=prefix or None):
-            for meta in batch:
-                yield meta
+        with self._damage_named():
+            async for batch in obstore.list(self.store, prefix=prefix or None):
+                for meta in batch:
+                    if is_key(meta["path"]) and not is_lock(meta["path"]):
+                        yield meta
+
+    @contextlib.contextmanager
+    def _damage_named(self) -> Iterator[None]:
+        """Say what it is if a name in the store is none that a key can have."""
+        from obstore.exceptions import InvalidPathError
+
+        try:
+            yield
+        except InvalidPathError as error:
+            raise StoreDamagedError(f"{self} cannot be listed: {str(error).splitlines()[0]}") from error
 
     async def list(self) -> AsyncGenerator[str, None]:
         """All keys."""
         async for meta in self._objects(""):
-            if not is_lock(meta["path"]):
-                yield meta["path"]
+            yield meta["path"]
 
     async def list_prefix(self, prefix: str) -> AsyncGenerator[str, None]:
         """All keys under the prefix, which names a folder."""
         async for meta in self._objects(check_prefix(prefix)):
-            if not is_lock(meta["path"]):
-                yield meta["path"]
+            yield meta["path"]
 
     async def list_dir(self, prefix: str) -> AsyncGenerator[str, None]:
         """The names directly under the prefix, in order."""
         import obstore
 
         start = dir_prefix(check_prefix(prefix))
-        found = await obstore.list_with_delimiter_async(self.store, prefix=start or None)
+        with self._damage_named():
+            found = await obstore.list_with_delimiter_async(self.store, prefix=start or None)
         names = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
         # A service may list the marker of the folder itself, too: it is no name below the folder.
         paths = {name.rstrip("/") for name in names} - {prefix.rstrip("/"), start + LOCKS_FOLDER}
-        for name in sorted(path.removeprefix(start) for path in paths):
+        for name in sorted(path.removeprefix(start) for path in only_keys(paths)):
             yield name
 
     # Writing

@@ -13,7 +13,7 @@ from zarr.abc.store import SyncStore
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import BrokenReferenceError, MetadataValidationError, ReadOnlyError
 from zarr.storage.byte_ranges import bounds_of
-from zarr.storage.keys import check_key, check_prefix, child_names
+from zarr.storage.keys import check_key, check_prefix, child_names, only_keys
 from zarr.storage.reference_tables import ParquetTable, Reference, Span, parse_reference, parse_table
 
 if TYPE_CHECKING:
@@ -192,17 +192,17 @@ class ReferenceStore(SyncStore):
 
     def list_sync(self) -> Iterable[str]:
         """All keys."""
-        return list(self._table)
+        return only_keys(self._table)
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys that begin with the prefix."""
         check_prefix(prefix)
-        return [key for key in self._table if key.startswith(prefix)]
+        return [key for key in self.list_sync() if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix."""
         check_prefix(prefix)
-        return child_names(list(self._table), prefix)
+        return child_names(list(self.list_sync()), prefix)
 
     def _read(self, key: str, span: Span, byte_range: ByteRequest | None) -> bytes:
         place, local = self._place(key, span.url)

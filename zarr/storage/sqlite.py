@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import weakref
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeAlias
 
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
+from zarr.storage.damaged import DamagedDatabaseError
 from zarr.storage.key_ranges import child_names_in_order, key_after
-from zarr.storage.keys import check_key, check_prefix, dir_prefix
+from zarr.storage.keys import check_key, check_prefix, dir_prefix, only_keys
 from zarr.storage.overlay import OverlayStage, check_expected
 from zarr.storage.sqlite_pool import Connections, Journal, Synchronous
 from zarr.storage.values import check_buffer
@@ -167,6 +169,12 @@ class SQLiteStore(SyncStore):
         with self._connections.reading() as connection:
             return [] if connection is None else connection.execute(statement, parameters).fetchall()
 
+    def _stored(self, key: str, value: Any) -> bytes:
+        return value if type(value) is bytes else self._refuse(key, type(value).__name__)
+
+    def _refuse(self, key: str, kind: str) -> NoReturn:
+        raise DamagedDatabaseError(errno.EIO, f"the value of {key!r} is no bytes but {kind}", str(self.path))
+
     def get_sync(
         self,
         key: str,
@@ -180,11 +188,13 @@ class SQLiteStore(SyncStore):
         ------
         OSError
             If the database cannot be read.
+        StoreDamagedError
+            If it is damaged.
         """
         check_key(key)
         if byte_range is None:
             rows = self._rows(_GET, (key,))
-            data = rows[0][0] if rows else None
+            data = self._stored(key, rows[0][0]) if rows else None
         else:
             data = self._part(key, byte_range)
         if data is None:
@@ -196,9 +206,11 @@ class SQLiteStore(SyncStore):
         with self._connections.reading(snapshot=True) as connection:
             if connection is None:
                 return None
-            row = connection.execute("SELECT rowid, length(v) FROM zarr WHERE k = ?", (key,)).fetchone()
+            row = connection.execute("SELECT rowid, length(v), typeof(v) FROM zarr WHERE k = ?", (key,)).fetchone()
             if row is None:
                 return None
+            if row[2] != "blob":
+                self._refuse(key, row[2])
             start, stop = bounds_of(byte_range, row[1])
             if start == stop:
                 return b""
@@ -214,10 +226,10 @@ class SQLiteStore(SyncStore):
     def getsize_sync(self, key: str) -> int:
         """How many bytes the key holds; FileNotFoundError where there is no such key."""
         check_key(key)
-        rows = self._rows("SELECT length(v) FROM zarr WHERE k = ?", (key,))
+        rows = self._rows("SELECT length(v), typeof(v) FROM zarr WHERE k = ?", (key,))
         if not rows:
             raise FileNotFoundError(key)
-        return int(rows[0][0])
+        return int(rows[0][0]) if rows[0][1] == "blob" else self._refuse(key, rows[0][1])
 
     async def getsize_prefix(self, prefix: str) -> int:
         """How many bytes all keys under a folder hold."""
@@ -238,7 +250,7 @@ class SQLiteStore(SyncStore):
         """All keys that begin with the prefix, in order."""
         check_prefix(prefix)
         statement = _between("SELECT k FROM zarr", (prefix, key_after(prefix)), " ORDER BY k")
-        return [key for (key,) in self._rows(*statement)]
+        return only_keys([key for (key,) in self._rows(*statement)])
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix; what lies below a folder is jumped over."""
@@ -249,7 +261,7 @@ class SQLiteStore(SyncStore):
 
             def keys_from(low: str, high: str | None) -> Iterator[str]:
                 cursor = connection.execute(*_between("SELECT k FROM zarr", (low, high), " ORDER BY k"))
-                return (key for (key,) in cursor)
+                return (key for (key,) in cursor if type(key) is str)
 
             return child_names_in_order(prefix, keys_from)
 
@@ -322,7 +334,8 @@ class SQLiteStore(SyncStore):
                 return [None] * len(keys)
             execute = connection.cursor().execute
             rows = [execute(_GET, (key,)).fetchone() for key in keys]
-        return [None if row is None else row[0] for row in rows]
+        stored = self._stored
+        return [None if row is None else stored(key, row[0]) for key, row in zip(keys, rows, strict=True)]
 
     def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
         self._check_writable()

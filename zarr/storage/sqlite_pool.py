@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -16,7 +17,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final, Literal, NoReturn, TypeAlias
 from urllib.parse import quote
 
-from zarr.errors import ReadOnlyError, StoreDamagedError
+from zarr.errors import ReadOnlyError
+from zarr.storage.damaged import DamagedDatabaseError
 from zarr.storage.fork_gate import ForkGate
 
 Journal: TypeAlias = Literal["wal", "delete", "truncate", "persist"]
@@ -26,15 +28,14 @@ _JOURNALS: Final = ("wal", "delete", "truncate", "persist")
 _SYNCHRONOUS: Final = ("off", "normal", "full", "extra")
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS zarr (k TEXT PRIMARY KEY, v BLOB)"
 
+_DAMAGE: Final = re.compile("Could not decode|unsupported file format|malformed|no such column|cannot open value")
+"""What SQLite says of damage under codes that mean other things, too."""
+
 _INHERITED: list[Any] = []
 """Connections of a parent process. Closing one here could fold up a log that the parent still writes."""
 
 
 _GATE: Final = ForkGate()
-
-
-class DamagedDatabaseError(OSError, StoreDamagedError):
-    """A file that SQLite cannot read as a database."""
 
 
 class Connections:
@@ -92,11 +93,18 @@ class Connections:
 
     def _open(self) -> sqlite3.Connection:
         if self.read_only:
-            return self._open_to_read()
+            connection = self._open_to_read()
+            try:
+                self._check_table(connection)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         connection = self._connect("rwc")
         try:
             self._prepare(connection)
+            self._check_table(connection)
         except BaseException:
             connection.close()
             raise
@@ -122,6 +130,25 @@ class Connections:
                 raise
             return self._connect("immutable=1")
         return connection
+
+    def _check_table(self, connection: sqlite3.Connection) -> None:
+        """Refuse a database whose ``zarr`` is no plain table of keys and values: views, triggers and computed columns
+        would have somebody else's statements run, for ever if they like.
+
+        Raises
+        ------
+        DamagedDatabaseError
+        """
+        connection.execute("PRAGMA trusted_schema = OFF")
+        found = connection.execute(
+            "SELECT type, rootpage FROM sqlite_master WHERE name = 'zarr' OR (type = 'trigger' AND tbl_name = 'zarr')"
+        ).fetchall()
+        plain = [kind == "table" and bool(page) for kind, page in found]
+        if found:
+            columns = {row[1]: row[6] for row in connection.execute("PRAGMA table_xinfo(zarr)")}
+            plain.append(columns.get("k") == 0 and columns.get("v") == 0)
+        if not all(plain):
+            raise DamagedDatabaseError(errno.EIO, "'zarr' is no plain table of keys 'k' and values 'v'", self.path)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Set the journal, and make the table where there is none."""
@@ -196,7 +223,9 @@ class Connections:
                     self._give(connection)
         except sqlite3.OperationalError as error:
             if self.read_only and "no such table" in str(error):
-                raise OSError(errno.EINVAL, "this SQLite database has no table 'zarr'", self.path) from error
+                raise DamagedDatabaseError(
+                    errno.EINVAL, "this SQLite database has no table 'zarr'", self.path
+                ) from error
             self._translate(error)
         except sqlite3.Error as error:
             self._translate(error)
@@ -239,7 +268,7 @@ class Connections:
             ) from error
         if code == sqlite3.SQLITE_READONLY and not self._may_write():
             raise ReadOnlyError(f"the SQLite database {self.path} cannot be written to: {error}") from error
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "Could not decode" in str(error):
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or _DAMAGE.search(str(error)):
             raise DamagedDatabaseError(errno.EIO, f"SQLite: {error}", self.path) from error
         number = {
             sqlite3.SQLITE_FULL: errno.ENOSPC,

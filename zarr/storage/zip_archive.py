@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any, Final, Literal
 
 from zarr.storage.files import partial_name, sync_directory
-from zarr.storage.keys import check_key
+from zarr.storage.keys import is_key
 from zarr.storage.zip_forks import place_of, watch
 from zarr.storage.zip_format import (
     END_SIZE,
@@ -165,7 +165,7 @@ class Archive(SharedFile):
             entries, self._end = read_directory(handle.read_at, size) if size else ({}, 0)
         except ZipFormatError as error:
             raise ZipFormatError(f"{self.path or self.file}: {error}") from error
-        self.entries = {name: entry for name, entry in entries.items() if _is_key(name)}
+        self.entries = {name: entry for name, entry in entries.items() if is_key(name)}
 
     # Values
 
@@ -426,17 +426,6 @@ def _reusable(file: IO[bytes]) -> IO[bytes]:
             "the file-like object cannot be read back; to use it again after close(), it must be readable and seekable"
         )
     return file
-
-
-def _is_key(name: str) -> bool:
-    """Whether the name of an entry is a key; folders, and names that would climb out of a store, are not."""
-    if name.endswith("/"):
-        return False
-    try:
-        check_key(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _copy_entries(source: Handle, target: Handle, entries: Iterable[Entry]) -> tuple[dict[str, Entry], int]:
