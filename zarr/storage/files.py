@@ -18,8 +18,9 @@ from collections.abc import Callable
 from typing import Final
 
 import zarr_core
-from zarr.errors import FileInPlaceError, FolderInPlaceError, NotAValueError
+from zarr.errors import FolderInPlaceError, NotAValueError
 from zarr.storage.keys import METADATA_NAMES, is_partial, partial_owner
+from zarr.storage.misplaced import file_in_place, not_regular
 
 WINDOWS: Final = sys.platform == "win32"
 _READ_FLAGS: Final = (
@@ -92,22 +93,6 @@ def open_regular(path: str) -> tuple[int, int] | None:
         os.close(fd)
         raise
     return fd, status.st_size
-
-
-def file_in_place(path: str) -> FileInPlaceError:
-    """The error for a path that leads through a file; it names that file."""
-    above = path
-    while not os.path.lexists(above) and os.path.dirname(above) != above:
-        above = os.path.dirname(above)
-    return FileInPlaceError("a file", above, errno.ENOTDIR)
-
-
-def not_regular(mode: int, path: str) -> OSError:
-    """The error for what is no file."""
-    if stat.S_ISDIR(mode):
-        return FolderInPlaceError("a directory", path, errno.EISDIR)
-    kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
-    return NotAValueError(kind, path, errno.EINVAL)
 
 
 def read_span(fd: int, start: int, length: int) -> bytes:

@@ -23,7 +23,6 @@ from zarr.storage.file_splice import splice_file
 from zarr.storage.files import (
     file_stamp,
     move_file,
-    not_regular,
     read_file,
     remove_tree,
     sweep_beside,
@@ -32,6 +31,7 @@ from zarr.storage.files import (
 from zarr.storage.keys import LOCKS_FOLDER, RESERVED_NAMES, check_key, dir_prefix, is_key, is_partial
 from zarr.storage.local_journal import commit_changes, recover
 from zarr.storage.local_stage import LocalStage
+from zarr.storage.misplaced import not_regular
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from zarr.abc.staging import Stage, TakenError
 from zarr.storage.files import (
     REPLACED,
     claim,
-    file_in_place,
     make_directories,
     partial_name,
     remove_tree,
@@ -23,6 +22,7 @@ from zarr.storage.files import (
     sync_tree,
 )
 from zarr.storage.keys import METADATA_NAMES, is_partial
+from zarr.storage.misplaced import file_in_place
 
 if TYPE_CHECKING:
     from zarr.storage.local import LocalStore
