@@ -287,7 +287,7 @@ class FsspecStore(Store):
             return
         for name in sorted({_below(folder, path).removeprefix("./") for path in found}):
             # Listings of web servers hold links to other places, too: only those to children are keys.
-            if "/" not in name and is_key(join(prefix, name)) and name[:1] not in {"", "#", "?"}:
+            if "/" not in name and is_key(join(prefix.rstrip("/"), name)) and name[:1] not in {"", "#", "?"}:
                 yield name
 
     # Writing

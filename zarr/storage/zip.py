@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.errors import FolderInPlaceError
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix
 from zarr.storage.overlay import OverlayStage, check_expected
@@ -220,6 +221,8 @@ class ZipStore(SyncStore):
         found = archive.find(key)
         if found is None:
             check_key(key)
+            if key in self._archive.folders:
+                raise FolderInPlaceError("a directory", f"{self.path or self._fileobj}/{key}")
             return None
         handle, entry = found
         return archive.read(handle, entry, None if byte_range is None else bounds_of(byte_range, entry.size))

@@ -31,6 +31,7 @@ from zarr.storage.zip_format import (
     read_directory,
 )
 from zarr.storage.zip_handle import Handle
+from zarr.storage.zip_swelling import check_swollen, is_swollen
 from zarr.storage.zip_turns import WRITERS, SharedFile, commit_others
 
 ZipMode = Literal["r", "w", "x", "a"]
@@ -69,6 +70,7 @@ class Archive(SharedFile):
         self._place = place_of(self.path)
         watch(self)
         self.entries: dict[str, Entry] = {}
+        self.folders: set[str] = set()
         self._handle: Handle | None = None
         self._temporary: str | None = None
         self._writable = False
@@ -165,6 +167,7 @@ class Archive(SharedFile):
             entries, self._end = read_directory(handle.read_at, size) if size else ({}, 0)
         except ZipFormatError as error:
             raise ZipFormatError(f"{self.path or self.file}: {error}") from error
+        self.folders = {name[:-1] for name in entries if name.endswith("/")}
         self.entries = {name: entry for name, entry in entries.items() if is_key(name)}
 
     # Values
@@ -185,6 +188,8 @@ class Archive(SharedFile):
             start = data_offset(handle.read_at, entry)
             if bounds is not None and entry.method == STORED:
                 return handle.read_at(start + bounds[0], bounds[1] - bounds[0])
+            if is_swollen(entry):
+                check_swollen(entry, self.entries, self.read)
             data = decompress(handle.read_at(start, entry.stored_size), entry)
         except ZipFormatError as error:
             raise ZipFormatError(f"{self.path or self.file}: {error}") from error

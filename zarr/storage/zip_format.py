@@ -36,6 +36,7 @@ _UTF8_FLAG: Final = 0x800
 _ENCRYPTED_FLAG: Final = 0x1
 _SEARCH_STEP: Final = 1 << 20
 _LOOKS: Final = 16
+_TRIES: Final = 10_000
 
 ReadAt = Callable[[int, int], bytes]
 
@@ -148,7 +149,7 @@ def read_directory(read_at: ReadAt, size: int) -> tuple[dict[str, Entry], int]:
     ZipFormatError
         If there is no complete directory.
     """
-    left = _LOOKS * size
+    left, tries, reason = _LOOKS * size, _TRIES, ""
 
     def look_at(offset: int, length: int) -> bytes:
         # Each of a million end records could name all that stands before it as its directory.
@@ -167,11 +168,14 @@ def read_directory(read_at: ReadAt, size: int) -> tuple[dict[str, Entry], int]:
         while position >= 0:
             try:
                 return _read_directory_at(look_at, start + position, size)
-            except ZipFormatError:
+            except ZipFormatError as error:
+                reason, tries = reason or f"; its last end record does not hold: {error}", tries - 1
+                if not tries:
+                    raise ZipFormatError("the file is full of end records that belong to no directory") from error
                 position = block.rfind(END_SIGNATURE, 0, position)
         overlap = block[: _END.size]
         stop = start
-    raise ZipFormatError("no zip directory found: this is no zip archive, or it was never closed")
+    raise ZipFormatError(f"no zip directory found: this is no zip archive, or it was never closed{reason}")
 
 
 def _read_directory_at(read_at: ReadAt, position: int, size: int) -> tuple[dict[str, Entry], int]:
@@ -214,8 +218,9 @@ def _read_end64(read_at: ReadAt, position: int) -> tuple[int, int, int, int] | N
 
 def _parse_body(body: bytes, count: int, shift: int) -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
-    position = 0
-    for _ in range(count):
+    position = number = 0
+    while position < len(body) or number < count:
+        number += 1
         fixed = body[position : position + _CENTRAL.size]
         if len(fixed) < _CENTRAL.size or fixed[:4] != b"PK\1\2":
             raise ZipFormatError("the directory is damaged")
@@ -231,6 +236,9 @@ def _parse_body(body: bytes, count: int, shift: int) -> dict[str, Entry]:
         size, stored_size, offset = _wide_values(extra, size, stored_size, offset)
         name = raw_name.decode("utf-8" if flags & _UTF8_FLAG else "cp437", errors="surrogateescape")
         entries[name] = Entry(name, method, crc, stored_size, size, offset + shift, flags, (time, date))
+    # Some writers count no further than the field goes.
+    if (number - count) % (_LIMIT16 + 1):
+        raise ZipFormatError(f"the directory holds {number} entries where its end record says {count}")
     return entries
 
 
@@ -257,7 +265,8 @@ def data_offset(read_at: ReadAt, entry: Entry) -> int:
     ZipFormatError
         If there is no header of an entry where the directory says.
     """
-    header = read_at(entry.header_offset, _LOCAL.size)
+    name = entry.name.encode("utf-8" if entry.flags & _UTF8_FLAG else "cp437", errors="surrogateescape")
+    header = read_at(entry.header_offset, _LOCAL.size + len(name))
     if len(header) < _LOCAL.size or header[:4] != LOCAL_SIGNATURE:
         raise ZipFormatError(f"entry {entry.name!r}: no entry at offset {entry.header_offset}")
     if entry.flags & _ENCRYPTED_FLAG:
@@ -266,7 +275,9 @@ def data_offset(read_at: ReadAt, entry: Entry) -> int:
         raise ZipFormatError(
             f"entry {entry.name!r} holds {entry.stored_size} bytes where the directory says {entry.size}"
         )
-    name_size, extra_size = _LOCAL.unpack(header)[9:11]
+    name_size, extra_size = _LOCAL.unpack_from(header)[9:11]
+    if name_size != len(name) or header[_LOCAL.size :] != name:
+        raise ZipFormatError(f"entry {entry.name!r}: another entry lies at offset {entry.header_offset}")
     return int(entry.header_offset + _LOCAL.size + name_size + extra_size)
 
 
@@ -301,8 +312,14 @@ def _unpack_lzma(stored: bytes, limit: int) -> bytes:
     import lzma
 
     size = struct.unpack_from("<H", stored, 2)[0]
-    filters = [lzma._decode_filter_properties(lzma.FILTER_LZMA1, stored[4 : 4 + size])]  # type: ignore[attr-defined]
-    return lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=filters).decompress(stored[4 + size :], limit + 1)
+    try:
+        options = lzma._decode_filter_properties(lzma.FILTER_LZMA1, stored[4 : 4 + size])  # type: ignore[attr-defined]
+        # The window is allocated at once, and may be said to be 4 GiB; none need be longer than what comes out.
+        options["dict_size"] = max(4096, min(options["dict_size"], limit + 1))
+        unpacker = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[options])
+        return unpacker.decompress(stored[4 + size :], limit + 1)
+    except lzma.LZMAError as error:
+        raise EOFError(str(error)) from error
 
 
 def decompress(stored: bytes, entry: Entry) -> bytes:
