@@ -142,7 +142,7 @@ class LMDBStore(SyncStore):
 
     def lock_folder(self, path: str) -> str:
         """Where the lock files of a node lie: beside the database."""
-        return os.path.join(f"{os.path.realpath(self.path)}.zarr-locks", path.replace("/", "%2F") or "%")
+        return os.path.join(f"{os.path.realpath(self.path)}.zarr-locks", check_prefix(path).replace("/", "%2F") or "%")
 
     def _existing(self) -> Environment | None:
         """The open database; None where there is none yet and nothing is to be made for a look at it."""

@@ -28,7 +28,7 @@ from zarr.storage.files import (
     sweep_beside,
     write_file,
 )
-from zarr.storage.keys import LOCKS_FOLDER, RESERVED_NAMES, check_key, dir_prefix, is_key, is_partial
+from zarr.storage.keys import LOCKS_FOLDER, RESERVED_NAMES, check_key, check_prefix, dir_prefix, is_key, is_partial
 from zarr.storage.local_journal import commit_changes, recover
 from zarr.storage.local_stage import LocalStage
 from zarr.storage.misplaced import not_regular
@@ -169,7 +169,7 @@ class LocalStore(SyncStore):
 
     def lock_folder(self, path: str) -> str:
         """Where the lock files of a node lie: beside its data, wherever the store begins."""
-        return os.path.join(self._base + path, LOCKS_FOLDER)
+        return os.path.join(self._base + check_prefix(path), LOCKS_FOLDER)
 
     def _path(self, key: str) -> str:
         check_key(key)
@@ -372,6 +372,7 @@ class LocalStore(SyncStore):
     def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
         """A hidden folder beside ``path`` to write to, which takes its place in one step."""
         self._check_writable()
+        check_prefix(path)
         return LocalStage(self, path, replace, absent)
 
     def apply_sync(self, changes: Changes) -> None:

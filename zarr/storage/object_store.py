@@ -97,7 +97,7 @@ class ObjectStore(Store, Generic[T_Store]):
     def lock_folder(self, path: str) -> str | None:
         """Where the lock files of a node lie: beside its data, where that is in a local folder."""
         root = getattr(self.store, "prefix", None) if type(self.store).__name__ == "LocalStore" else None
-        return None if root is None else os.path.join(root, path, LOCKS_FOLDER)
+        return None if root is None else os.path.join(root, check_prefix(path), LOCKS_FOLDER)
 
     @property
     def supports_writes(self) -> bool:

@@ -18,6 +18,9 @@ from zarr.errors import MetadataValidationError
 
 MAX_GENERATED: Final = 10_000_000
 
+MAX_OFFSET: Final = 2**62
+"""No file is longer."""
+
 
 class Span(NamedTuple):
     """Bytes of a file: all of them, or ``length`` from ``offset``."""
@@ -92,7 +95,10 @@ def parse_table(document: Any, name: str) -> dict[str, Any]:
         if isinstance(value, list) and value and isinstance(value[0], str) and "{{" in value[0]:
             value = [render(value[0], templates), *value[1:]]
         refs[key] = value
-    for generator in document.get("gen") or ():
+    generators = document.get("gen") or []
+    if not isinstance(generators, list):
+        raise MetadataValidationError(f"{name}: gen must be a list of generators, got {generators!r}")
+    for generator in generators:
         refs.update(_generated(generator, templates, name))
     return refs
 
@@ -129,7 +135,8 @@ def _range_of(values: Any, name: str) -> range | list[Any]:
     if isinstance(values, Mapping):
         start, stop, step = values.get("start", 0), values.get("stop"), values.get("step", 1)
         if type(start) is type(stop) is type(step) is int and step:
-            return range(start, stop, step)
+            if max(abs(start), abs(stop), abs(step)) <= MAX_OFFSET:
+                return range(start, stop, step)
     raise MetadataValidationError(
         f"{name}: a dimension of a generator is a list, or has numbers start, stop and step; got {values!r}"
     )
@@ -164,7 +171,7 @@ def render(text: str, names: Mapping[str, Any]) -> str:
 def _evaluate(expression: str, names: Mapping[str, Any]) -> Any:
     try:
         return _value(ast.parse(expression, mode="eval").body, names)
-    except (SyntaxError, KeyError, TypeError, ZeroDivisionError, RecursionError) as error:
+    except (SyntaxError, KeyError, TypeError, ValueError, ZeroDivisionError, RecursionError, MemoryError) as error:
         raise MetadataValidationError(
             f"the template {{{{{expression}}}}} cannot be filled in ({type(error).__name__}: {error}); names, whole "
             "numbers, + - * // % and templates with named arguments are known"
@@ -179,7 +186,10 @@ def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         left, right = _value(node.left, names), _value(node.right, names)
         if type(left) is int and type(right) is int:
-            return _OPERATORS[type(node.op)](left, right)
+            result = _OPERATORS[type(node.op)](left, right)
+            if abs(result) <= MAX_OFFSET:
+                return result
+            raise ValueError("the number is too large for any file")
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
         given = {keyword.arg: _value(keyword.value, names) for keyword in node.keywords if keyword.arg}
         return render(str(names[node.func.id]), given)

@@ -155,7 +155,7 @@ class SQLiteStore(SyncStore):
 
     def lock_folder(self, path: str) -> str:
         """Where the lock files of a node lie: beside the database."""
-        return os.path.join(f"{os.path.realpath(self.path)}.zarr-locks", path.replace("/", "%2F") or "%")
+        return os.path.join(f"{os.path.realpath(self.path)}.zarr-locks", check_prefix(path).replace("/", "%2F") or "%")
 
     # Reading
 

@@ -11,6 +11,7 @@ import time
 import weakref
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import IO, Any, Final, Literal
 
 from zarr.storage.files import partial_name, sync_directory
@@ -189,7 +190,7 @@ class Archive(SharedFile):
             if bounds is not None and entry.method == STORED:
                 return handle.read_at(start + bounds[0], bounds[1] - bounds[0])
             if is_swollen(entry):
-                check_swollen(entry, self.entries, self.read)
+                check_swollen(entry, self.entries, partial(self.read, handle))
             data = decompress(handle.read_at(start, entry.stored_size), entry)
         except ZipFormatError as error:
             raise ZipFormatError(f"{self.path or self.file}: {error}") from error
