@@ -16,10 +16,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.trust.fuzzing import documents, payloads
+from tests.trust.fuzzing import documents, layouts, payloads
 from tests.trust.fuzzing.cases import Report
 
-KINDS: dict[str, Callable[[int, int, Report], None]] = {"documents": documents.run, "payloads": payloads.run}
+KINDS: dict[str, Callable[[int, int, Report], None]] = {
+    "documents": documents.run,
+    "payloads": payloads.run,
+    "layouts": layouts.run,
+}
 ROUND = 5_000
 HANG_SECONDS = 60
 SHOWN = 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import warnings
 from typing import Any
@@ -15,6 +16,8 @@ from tests.trust.fuzzing.moulds import Template, templates
 from zarr.buffer.cpu import Buffer
 
 ROOM = 1 << 16
+ASYNC_EVERY = 7
+"""Every so many cases are read by the asynchronous face, too: an event loop costs more than the case."""
 BORDERS = (0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 127, 128, 255, 2**15, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63)
 
 
@@ -101,6 +104,17 @@ def judge(report: Report, label: str, mould: Template, checked: bool, whole: Any
         report.breach(label, f"{mould.label}: damaged data read in spite of the checksum")
 
 
+async def coroutine(mould: Template) -> Any:
+    """The whole array, by its asynchronous face."""
+    return await mould.array.async_array.getitem(...)
+
+
+def judge_faces(report: Report, label: str, whole: Any, later: Any) -> None:
+    """Hold the two faces against each other."""
+    if (whole is None) != (later is None) or (whole is not None and not equal(np.asarray(whole), np.asarray(later))):
+        report.breach(label, "the two faces read differently")
+
+
 def run(count: int, seed: int, report: Report) -> None:
     """Try some damaged chunks."""
     mutator, moulds = Mutator(seed), templates()
@@ -119,7 +133,10 @@ def run(count: int, seed: int, report: Report) -> None:
             try:
                 whole = report.attempt(label, lambda m=mould: m.array[...], said)  # type: ignore[misc]
                 part = report.attempt(label, lambda m=mould: m.array[1:5, 2:9], said)  # type: ignore[misc]
+                if number % ASYNC_EVERY == 0:
+                    later = report.attempt(label, lambda m=mould: asyncio.run(coroutine(m)), said)  # type: ignore[misc]
+                    judge_faces(report, label, whole, later)
             finally:
                 mould.store._store_dict[key] = sound
-            report.count -= 1
+            report.count -= 2 if number % ASYNC_EVERY == 0 else 1
             judge(report, label, mould, mould.checked and not mutator.signed, whole, part)
