@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Damaged documents and chunks, in the numbers that docs/reference/guarantees.md states, and then for some minutes more.
 #   bash ci/fuzz.sh MINUTES [PYTHON]
-# 1. 20,000 documents and 240,000 payloads (each ends at an unreadable page) on the core as it is built.
+# 1. 20,000 documents, 240,000 payloads (each ends at an unreadable page) and 20,000 hierarchies of other layouts on the
+#    core as it is built.
 # 2. The same payloads with freed and new memory filled with two patterns: equal outcomes mean that no byte was read
 #    that nobody wrote; and with the allocator's own checks.
 # 3. A tenth of them on a build with every Cython check, AddressSanitizer and UBSan.
@@ -21,6 +22,7 @@ run() { "$PYTHON" -m tests.trust.fuzzing "$@"; }
 echo "== as built"
 run documents --count "$DOCUMENTS" --seed 1
 run payloads --count "$PAYLOADS" --seed 1
+run layouts --count "$DOCUMENTS" --seed 1
 
 echo "== two patterns of unwritten memory, and the debug allocator"
 PYTHONMALLOC=malloc MALLOC_PERTURB_=85 run payloads --count $((PAYLOADS / 4)) --seed 1 --log "$SCRATCH/one"
@@ -41,12 +43,15 @@ find "$SCRATCH/source" -name '*.so' -delete
     export PYTHONMALLOC=malloc
     run payloads --count $((PAYLOADS / 10)) --seed 3
     run documents --count $((DOCUMENTS / 10)) --seed 3
+    run layouts --count $((DOCUMENTS / 10)) --seed 3
 )
 
 echo "== failed allocations, bombs, wrong things in a chunk's place"
-"$PYTHON" -m pytest -q -p no:cacheprovider tests/trust/test_memory.py tests/trust/test_places.py
+"$PYTHON" -m pytest -q -p no:cacheprovider tests/trust/test_memory.py tests/trust/test_places.py \
+    tests/trust/test_bombs.py tests/trust/test_containers.py tests/trust/test_zip_entries.py
 
 echo "== $MINUTES minutes of new cases"
 SEED=$(date +%s)
 run documents --minutes "$(awk "BEGIN {print $MINUTES / 4}")" --seed "$SEED"
-run payloads --minutes "$(awk "BEGIN {print $MINUTES * 3 / 4}")" --seed "$SEED"
+run payloads --minutes "$(awk "BEGIN {print $MINUTES / 2}")" --seed "$SEED"
+run layouts --minutes "$(awk "BEGIN {print $MINUTES / 4}")" --seed "$SEED"

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 import zarr
-from tests.trust.fuzzing import documents, payloads
+from tests.trust.fuzzing import documents, layouts, payloads
 from tests.trust.fuzzing.cases import DOCUMENTED, Report, text_of
 from zarr.buffer.cpu import Buffer
-from zarr.storage import MemoryStore
+from zarr.storage import MemoryStore, ReferenceStore
 
 ROOT = Path(__file__).resolve().parents[2]
 FOUND = ROOT / "tests" / "data" / "documents"
+REFERENCES = ROOT / "tests" / "data" / "references"
 
 
 def test_damaged_documents() -> None:
@@ -33,6 +34,13 @@ def test_damaged_payloads() -> None:
     payloads.run(1500, 1, report)
     assert report.breaches == []
     assert report.refused > 1000
+
+
+def test_damaged_layouts() -> None:
+    report = Report()
+    layouts.run(600, 1, report)
+    assert report.breaches == []
+    assert report.refused > 200
 
 
 def test_every_codec_is_among_them() -> None:
@@ -67,5 +75,14 @@ def test_documents_once_found(path: Path) -> None:
     with pytest.raises(DOCUMENTED) as caught:
         node = zarr.open(store, path="a/b", mode="r")
         documents.use_array(node)
+    for part in case["says"]:
+        assert part in text_of(caught.value)
+
+
+@pytest.mark.parametrize("path", sorted(REFERENCES.glob("*.json")), ids=lambda path: path.stem)
+def test_references_once_found(path: Path) -> None:
+    case: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    with pytest.raises(DOCUMENTED) as caught:
+        list(ReferenceStore(case["table"]).list_sync())
     for part in case["says"]:
         assert part in text_of(caught.value)

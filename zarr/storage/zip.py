@@ -221,7 +221,7 @@ class ZipStore(SyncStore):
         found = archive.find(key)
         if found is None:
             check_key(key)
-            if key in self._archive.folders:
+            if key in archive.folders:
                 raise FolderInPlaceError("a directory", f"{self.path or self._fileobj}/{key}")
             return None
         handle, entry = found
