@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 
@@ -31,3 +33,21 @@ class LazyModule:
 
     def __repr__(self) -> str:
         return f"LazyModule({self._name!r})"
+
+
+def submodule(package: str, name: str) -> ModuleType:
+    """A module of a package that is asked for as an attribute before anybody has imported it.
+
+    Raises
+    ------
+    AttributeError
+        There is none of that name.
+
+    Examples
+    --------
+    >>> submodule("zarr", "errors").__name__
+    'zarr.errors'
+    """
+    if name.startswith("__") or find_spec(f"{package}.{name}") is None:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    return importlib.import_module(f"{package}.{name}")

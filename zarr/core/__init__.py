@@ -6,6 +6,9 @@ Read first: any file, they are short.
 
 from __future__ import annotations
 
+from types import ModuleType
+
+from zarr._lazy import submodule
 from zarr.arrays.synchronous import Array
 from zarr.buffer.core import Buffer, NDBuffer
 from zarr.codecs.pipeline import BatchedCodecPipeline
@@ -27,3 +30,8 @@ __all__ = [
     "metadata",
     "sync",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    # All modules below can be asked for as attributes, imported or not.
+    return submodule(__name__, name)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from zarr._lazy import submodule
 from zarr.errors import ZarrDeprecationWarning
 from zarr.storage.fsspec_store import FsspecStore
 from zarr.storage.local import LocalStore
@@ -70,6 +71,8 @@ def __getattr__(name: str) -> Any:
         found = getattr(importlib.import_module(_LAZY[name]), name)
         globals()[name] = found
         return found
+    if name.startswith("_") and not name.startswith("__"):  # the private paths that other libraries import
+        return submodule(__name__, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import subprocess
+import sys
 
 import pytest
 
@@ -84,3 +86,14 @@ def test_array_documents() -> None:
     place = zarr.storage.StorePath(zarr.storage.MemoryStore(), "b")
     made = asyncio.run(core.init_array(store_path=place, shape=(3,), dtype="int8"))
     assert made.shape == (3,)
+
+
+def test_modules_below_are_attributes_before_anybody_imports_them() -> None:
+    program = (
+        "import zarr\n"
+        "zarr.core.array_spec.ArrayConfig, zarr.core.chunk_key_encodings, zarr.core.metadata.v3, zarr.core.buffer.gpu\n"
+        "zarr.core.dtype.npy.int, zarr.core.dtype.common, zarr.storage._common.make_store_path\n"
+        "for package in (zarr.core, zarr.core.metadata, zarr.storage):\n"
+        "    assert not hasattr(package, 'nothing') and not hasattr(package, '_nothing')\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
+from zarr._lazy import submodule
 from zarr.buffer import core, cpu
 from zarr.buffer.core import (
     ArrayLike,
@@ -26,3 +29,8 @@ __all__ = [
     "default_buffer_prototype",
     "numpy_buffer_prototype",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    # All modules below can be asked for as attributes, imported or not.
+    return submodule(__name__, name)

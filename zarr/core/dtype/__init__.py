@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from zarr._lazy import submodule
 from zarr.dtype import (
     VLEN_UTF8_ALIAS,
     Bool,
@@ -95,6 +96,8 @@ AnyDType: TypeAlias = (
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("common", "npy", "registry", "wrapper"):
+        return submodule(__name__, name)
     return moved_error(__name__, name)
 
 

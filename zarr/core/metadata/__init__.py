@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
+from zarr._lazy import submodule
 from zarr.core.metadata.documents import ArrayMetadata, ArrayMetadataDict
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
@@ -12,3 +15,8 @@ __all__ = [
     "ArrayV2Metadata",
     "ArrayV3Metadata",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    # All modules below can be asked for as attributes, imported or not.
+    return submodule(__name__, name)
