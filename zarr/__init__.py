@@ -2,121 +2,99 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from zarr import _version, types
-from zarr.api.opening import create_group
-from zarr.api.synchronous import (
-    array,
-    consolidate_metadata,
-    copy,
-    copy_all,
-    copy_store,
-    create,
-    create_array,
-    create_hierarchy,
-    empty,
-    empty_like,
-    from_array,
-    full,
-    full_like,
-    group,
-    load,
-    ones,
-    ones_like,
-    open,
-    open_array,
-    open_consolidated,
-    open_group,
-    open_like,
-    read_many,
-    save,
-    save_array,
-    save_group,
-    save_many,
-    tree,
-    zeros,
-    zeros_like,
-)
-from zarr.arrays.asynchronous import AsyncArray
-from zarr.arrays.synchronous import Array
-from zarr.groups.asynchronous import AsyncGroup
-from zarr.groups.synchronous import Group
-from zarr.logs import debug_lines, set_format, set_log_level
-from zarr.metadata.v2 import ArrayV2Metadata
-from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.runners.synchronizers import ProcessSynchronizer, ThreadSynchronizer
-from zarr.settings import config
-from zarr.transactions import transaction
+from zarr._lazy import LazyModule, lazy_names
 
 if TYPE_CHECKING:
+    from zarr import _version
+    from zarr import logs as _logs
     from zarr._version import version as __version__
+    from zarr.api.opening import create_group, open_array
+    from zarr.api.synchronous import (
+        array,
+        consolidate_metadata,
+        copy,
+        copy_all,
+        copy_store,
+        create,
+        create_array,
+        create_hierarchy,
+        empty,
+        empty_like,
+        from_array,
+        full,
+        full_like,
+        group,
+        load,
+        ones,
+        ones_like,
+        open,
+        open_consolidated,
+        open_group,
+        open_like,
+        read_many,
+        save,
+        save_array,
+        save_group,
+        save_many,
+        tree,
+        zeros,
+        zeros_like,
+    )
+    from zarr.arrays.asynchronous import AsyncArray
+    from zarr.arrays.synchronous import Array
+    from zarr.groups.asynchronous import AsyncGroup
+    from zarr.groups.synchronous import Group
+    from zarr.logs import set_format, set_log_level
+    from zarr.runners.synchronizers import ProcessSynchronizer, ThreadSynchronizer
+    from zarr.settings import config
+    from zarr.transactions.transaction import transaction
+else:
+    _logs, _version = LazyModule("zarr.logs"), LazyModule("zarr._version")
 
-# `zarr.types` lies on the first floor and names classes of upper floors: they are handed down from here.
-vars(types).update(
-    Array=Array,
-    AsyncArray=AsyncArray,
-    ArrayV2Metadata=ArrayV2Metadata,
-    ArrayV3Metadata=ArrayV3Metadata,
-    AnyArray=Array[Any],
-    AnyAsyncArray=AsyncArray[Any],
-    ArrayV2=Array[ArrayV2Metadata],
-    ArrayV3=Array[ArrayV3Metadata],
-    AsyncArrayV2=AsyncArray[ArrayV2Metadata],
-    AsyncArrayV3=AsyncArray[ArrayV3Metadata],
+_FORMAT_2_STORES = (
+    "ABSStore ConsolidatedMetadataStore DBMStore DirectoryStore FSStore KVStore LMDBStore LRUStoreCache MemoryStore "
+    "MongoDBStore N5FSStore N5Store NestedDirectoryStore RedisStore SQLiteStore TempStore ZipStore"
 )
-
-_FORMAT_2_STORES = frozenset(
-    (
-        "ABSStore", "ConsolidatedMetadataStore", "DBMStore", "DirectoryStore", "FSStore", "KVStore", "LMDBStore",
-        "LRUStoreCache", "MemoryStore", "MongoDBStore", "N5FSStore", "N5Store", "NestedDirectoryStore", "RedisStore",
-        "SQLiteStore", "TempStore", "ZipStore",
-    )
-)  # fmt: skip
 # What zarr-python 2 took over from numcodecs; in `zarr.codecs` some of these names mean codecs of format 3.
-_FORMAT_2_CODECS = frozenset(
-    (
-        "Adler32", "AsType", "BZ2", "Base64", "BitRound", "Blosc", "CRC32", "Categorize", "Delta", "FixedScaleOffset",
-        "Fletcher32", "GZip", "JSON", "JenkinsLookup3", "LZ4", "LZMA", "MsgPack", "PackBits", "Pickle", "Quantize",
-        "Shuffle", "VLenArray", "VLenBytes", "VLenUTF8", "Zlib", "Zstd",
-    )
-)  # fmt: skip
-# Further names of zarr-python 2, and the modules that have them.
-_FORMAT_2_NAMES = {
-    "CopyError": "zarr.errors",
-    "DictStore": "zarr.storage",
-    "MetadataError": "zarr.errors",
-    "codec_registry": "numcodecs.registry",
-    "get_codec": "numcodecs.registry",
-    "register_codec": "numcodecs.registry",
-}
-_FRONT_ROOMS = frozenset(
-    (
-        "array_api", "attrs", "context", "convenience", "core", "creation", "draft3", "experimental", "hierarchy",
-        "indexing", "meta", "models", "n5", "sync", "testing", "util", "version",
-    )
-)  # fmt: skip
+_FORMAT_2_CODECS = (
+    "Adler32 AsType BZ2 Base64 BitRound Blosc CRC32 Categorize Delta FixedScaleOffset Fletcher32 GZip JSON "
+    "JenkinsLookup3 LZ4 LZMA MsgPack PackBits Pickle Quantize Shuffle VLenArray VLenBytes VLenUTF8 Zlib Zstd"
+)
 v3_api_available = False  # the switch of zarr-python 2 for its experiment; here format 3 is the format
-
-
-def __getattr__(name: str) -> Any:
-    # These rooms only repeat names of the others for libraries that ask for them; they are loaded when one does.
-    if name in _FRONT_ROOMS:
-        return import_module(f"zarr.{name}")
-    if name == "__version__":
-        return _version.version
-    if name in _FORMAT_2_STORES:
-        return getattr(import_module("zarr.storage.format2"), name)
-    if name in _FORMAT_2_NAMES:
-        return getattr(import_module(_FORMAT_2_NAMES[name]), name)
-    if name in _FORMAT_2_CODECS:
-        return getattr(import_module("numcodecs"), name)
-    raise AttributeError(f"module 'zarr' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_FRONT_ROOMS, "__version__"})
+# Nothing is loaded before it is asked for: many programs import this package and use little of it, or nothing.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "zarr.api.opening": "create_group open_array",
+        "zarr.api.synchronous": (
+            "array consolidate_metadata copy copy_all copy_store create create_array create_hierarchy empty empty_like "
+            "from_array full full_like group load ones ones_like open open_consolidated open_group "
+            "open_like read_many save save_array save_group save_many tree zeros zeros_like"
+        ),
+        "zarr.arrays.asynchronous": "AsyncArray",
+        "zarr.arrays.synchronous": "Array",
+        "zarr.groups.asynchronous": "AsyncGroup",
+        "zarr.groups.synchronous": "Group",
+        "zarr.logs": "set_format set_log_level",
+        "zarr.runners.synchronizers": "ProcessSynchronizer ThreadSynchronizer",
+        "zarr.settings": "config",
+        "zarr.transactions.transaction": "transaction",
+        "zarr._version": "__version__",
+    },
+    unlisted={
+        "zarr.metadata.v2": "ArrayV2Metadata",
+        "zarr.metadata.v3": "ArrayV3Metadata",
+        "zarr.logs": "debug_lines",
+        "zarr.storage.format2": _FORMAT_2_STORES,
+        "numcodecs": _FORMAT_2_CODECS,
+        # Further names of zarr-python 2.
+        "numcodecs.registry": "codec_registry get_codec register_codec",
+        "zarr.errors": "CopyError MetadataError",
+        "zarr.storage": "DictStore",
+    },
+)
 
 
 def print_debug_info() -> None:
@@ -128,7 +106,7 @@ def print_debug_info() -> None:
     >>> zarr.print_debug_info()  # doctest: +ELLIPSIS
     platform: ...
     """
-    print("\n".join(debug_lines(_version.version)))
+    print("\n".join(_logs.debug_lines(_version.version)))
 
 
 __all__ = [

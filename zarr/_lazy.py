@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from importlib.util import find_spec
+import sys
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -48,6 +49,55 @@ def submodule(package: str, name: str) -> ModuleType:
     >>> submodule("zarr", "errors").__name__
     'zarr.errors'
     """
-    if name.startswith("__") or find_spec(f"{package}.{name}") is None:
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
-    return importlib.import_module(f"{package}.{name}")
+    if not name.startswith("__"):
+        try:
+            return importlib.import_module(f"{package}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{package}.{name}":
+                raise
+    raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+
+def _homes(names: Mapping[str, str]) -> dict[str, str]:
+    """Return the module of each name."""
+    return {name: module for module, listed in names.items() for name in listed.split()}
+
+
+def lazy_names(
+    package: str, names: Mapping[str, str], unlisted: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and ``__dir__`` of a package whose names are loaded when somebody asks for them.
+
+    The modules of the package answer, too, whether or not something has imported them before.
+
+    Parameters
+    ----------
+    package
+        Its name: ``__name__`` where this is called.
+    names
+        For each module the names that it defines, with blanks between them.
+    unlisted
+        The same of names that ``dir`` does not show.
+
+    Examples
+    --------
+    >>> get, names = lazy_names("json", {"json.decoder": "JSONDecoder"})
+    >>> get("JSONDecoder").__name__, get("scanner").__name__, "JSONDecoder" in names()
+    ('JSONDecoder', 'json.scanner', True)
+    """
+    listed = _homes(names)
+    homes = listed | _homes(unlisted or {})
+
+    def __getattr__(name: str) -> Any:
+        if name in homes:
+            found = getattr(importlib.import_module(homes[name]), name)
+            # Found once, it is a name like any other.
+            vars(sys.modules[package])[name] = found
+            return found
+        return submodule(package, name)
+
+    def __dir__() -> list[str]:
+        loaded = vars(sys.modules[package]) if package in sys.modules else {}
+        return sorted({*loaded, *listed})
+
+    return __getattr__, __dir__

@@ -54,8 +54,10 @@ GROUP_LOG = logging.getLogger("zarr.group")
 STORE_LOG = logging.getLogger("zarr.store")
 CODEC_LOG = logging.getLogger("zarr.codec")
 DEBUG = logging.DEBUG
-# Who listens to every library at once shall not have each chunk decoded by itself for it.
-CODEC_LOG.setLevel(logging.INFO)
+# Who listens to every library at once shall not have each chunk decoded by itself for it. (Loaded at the first use of
+# the library, this comes after what the program itself has set.)
+if CODEC_LOG.level == logging.NOTSET:
+    CODEC_LOG.setLevel(logging.INFO)
 
 # ``logging`` remembers of each logger which levels are on, and forgets it where any level is changed. To look there
 # needs no call: `SWITCH.get(TRACING) is not False` means that somebody listens, or that it has to be found out.

@@ -108,7 +108,7 @@ class Config(DonfigConfig):  # type: ignore[misc]
 
     Read with ``config.get("array.order")``; change with ``config.set({"array.order": "F"})``, which is also a context
     manager that takes the change back. Environment variables like ``ZARR_ARRAY__ORDER=F`` and YAML files in
-    ``~/.config/zarr`` are read at import.
+    ``~/.config/zarr`` are read when the settings are first asked for, and by :meth:`refresh`.
 
     Examples
     --------

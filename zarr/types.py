@@ -7,13 +7,14 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import reduce
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NotRequired, TypeAlias, TypeVar
 
 import numpy as np
 from typing_extensions import ReadOnly, TypedDict
 
 if TYPE_CHECKING:
-    # Names of upper rooms; at run time `zarr` itself puts them here, once both are loaded.
+    # Names of upper rooms: at run time `__getattr__` fetches them, once somebody asks.
     from zarr.arrays.asynchronous import AsyncArray
     from zarr.arrays.synchronous import Array
     from zarr.metadata.v2 import ArrayV2Metadata
@@ -351,3 +352,33 @@ def parse_fill_value(data: Any) -> Any:
     0
     """
     return data
+
+
+_UPPER_NAMES = {
+    "Array": "zarr.arrays.synchronous",
+    "AsyncArray": "zarr.arrays.asynchronous",
+    "ArrayV2Metadata": "zarr.metadata.v2",
+    "ArrayV3Metadata": "zarr.metadata.v3",
+}
+_UPPER_ALIASES = {
+    "AnyArray": ("Array", None),
+    "AnyAsyncArray": ("AsyncArray", None),
+    "ArrayV2": ("Array", "ArrayV2Metadata"),
+    "ArrayV3": ("Array", "ArrayV3Metadata"),
+    "AsyncArrayV2": ("AsyncArray", "ArrayV2Metadata"),
+    "AsyncArrayV3": ("AsyncArray", "ArrayV3Metadata"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    # This room lies on the first floor and names classes of upper floors: they are loaded when they are asked for.
+    if name in _UPPER_NAMES:
+        return getattr(import_module(_UPPER_NAMES[name]), name)
+    if name not in _UPPER_ALIASES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    kind, document = _UPPER_ALIASES[name]
+    return __getattr__(kind)[Any if document is None else __getattr__(document)]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_UPPER_NAMES, *_UPPER_ALIASES})

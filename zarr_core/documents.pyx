@@ -8,7 +8,7 @@ from libc.errno cimport ENAMETOOLONG, ENOENT
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from zarr_core.files cimport zc_close, zc_open_read, zc_put_file, zc_read_at, zc_regular_size
+from zarr_core.files cimport zc_close, zc_is_absent, zc_open_read, zc_put_file, zc_read_at, zc_regular_size
 
 cdef extern from "Python.h":
     bytes PyUnicode_EncodeFSDefault(object text)
@@ -18,8 +18,11 @@ cdef enum:
     LONGEST = 4096      # longer paths are left to the caller
 
 
-cdef object read_one(bytes path):
-    """The bytes of a file; None where there is none, and a negative error number where it cannot be read."""
+cdef object read_one(bytes path, bint doubtful=False):
+    """The bytes of a file; None where there is none, and a negative error number where it cannot be read.
+
+    Where it is doubtful that there is one, that is asked first.
+    """
     cdef char room[SMALL]
     cdef const char* name = path
     cdef char* to = room
@@ -27,7 +30,7 @@ cdef object read_one(bytes path):
     cdef int fd
     cdef object data
     with nogil:
-        fd = zc_open_read(-1, name)
+        fd = -ENOENT if doubtful and zc_is_absent(name) else zc_open_read(-1, name)
         if fd >= 0:
             size = zc_regular_size(fd)
             if 0 <= size <= SMALL:
@@ -103,8 +106,15 @@ def read_files(str base not None, list names not None):
     [None, None]
     """
     cdef list found = []
+    cdef bytes path, folder, beside = None
     for name in names:
-        found.append(read_one(encoded(base + <str?>name)))
+        path = encoded(base + <str?>name)
+        folder = path[:path.rfind(b"/") + 1]
+        # Names that may be there instead of each other: beside a document that was found, others are rare.
+        data = read_one(path, folder == beside)
+        if type(data) is bytes:
+            beside = folder
+        found.append(data)
     return found
 
 

@@ -13,6 +13,7 @@
 static int zc_open_folder(int base, const char *path) { (void)base; (void)path; return -ENOSYS; }
 static int zc_open_read(int base, const char *path) { (void)base; (void)path; return -ENOSYS; }
 static int zc_create(int base, const char *path) { (void)base; (void)path; return -ENOSYS; }
+static int zc_is_absent(const char *path) { (void)path; return 0; }
 static int64_t zc_regular_size(int fd) { (void)fd; return -ENOSYS; }
 static int64_t zc_read_at(int fd, char *to, int64_t n, int64_t at) { (void)fd; (void)to; (void)n; (void)at; return -ENOSYS; }
 static int zc_write_all(int fd, const char *from, int64_t n) { (void)fd; (void)from; (void)n; return -ENOSYS; }
@@ -57,6 +58,12 @@ static int zc_open_read(int base, const char *path) {
         return fstatat(base < 0 ? AT_FDCWD : base, path, &s, AT_SYMLINK_NOFOLLOW) == 0 ? -ELOOP : -ENOENT;
     }
     return fd < 0 ? -errno : fd;
+}
+
+/* Whether nothing stands there, not even a link: half the price of finding out by opening. */
+static int zc_is_absent(const char *path) {
+    struct stat s;
+    return fstatat(AT_FDCWD, path, &s, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
 }
 
 static int zc_create(int base, const char *path) {

@@ -8,6 +8,7 @@ from zarr_core.streams cimport Scratch
 cdef extern from "files.h" nogil:
     int zc_open_folder(int base, const char* path)
     int zc_open_read(int base, const char* path)
+    int zc_is_absent(const char* path)
     int zc_create(int base, const char* path)
     int64_t zc_regular_size(int fd)
     int64_t zc_read_at(int fd, char* to, int64_t n, int64_t at)

@@ -4,3 +4,9 @@ May import: steps, runners, metadata, codecs, grids, chunk_keys, storage, dtype,
 settings, errors, types, zarr_core. Never groups or api.
 Read first: ``layout.py`` (what an array is once it is open), then ``reading.py`` and ``writing.py``.
 """
+
+from __future__ import annotations
+
+from zarr._lazy import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__, {})

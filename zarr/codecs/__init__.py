@@ -6,45 +6,76 @@ Read first: ``bound.py`` for what a codec becomes, then ``bytes.py`` as an examp
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
-from zarr.codecs.arrow_vlen import ArrowVLenCodec
-from zarr.codecs.blosc import BloscCname, BloscCodec, BloscShuffle
-from zarr.codecs.bytes import BytesCodec, Endian
-from zarr.codecs.cast_value import CastValue
-from zarr.codecs.crc32c_ import Crc32cCodec
-from zarr.codecs.gzip import GzipCodec
-from zarr.codecs.numcodecs import (
-    BZ2,
-    CRC32,
-    CRC32C,
-    LZ4,
-    LZMA,
-    ZFPY,
-    Adler32,
-    AsType,
-    BitRound,
-    Blosc,
-    Delta,
-    FixedScaleOffset,
-    Fletcher32,
-    GZip,
-    JenkinsLookup3,
-    PackBits,
-    PCodec,
-    Quantize,
-    Shuffle,
-    Zlib,
-    Zstd,
+from zarr._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from zarr.codecs.arrow_vlen import ArrowVLenCodec
+    from zarr.codecs.blosc import BloscCname, BloscCodec, BloscShuffle
+    from zarr.codecs.bytes import BytesCodec, Endian
+    from zarr.codecs.cast_value import CastValue
+    from zarr.codecs.crc32c_ import Crc32cCodec
+    from zarr.codecs.gzip import GzipCodec
+    from zarr.codecs.numcodecs import (  # noqa: F401
+        BZ2,
+        CRC32,
+        CRC32C,
+        LZ4,
+        LZMA,
+        ZFPY,
+        Adler32,
+        AsType,
+        BitRound,
+        Blosc,
+        Delta,
+        FixedScaleOffset,
+        Fletcher32,
+        GZip,
+        JenkinsLookup3,
+        PackBits,
+        PCodec,
+        Quantize,
+        Shuffle,
+        Zlib,
+        Zstd,
+    )
+    from zarr.codecs.scale_offset import ScaleOffset
+    from zarr.codecs.shard_level import SubchunkWriteOrder
+    from zarr.codecs.sharding import ShardingCodec, ShardingCodecIndexLocation
+    from zarr.codecs.transpose import TransposeCodec
+    from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
+    from zarr.codecs.zstd import ZstdCodec
+    from zarr.registry import register_codec  # noqa: F401
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "zarr.codecs.arrow_vlen": "ArrowVLenCodec",
+        "zarr.codecs.blosc": "BloscCname BloscCodec BloscShuffle",
+        "zarr.codecs.bytes": "BytesCodec Endian",
+        "zarr.codecs.cast_value": "CastValue",
+        "zarr.codecs.crc32c_": "Crc32cCodec",
+        "zarr.codecs.gzip": "GzipCodec",
+        # Importable here, as they always were, though not part of ``__all__``.
+        "zarr.codecs.numcodecs": (
+            "BZ2 CRC32 CRC32C LZ4 LZMA ZFPY Adler32 AsType BitRound Blosc Delta FixedScaleOffset Fletcher32 GZip "
+            "JenkinsLookup3 PackBits PCodec Quantize Shuffle Zlib Zstd"
+        ),
+        "zarr.codecs.scale_offset": "ScaleOffset",
+        "zarr.codecs.shard_level": "SubchunkWriteOrder",
+        "zarr.codecs.sharding": "ShardingCodec ShardingCodecIndexLocation",
+        "zarr.codecs.transpose": "TransposeCodec",
+        "zarr.codecs.vlen_utf8": "VLenBytesCodec VLenUTF8Codec",
+        "zarr.codecs.zstd": "ZstdCodec",
+        "zarr.registry": "register_codec",
+    },
+    # What zarr-python 2 took over from numcodecs and has no codec of its own here.
+    unlisted={
+        "numcodecs": "Base64 Categorize JSON MsgPack Pickle VLenArray VLenBytes VLenUTF8",
+        "numcodecs.registry": "codec_registry get_codec",
+    },
 )
-from zarr.codecs.scale_offset import ScaleOffset
-from zarr.codecs.shard_level import SubchunkWriteOrder
-from zarr.codecs.sharding import ShardingCodec, ShardingCodecIndexLocation
-from zarr.codecs.transpose import TransposeCodec
-from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
-from zarr.codecs.zstd import ZstdCodec
-from zarr.registry import register_codec
 
 __all__ = [
     "ArrowVLenCodec",
@@ -65,29 +96,3 @@ __all__ = [
     "VLenUTF8Codec",
     "ZstdCodec",
 ]
-
-# Importable here, as they always were, though not part of ``__all__``.
-_ALSO = (
-    BZ2, CRC32, CRC32C, LZ4, LZMA, ZFPY, Adler32, AsType, BitRound, Blosc, Delta, FixedScaleOffset, Fletcher32, GZip,
-    JenkinsLookup3, PackBits, PCodec, Quantize, Shuffle, Zlib, Zstd, register_codec,
-)  # fmt: skip
-
-# What zarr-python 2 took over from numcodecs and has no codec of its own here.
-_FORMAT_2 = {
-    "Base64": "numcodecs",
-    "Categorize": "numcodecs",
-    "JSON": "numcodecs",
-    "MsgPack": "numcodecs",
-    "Pickle": "numcodecs",
-    "VLenArray": "numcodecs",
-    "VLenBytes": "numcodecs",
-    "VLenUTF8": "numcodecs",
-    "codec_registry": "numcodecs.registry",
-    "get_codec": "numcodecs.registry",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _FORMAT_2:
-        return getattr(import_module(_FORMAT_2[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,13 +6,24 @@ Read first: any file, they are short.
 
 from __future__ import annotations
 
-from types import ModuleType
+from typing import TYPE_CHECKING
 
-from zarr._lazy import submodule
-from zarr.arrays.synchronous import Array
-from zarr.buffer.core import Buffer, NDBuffer
-from zarr.codecs.pipeline import BatchedCodecPipeline
-from zarr.core import array, buffer, chunk_grids, codec_pipeline, common, config, group, indexing, metadata, sync
+from zarr._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from zarr.arrays.synchronous import Array
+    from zarr.buffer.core import Buffer, NDBuffer
+    from zarr.codecs.pipeline import BatchedCodecPipeline
+    from zarr.core import array, buffer, chunk_grids, codec_pipeline, common, config, group, indexing, metadata, sync
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "zarr.arrays.synchronous": "Array",
+        "zarr.buffer.core": "Buffer NDBuffer",
+        "zarr.codecs.pipeline": "BatchedCodecPipeline",
+    },
+)
 
 __all__ = [
     "Array",
@@ -30,8 +41,3 @@ __all__ = [
     "metadata",
     "sync",
 ]
-
-
-def __getattr__(name: str) -> ModuleType:
-    # All modules below can be asked for as attributes, imported or not.
-    return submodule(__name__, name)

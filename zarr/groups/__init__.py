@@ -3,3 +3,9 @@
 May import: arrays, steps, runners, storage, metadata and what lies below. Never the API.
 Read first: ``handle.py``, then ``operations.py``.
 """
+
+from __future__ import annotations
+
+from zarr._lazy import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__, {})

@@ -6,12 +6,24 @@ Read first: `v3.py`, the document of an array; then `documents.py`, how bytes be
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
-from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
-from zarr.metadata.v2 import ArrayV2Metadata
-from zarr.metadata.v3 import ArrayV3Metadata
+from zarr._lazy import lazy_names
 
-ArrayMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata
+if TYPE_CHECKING:
+    from zarr.metadata.array import ArrayMetadata
+    from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
+    from zarr.metadata.v2 import ArrayV2Metadata
+    from zarr.metadata.v3 import ArrayV3Metadata
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "zarr.metadata.array": "ArrayMetadata",
+        "zarr.metadata.group": "ConsolidatedMetadata GroupMetadata",
+        "zarr.metadata.v2": "ArrayV2Metadata",
+        "zarr.metadata.v3": "ArrayV3Metadata",
+    },
+)
 
 __all__ = ["ArrayMetadata", "ArrayV2Metadata", "ArrayV3Metadata", "ConsolidatedMetadata", "GroupMetadata"]

@@ -4,3 +4,9 @@ May import: steps, storage.keys (and types of stores), settings, abc, buffer, er
 calls a store.
 Read first: ``inline.py``.
 """
+
+from __future__ import annotations
+
+from zarr._lazy import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__, {})

@@ -4,3 +4,9 @@ May import: errors, types, buffer, abc, metadata, and of storage the names of pl
 layouts. A store is only named here and never called; there is no loop, no lock and no config.
 Read first: ``requests.py``.
 """
+
+from __future__ import annotations
+
+from zarr._lazy import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__, {})

@@ -13,72 +13,57 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from zarr._lazy import submodule
+from zarr._lazy import lazy_names
 from zarr.errors import ZarrDeprecationWarning
-from zarr.storage.fsspec_store import FsspecStore
-from zarr.storage.local import LocalStore
-from zarr.storage.logging_store import LoggingStore
-from zarr.storage.mapping import MappingStore
-from zarr.storage.memory import GpuMemoryStore, ManagedMemoryStore, MemoryStore
-from zarr.storage.object_store import ObjectStore
-from zarr.storage.path import StorePath
-from zarr.storage.resolve import StoreLike
-from zarr.storage.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from zarr.storage.dbm_store import DBMStore
+    from zarr.storage.fsspec_store import FsspecStore
     from zarr.storage.lmdb_store import LMDBStore
+    from zarr.storage.local import LocalStore
+    from zarr.storage.logging_store import LoggingStore
+    from zarr.storage.mapping import MappingStore
+    from zarr.storage.memory import GpuMemoryStore, ManagedMemoryStore, MemoryStore
     from zarr.storage.n5_store import N5Store
+    from zarr.storage.object_store import ObjectStore
+    from zarr.storage.path import StorePath
     from zarr.storage.reference_store import ReferenceStore
+    from zarr.storage.resolve import StoreLike
     from zarr.storage.sqlite import SQLiteStore
+    from zarr.storage.wrapper import WrapperStore
     from zarr.storage.zip import ZipStore
 
-_FORMAT_2 = (
-    "ABSStore",
-    "ConsolidatedMetadataStore",
-    "DirectoryStore",
-    "FSStore",
-    "KVStore",
-    "LRUStoreCache",
-    "MongoDBStore",
-    "N5FSStore",
-    "NestedDirectoryStore",
-    "RedisStore",
-    "TempStore",
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "zarr.storage.dbm_store": "DBMStore",
+        "zarr.storage.fsspec_store": "FsspecStore",
+        "zarr.storage.lmdb_store": "LMDBStore",
+        "zarr.storage.local": "LocalStore",
+        "zarr.storage.logging_store": "LoggingStore",
+        "zarr.storage.mapping": "MappingStore",
+        "zarr.storage.memory": "GpuMemoryStore ManagedMemoryStore MemoryStore",
+        "zarr.storage.n5_store": "N5Store",
+        "zarr.storage.object_store": "ObjectStore",
+        "zarr.storage.path": "StorePath",
+        "zarr.storage.reference_store": "ReferenceStore",
+        "zarr.storage.resolve": "StoreLike",
+        "zarr.storage.sqlite": "SQLiteStore",
+        "zarr.storage.wrapper": "WrapperStore",
+        "zarr.storage.zip": "ZipStore",
+        # Names of zarr-python 2 that mean nothing else now; stores that kept their names are those of format 3 here.
+        "zarr.storage.format2": (
+            "ABSStore ConsolidatedMetadataStore DirectoryStore FSStore KVStore LRUStoreCache MongoDBStore N5FSStore "
+            "NestedDirectoryStore RedisStore TempStore"
+        ),
+        # Functions and bases of zarr-python 2.
+        "zarr.storage._format2": (
+            "BaseStore DictStore Store array_meta_key atexit_rmglob atexit_rmtree attrs_key contains_array "
+            "contains_group default_compressor getsize group_meta_key init_array init_group listdir "
+            "normalize_storage_path normalize_store_arg rename rmdir"
+        ),
+    },
 )
-"""Names of zarr-python 2 that mean nothing else now; stores that have kept their names are those of format 3 here."""
-
-_FUNCTIONS = (
-    "BaseStore", "DictStore", "Store", "array_meta_key", "atexit_rmglob", "atexit_rmtree", "attrs_key",
-    "contains_array", "contains_group", "default_compressor", "getsize", "group_meta_key", "init_array", "init_group",
-    "listdir", "normalize_storage_path", "normalize_store_arg", "rename", "rmdir",
-)  # fmt: skip
-"""Functions and bases of zarr-python 2."""
-
-_LAZY = dict.fromkeys(_FORMAT_2, "zarr.storage.format2") | {
-    "DBMStore": "zarr.storage.dbm_store",
-    "LMDBStore": "zarr.storage.lmdb_store",
-    "N5Store": "zarr.storage.n5_store",
-    "ReferenceStore": "zarr.storage.reference_store",
-    "SQLiteStore": "zarr.storage.sqlite",
-    "ZipStore": "zarr.storage.zip",
-} | dict.fromkeys(_FUNCTIONS, "zarr.storage._format2")
-"""Stores whose modules are loaded when somebody asks for them: each brings a library along."""
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        found = getattr(importlib.import_module(_LAZY[name]), name)
-        globals()[name] = found
-        return found
-    if name.startswith("_") and not name.startswith("__"):  # the private paths that other libraries import
-        return submodule(__name__, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
-
 
 __all__ = [
     "DBMStore",

@@ -161,7 +161,7 @@ def normalize_path(path: str | bytes | Path | None) -> str:
     >>> normalize_path("/a//b/")
     'a/b'
     """
-    if path is None:
+    if path is None or path == "":
         return ""
     if isinstance(path, bytes):
         text = path.decode("ascii")

@@ -82,6 +82,16 @@ def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
     return LocalStore(path, read_only=mode == "r")
 
 
+def _is_plain_folder(path: str) -> bool:
+    """Whether a string names a folder that is there and cannot mean anything else, as most do."""
+    if "|" in path or ":" in path or path.rstrip("/").endswith((".parq", ".parquet")):
+        return False
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def _check_folder(root: str, mode: AccessModeLiteral | None) -> None:
     """Refuse to read from nothing, and to write below a file."""
     if mode == "r":
@@ -226,6 +236,9 @@ def resolve_store_path(
     'a/b'
     """
     below = normalize_path(path)
+    if type(store_like) is str and _is_plain_folder(store_like):
+        _refuse_options(storage_options)
+        return StorePath.with_mode(LocalStore(store_like, read_only=mode == "r"), below, mode)
     if isinstance(store_like, StorePath):
         _refuse_options(storage_options)
         if not below and mode is None:
