@@ -245,11 +245,14 @@ def open_array_call(
     mode = kwargs.pop("mode", None)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
 
-    def steps() -> Steps[Opened]:
-        yield from check_mode_steps(place, mode, store)
-        return (yield from _open_array_steps(place, mode, zarr_format, config, kwargs))
+    if mode == "w-":
+        return Call(place.store, _checked_steps(place, mode, store, zarr_format, config, kwargs))
+    return Call(place.store, _open_array_steps(place, mode, zarr_format, config, kwargs))
 
-    return Call(place.store, steps())
+
+def _checked_steps(place: StorePath, mode: AccessModeLiteral, store: object, *how: Any) -> Steps[Opened]:
+    yield from check_mode_steps(place, mode, store)
+    return (yield from _open_array_steps(place, mode, *how))
 
 
 def _open_array_steps(

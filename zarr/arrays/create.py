@@ -166,7 +166,7 @@ def new_array_metadata(
         return ArrayV3Metadata.of_members({**members, "attributes": parse_attributes(dict(attributes or {}))})
     metadata = _make_metadata(attributes=attributes, **parameters)
     if isinstance(metadata, ArrayV3Metadata):
-        metadata.keep_texts()
+        metadata.keep_frames()
         remember(known, key, metadata.__dict__)
     return metadata
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from zarr.errors import MetadataValidationError
@@ -144,6 +144,87 @@ def dump_document(document: Mapping[str, Any], *, indent: int | str | None = "co
         place = _unwritable(document, "")
         raise TypeError(f"{error} (at {place})" if place else str(error)) from error
     return text.encode("ascii")
+
+
+class DocumentFrame:
+    """A document of which a few members change: all others are written once.
+
+    Parameters
+    ----------
+    document
+        The members, in their order.
+    changing
+        The names of those that change; each must be among the members.
+    indent
+        Spaces a level, at least 0.
+
+    Examples
+    --------
+    >>> frame = DocumentFrame({"shape": (), "zarr_format": 3}, ("shape",), 0)
+    >>> frame.filled({"shape": (2,)}) == dump_document({"shape": (2,), "zarr_format": 3}, indent=0)
+    True
+    """
+
+    __slots__ = ("_margin", "_names", "_pieces", "_step")
+
+    def __init__(self, document: Mapping[str, Any], changing: Collection[str], indent: int) -> None:
+        self._step = " " * indent
+        self._margin = "\n" + self._step
+        self._names = [name for name in document if name in changing]
+        self._pieces: list[str] = []
+        piece = "{"
+        for place, (name, value) in enumerate(document.items()):
+            piece += f"{',' if place else ''}{self._margin}{_encode_string(name)}: "
+            if name in changing:
+                self._pieces.append(piece)
+                piece = ""
+            else:
+                piece += _text(value, self._margin, self._step)
+        self._pieces.append(piece + "\n}")
+
+    def filled(self, values: Mapping[str, Any]) -> bytes:
+        """Return the document with these values of the members that change.
+
+        Raises
+        ------
+        TypeError, RecursionError
+            If one of them cannot be written; :func:`dump_document` tells what, and where it is.
+        """
+        pieces = self._pieces
+        texts = [_text(values[name], self._margin, self._step) for name in self._names]
+        return "".join([piece + text for piece, text in zip(pieces, [*texts, ""], strict=True)]).encode("ascii")
+
+
+def dump_framed(
+    frames: dict[Any, Any], to_dict: Callable[[], dict[str, Any]], values: Mapping[str, Any], indent: Any
+) -> bytes:
+    """Write a document of which only some members have changed.
+
+    Parameters
+    ----------
+    frames : dict
+        The rest of it, by indent: kept by the caller, filled in here.
+    to_dict : callable
+        Gives the whole document.
+    values : mapping
+        The members that change.
+    indent : int, str or None
+        As for :func:`dump_document`, with the same result and the same errors.
+
+    Examples
+    --------
+    >>> dump_framed({}, lambda: {"a": 1, "b": 2}, {"b": 3}, 0)
+    b'{\\n"a": 1,\\n"b": 3\\n}'
+    """
+    if type(indent) is not int or indent < 0:
+        return dump_document({**to_dict(), **values}, indent=indent)
+    try:
+        frame: DocumentFrame | None = frames.get(indent)
+        if frame is None:
+            frame = frames[indent] = DocumentFrame({**to_dict(), **dict.fromkeys(values)}, values, indent)
+        return frame.filled(values)
+    except (TypeError, RecursionError):
+        return dump_document({**to_dict(), **values}, indent=indent)
 
 
 def _text(value: Any, margin: str, step: str) -> str:

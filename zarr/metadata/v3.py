@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, Self
@@ -25,7 +24,7 @@ from zarr.grids import (
 from zarr.grids.rectilinear import check_rectilinear_enabled
 from zarr.grids.shapes import parse_shape
 from zarr.metadata.codecs import parse_codecs, settle_codecs, validate_array_bytes_codec, warn_whole_shards
-from zarr.metadata.documents import dump_document
+from zarr.metadata.documents import dump_document, dump_framed
 from zarr.metadata.draft_strings import add_string_codec, with_codecs_member
 from zarr.metadata.members import (
     AllowedExtraField,
@@ -78,6 +77,7 @@ ARRAY_METADATA_KEYS: Final = frozenset(
         "storage_transformers",
     )
 )
+_MEMBERS: Final = (*sorted(ARRAY_METADATA_KEYS - {"zarr_format", "node_type"}), "extra_fields")
 
 
 def parse_zarr_format(data: object) -> Literal[3]:
@@ -182,8 +182,8 @@ class ArrayV3Metadata(Metadata):
     extra_fields: dict[str, AllowedExtraField] = field(default_factory=dict)
     # The document, where it was not read as it stands and chunks must not be written before it is put right.
     _stored_document: ClassVar[dict[str, Any] | None] = None
-    # The document as it was written for arrays of this kind without attributes, by indent.
-    _texts: ClassVar[dict[Any, bytes] | None] = None
+    # The document but for its shape and attributes, by indent; shared with what differs in nothing else.
+    _frames: ClassVar[dict[Any, Any] | None] = None
 
     def __init__(
         self,
@@ -369,18 +369,21 @@ class ArrayV3Metadata(Metadata):
         """
         if isinstance(self.chunk_grid, RectilinearChunkGridMetadata):
             check_rectilinear_enabled()
-        texts = self._texts
-        if texts is None or self.attributes or self.extra_fields:
-            return {ZARR_JSON: prototype.buffer.from_bytes(dump_document(self.to_dict()))}
         indent = config.get("json_indent", 2)
-        text = texts.get(indent)
-        if text is None:
-            text = texts[indent] = dump_document(self.to_dict(), indent=indent)
+        if self.extra_fields:
+            return {ZARR_JSON: prototype.buffer.from_bytes(dump_document(self.to_dict(), indent=indent))}
+        frames = self.__dict__.setdefault("_frames", {})
+        kind, (last, text) = (indent, self.shape), frames.get("last", (None, b""))
+        if self.attributes or kind != last:
+            values = {"shape": self.shape, "attributes": self.attributes}
+            text = dump_framed(frames, self.to_dict, values, indent)
+            if not self.attributes:
+                frames["last"] = kind, text
         return {ZARR_JSON: prototype.buffer.from_bytes(text)}
 
-    def keep_texts(self) -> None:
-        """Write the document once for all that are made of these members and have no attributes."""
-        self.__dict__["_texts"] = {}
+    def keep_frames(self) -> None:
+        """Write what does not change once for all that are made of these members."""
+        self.__dict__["_frames"] = {}
 
     @property
     def ndim(self) -> int:
@@ -432,7 +435,14 @@ class ArrayV3Metadata(Metadata):
         """Return the metadata of the array after a resize."""
         if len(tuple(shape)) != self.ndim:
             raise ValueError("`chunk_grid` and `shape` need to have the same number of dimensions.")
-        return dataclasses.replace(self, shape=shape, chunk_grid=self.chunk_grid.resized(self.shape, shape))
+        # The other members are parsed already; only what depends on the shape is checked again.
+        members = {name: self.__dict__[name] for name in _MEMBERS}
+        members.update(shape=parse_shape(shape), chunk_grid=self.chunk_grid.resized(self.shape, shape))
+        updated = object.__new__(type(self))
+        updated._settle(**members)
+        if updated.codecs == self.codecs and updated.chunk_grid == self.chunk_grid:
+            updated.__dict__["_frames"] = self.__dict__.setdefault("_frames", {})
+        return updated
 
     def update_attributes(self, attributes: dict[str, JSON]) -> Self:
         """Return the metadata with other attributes in the place of the old ones."""

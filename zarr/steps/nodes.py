@@ -87,7 +87,8 @@ def _get_many_steps(keys: Sequence[str]) -> Steps[list[Buffer | None]]:
 def _read_documents_steps(place: StorePath | str, names: Sequence[str]) -> Steps[dict[str, bytes]]:
     """The documents of a node that are there, by name."""
     path = path_of(place)
-    values = yield from _get_many_steps([node_key(path, name) for name in names])
+    keys = [node_key(path, name) for name in names]
+    values = [(yield Get(keys[0]))] if len(keys) == 1 else (yield GetMany(keys))
     return {name: value.to_bytes() for name, value in zip(names, values, strict=True) if value is not None}
 
 

@@ -214,7 +214,7 @@ def recover(base: str, fsync: bool = False) -> None:
         When the journal is not one that a transaction wrote, or would change what lies outside of the store.
     """
     journal = base + JOURNAL_FOLDER
-    if not is_folder(journal):
+    if not os.access(journal, os.F_OK) or not is_folder(journal):  # most have none: to be told so raises nothing
         return
     # Somebody else may do the same at the same time, and be faster: then there is nothing left to do.
     with contextlib.suppress(FileNotFoundError, PermissionError):
