@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import struct
 from collections.abc import Iterator
-from typing import IO, Final, NoReturn
+from typing import IO, Final, NoReturn, TypeAlias
 
 from zarr.storage.damaged import DamagedDatabaseError
 
@@ -22,6 +22,10 @@ _BRANCH, _LEAF = 1, 2
 _BIG: Final = 1
 _NONE: Final = 2**64 - 1
 _MOST_DEEP: Final = 32
+_TRIES: Final = 10
+
+Meta: TypeAlias = tuple[int, int, int, list[int]]
+"""The transaction, page size, last page and roots that a meta page names."""
 
 
 def check_whole(path: str) -> None:
@@ -37,28 +41,44 @@ def check_whole(path: str) -> None:
     DamagedDatabaseError
     """
     try:
-        file = open(path, "rb")  # noqa: SIM115
+        file = open(path, "rb", buffering=0)  # noqa: SIM115
     except OSError:
         return
     with file:
-        size = file.seek(0, 2)
-        found = [meta for meta in (_meta_at(file, 0), _meta_at(file, None)) if meta is not None]
-        if not found:
-            return  # LMDB says what is wrong
-        _, page_size, last, roots = max(found)
-        if (last + 1) * page_size <= size:
+        for _ in range(_TRIES):
+            before = _newest(file)
+            try:
+                _check(file, path, before)
+            except DamagedDatabaseError:
+                if _newest(file) == before:
+                    raise
+                continue  # somebody else has written meanwhile, and pages were used again
             return
-        for root in roots:
-            for number, count in _pages_of(file, path, root, page_size):
-                if (number + count) * page_size > size:
-                    _refuse(path, f"it ends after {size} bytes, within page {number} of {page_size} bytes")
+
+
+def _check(file: IO[bytes], path: str, newest: Meta | None) -> None:
+    if newest is None:
+        return  # LMDB says what is wrong
+    _, page_size, last, roots = newest
+    size = file.seek(0, 2)  # after the meta page was read: the file grows before that page names more
+    if (last + 1) * page_size <= size:
+        return
+    for root in roots:
+        for number, count in _pages_of(file, path, root, page_size):
+            if (number + count) * page_size > size:
+                _refuse(path, f"it ends after {size} bytes, within page {number} of {page_size} bytes")
+
+
+def _newest(file: IO[bytes]) -> Meta | None:
+    found = [meta for meta in (_meta_at(file, 0), _meta_at(file, None)) if meta is not None]
+    return max(found) if found else None
 
 
 def _refuse(path: str, what: str) -> NoReturn:
     raise DamagedDatabaseError(errno.EIO, f"LMDB: the file is damaged or cut off: {what}", path)
 
 
-def _meta_at(file: IO[bytes], offset: int | None) -> tuple[int, int, int, list[int]] | None:
+def _meta_at(file: IO[bytes], offset: int | None) -> Meta | None:
     """The transaction, page size, last page and roots that a meta page names; None: that of the second meta page."""
     if offset is None:
         first = _meta_at(file, 0)
