@@ -105,8 +105,10 @@ class BoundN5Default(BoundBase):
     def _fit(self, block: AnyArray) -> AnyArray:
         if block.shape == self._spec.shape:
             return block
-        fill = self._spec.fill_value
-        chunk = np.full(self._spec.shape, 0 if fill is None else fill, dtype=self._dtype)
+        # Chunks may be said to be far larger than their array: zeros take no memory until they are looked at.
+        chunk = np.zeros(self._spec.shape, dtype=self._dtype)
+        if self._spec.fill_value:
+            chunk[...] = self._spec.fill_value
         common = tuple(slice(min(have, want)) for have, want in zip(block.shape, chunk.shape, strict=True))
         chunk[common] = block[common]
         return chunk

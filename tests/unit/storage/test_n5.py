@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 import struct
+import time
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -245,3 +246,15 @@ def test_a_store_that_refuses_the_keys_of_other_layouts_holds_none() -> None:
     broken.broken = True
     with pytest.raises(KeyError, match="invalid key"):
         zarr.group(broken)
+
+
+def test_blocks_said_to_be_huge_take_no_time() -> None:
+    """Of a block that is cut at the edge of its array, only what is stored is written."""
+    data = DATA.astype("i4")
+    document = attributes_of(data, {"type": "raw"}) | {"blockSize": [4, 9, 2**24]}
+    store = store_of(
+        {"attributes.json": {"n5": "4.0.0"}, "s/0/attributes.json": document, "s/0/0/0/0": block(data, bytes)}
+    )
+    start = time.perf_counter()
+    np.testing.assert_array_equal(zarr.open_array(store, path="s/0", mode="r")[:], data)
+    assert time.perf_counter() - start < 2
