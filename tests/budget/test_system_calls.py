@@ -40,7 +40,7 @@ mark("attributes"); array.attrs.update(b=1)
 mark("end")
 """
 
-LIMITS = {"create": 18, "create by path": 20, "open": 13, "element": 4, "append": 16, "attributes": 12}
+LIMITS = {"create": 18, "create by path": 20, "open": 8, "element": 4, "append": 16, "attributes": 12}
 
 
 @pytest.fixture(scope="module")
