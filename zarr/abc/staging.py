@@ -40,12 +40,15 @@ class Changes:
         Keys that must have no value before.
     digests : mapping of str to bytes or None
         What keys must hold before, by :func:`zarr.storage.overlay.digest_of`; None: nothing.
+    defaults : collection of str
+        Keys that get their value only where there is none; what somebody else has put there in the meantime stays.
     """
 
     removed: Sequence[str] = ()
     values: Mapping[str, Buffer | None] = field(default_factory=dict)
     absent: Collection[str] = ()
     digests: Mapping[str, bytes | None] = field(default_factory=dict)
+    defaults: Collection[str] = ()
 
 
 class Stage(ABC):

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from zarr.storage.lmdb_store import LMDBStore
     from zarr.storage.local import LocalStore
     from zarr.storage.logging_store import LoggingStore
+    from zarr.storage.managed_memory import ManagedMemoryStore
     from zarr.storage.mapping import MappingStore
-    from zarr.storage.memory import GpuMemoryStore, ManagedMemoryStore, MemoryStore
+    from zarr.storage.memory import GpuMemoryStore, MemoryStore
     from zarr.storage.n5_store import N5Store
     from zarr.storage.object_store import ObjectStore
     from zarr.storage.path import StorePath
@@ -42,7 +43,8 @@ __getattr__, __dir__ = lazy_names(
         "zarr.storage.local": "LocalStore",
         "zarr.storage.logging_store": "LoggingStore",
         "zarr.storage.mapping": "MappingStore",
-        "zarr.storage.memory": "GpuMemoryStore ManagedMemoryStore MemoryStore",
+        "zarr.storage.managed_memory": "ManagedMemoryStore",
+        "zarr.storage.memory": "GpuMemoryStore MemoryStore",
         "zarr.storage.n5_store": "N5Store",
         "zarr.storage.object_store": "ObjectStore",
         "zarr.storage.path": "StorePath",

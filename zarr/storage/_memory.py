@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from zarr.storage.memory import GpuMemoryStore, ManagedMemoryStore, MemoryStore
+from zarr.storage.managed_memory import ManagedMemoryStore
+from zarr.storage.memory import GpuMemoryStore, MemoryStore
 
 __all__ = ["GpuMemoryStore", "ManagedMemoryStore", "MemoryStore"]

@@ -357,6 +357,7 @@ class LMDBStore(SyncStore):
         """
         self._check_writable()
         values = [(self._key(key), None if v is None else self._data(v)) for key, v in changes.values.items()]
+        defaults = {self._key(key) for key in changes.defaults}
         environment = self._opened()
         for name, payload in values:
             if payload is not None:
@@ -372,7 +373,7 @@ class LMDBStore(SyncStore):
                 if payload is None:
                     transaction.delete(name)
                 else:
-                    transaction.put(name, payload)
+                    transaction.put(name, payload, overwrite=name not in defaults)
 
         environment.write(change)
 

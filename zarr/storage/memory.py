@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import os
 import threading
-import weakref
-from collections.abc import Iterable, MutableMapping
-from itertools import count
+from collections.abc import Collection, Iterable, MutableMapping
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer import cpu, gpu
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import slice_of
-from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, normalize_path, only_keys
-from zarr.storage.url import parse_store_url
-from zarr.storage.values import SameObject, check_buffer
+from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
+from zarr.storage.overlay import OverlayStage, check_expected
+from zarr.storage.values import SameObject, check_buffer, frozen
 
 if TYPE_CHECKING:
+    from zarr.abc.staging import Changes, Stage
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
 
 
-def frozen(value: Buffer) -> Buffer:
-    """A copy of a buffer that nobody can write into: an encoded value may be a view of somebody's array."""
-    return type(value).from_bytes(value.to_bytes())
+_CHANGES = threading.RLock()
+"""Held while many keys of a dictionary change in one step: by all stores, since several may have one dictionary."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_CHANGES.acquire, after_in_parent=_CHANGES.release, after_in_child=_CHANGES.release)
 
 
 class MemoryStore(SyncStore):
@@ -135,7 +136,7 @@ class MemoryStore(SyncStore):
     def exists_sync(self, key: str) -> bool:
         """Whether the key has a value."""
         check_key(key)
-        return key in self._store_dict
+        return self._store_dict.get(key) is not None
 
     def getsize_sync(self, key: str) -> int:
         """How many bytes the key holds; FileNotFoundError where there is no such key."""
@@ -147,17 +148,22 @@ class MemoryStore(SyncStore):
 
     def list_sync(self) -> Iterable[str]:
         """All keys."""
-        return only_keys(list(self._store_dict))
+        return only_keys(self._names())
+
+    def _names(self) -> list[str]:
+        """All names in the dictionary, of one moment."""
+        with _CHANGES:
+            return list(self._store_dict)
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys that begin with the prefix."""
         check_prefix(prefix)
-        return only_keys([key for key in list(self._store_dict) if key.startswith(prefix)])
+        return only_keys([key for key in self._names() if key.startswith(prefix)])
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix."""
         check_prefix(prefix)
-        return child_names(list(self._store_dict), prefix)
+        return child_names(self._names(), prefix)
 
     # Writing
 
@@ -185,7 +191,8 @@ class MemoryStore(SyncStore):
         check_key(key)
         check_buffer(self, value)
         mine = frozen(value)
-        return self._store_dict.setdefault(key, mine) is mine
+        with _CHANGES:
+            return self._store_dict.setdefault(key, mine) is mine
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` where the key has none."""
@@ -201,13 +208,44 @@ class MemoryStore(SyncStore):
         """Remove all keys under the prefix."""
         self._check_writable()
         start = dir_prefix(check_prefix(prefix))
-        for key in [key for key in list(self._store_dict) if key.startswith(start)]:
+        for key in [key for key in self._names() if key.startswith(start)]:
             self._store_dict.pop(key, None)
 
     async def clear(self) -> None:
         """Remove all keys."""
         self._check_writable()
         self._store_dict.clear()
+
+    # Many changes in one step
+
+    def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
+        """Changes that are gathered aside, and then made in one step."""
+        self._check_writable()
+        return OverlayStage(self, self.lock_prefix, self.apply_sync, absent)
+
+    def apply_sync(self, changes: Changes) -> None:
+        """Make many changes; nobody sees some of them and not the others.
+
+        Raises
+        ------
+        TakenError
+            If a key does not hold what it was expected to hold; nothing has changed then.
+        """
+        self._check_writable()
+        values = self._store_dict
+        with _CHANGES:
+            check_expected(changes, lambda key: _bytes_of(values.get(self._key(key))))
+            starts = tuple(self._folder(dir_prefix(folder)) for folder in changes.removed)
+            gone = [name for name in list(values) if name.startswith(starts)] if starts else []
+            step: dict[str, Any] = dict.fromkeys(gone)
+            for key, new in changes.values.items():
+                name = self._key(key)
+                if key not in changes.defaults or name in step or values.get(name) is None:
+                    step[name] = new
+            # One call, in which no other thread runs: what is to go holds None, which means no value, until it goes.
+            values.update(step)
+            for name in [name for name, value in step.items() if value is None]:
+                values.pop(name, None)
 
     # Bulk
 
@@ -217,6 +255,9 @@ class MemoryStore(SyncStore):
 
     def _key(self, key: str) -> str:
         return key
+
+    def _folder(self, prefix: str) -> str:
+        return prefix
 
     def _keys(self, keys: list[str]) -> list[str]:
         return keys
@@ -236,211 +277,14 @@ class MemoryStore(SyncStore):
                 self._store_dict[self._key(key)] = make(bytes(payload))
 
 
+def _bytes_of(value: Any) -> Any:
+    """The bytes of a value, or None for no value."""
+    return value if value is None or isinstance(value, bytes) else value.to_bytes()
+
+
 def _payload(value: Any) -> Any:
     """The bytes of a value that is no plain buffer: a buffer of another kind, bytes, or nothing."""
     return value if value is None or isinstance(value, bytes) else value.as_numpy_array()
-
-
-class _SharedDict(dict[str, Buffer]):
-    """A dictionary that can be found by name for as long as somebody uses it."""
-
-    __slots__ = ("__weakref__",)
-
-
-class _Registry:
-    """The dictionaries of this process by name."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()  # a finalizer may use the library at any allocation
-        self._dicts: weakref.WeakValueDictionary[str, _SharedDict] = weakref.WeakValueDictionary()
-        self._numbers = count()
-
-    def get(self, name: str) -> _SharedDict | None:
-        return self._dicts.get(name)
-
-    def make(self, name: str | None) -> tuple[str, _SharedDict]:
-        """The dictionary of that name, made where there is none; a new name where none is given."""
-        with self._lock:
-            if name is None:
-                name = next(candidate for number in self._numbers if (candidate := str(number)) not in self._dicts)
-            shared = self._dicts.get(name)
-            if shared is None:
-                shared = self._dicts[name] = _SharedDict()
-            return name, shared
-
-
-_REGISTRY = _Registry()
-
-
-def is_managed(name: str | None) -> bool:
-    """Whether a store of this name is in use.
-
-    Examples
-    --------
-    >>> is_managed("nobody uses this name")
-    False
-    """
-    return name is not None and _REGISTRY.get(name) is not None
-
-
-class ManagedMemoryStore(MemoryStore):
-    """A store in memory that has a name, by which other parts of the process find it: ``memory://name/path``.
-
-    Parameters
-    ----------
-    name : str, optional
-        Stores of one name share their keys, as long as one of them is in use. Without a name, a new one is made up.
-    path : str
-        All keys are kept under this path.
-    read_only : bool
-
-    Examples
-    --------
-    >>> first = ManagedMemoryStore("shared")
-    >>> ManagedMemoryStore.from_url("memory://shared") == first
-    True
-    """
-
-    _store_dict: _SharedDict
-
-    def __init__(self, name: str | None = None, *, path: str = "", read_only: bool = False) -> None:
-        if name is not None and "/" in name:
-            raise ValueError(
-                f"Store name cannot contain '/': {name!r}. Use the 'path' parameter to specify a path within the store."
-            )
-        self.path = normalize_path(path)
-        self._name, shared = _REGISTRY.make(name)
-        super().__init__(shared, read_only=read_only)
-
-    @property
-    def name(self) -> str:
-        """The name of the store."""
-        return self._name
-
-    @classmethod
-    def from_url(cls, url: str, *, read_only: bool = False) -> ManagedMemoryStore:
-        """Find the store that a URL names.
-
-        Raises
-        ------
-        ValueError
-            If the URL is no ``memory://`` URL, or nobody uses a store of that name.
-        """
-        parsed = parse_store_url(url)
-        if parsed.scheme != "memory":
-            raise ValueError(f"Expected a 'memory://' URL, got scheme {parsed.scheme!r} in {url!r}.")
-        name = parsed.name or ""
-        shared = _REGISTRY.get(name)
-        if shared is None:
-            raise ValueError(f"Memory store not found for URL {url!r}. The store may have been garbage collected.")
-        return cls(name, path=parsed.path, read_only=read_only)
-
-    def with_read_only(self, read_only: bool = False) -> ManagedMemoryStore:
-        """Return a store over the same keys that may, or may not, be written to."""
-        return type(self)(self._name, path=self.path, read_only=read_only)
-
-    def __str__(self) -> str:
-        return f"memory://{self._name}/{self.path}" if self.path else f"memory://{self._name}"
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, type(self))
-            and self._store_dict is other._store_dict
-            and self.path == other.path
-            and self.read_only == other.read_only
-        )
-
-    __hash__ = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = {key: value for key, value in vars(self).items() if key != "_store_dict"}
-        return {**state, "created_pid": os.getpid()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        state = dict(state)
-        pid = state.pop("created_pid", os.getpid())
-        if pid != os.getpid():
-            raise RuntimeError(
-                f"the store 'memory://{state['_name']}' was created in process {pid} and cannot be used in process "
-                f"{os.getpid()}: its data is in the memory of the other process; use a LocalStore to share data"
-            )
-        self.__dict__.update(state)
-        self._name, self._store_dict = _REGISTRY.make(state["_name"])
-
-    @property
-    def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
-        return f"memory:{id(self._store_dict)}" + (f"/{self.path}" if self.path else "")
-
-    def _key(self, key: str) -> str:
-        check_key(key)
-        return f"{self.path}/{key}" if self.path else key
-
-    def _folder(self, prefix: str) -> str:
-        check_prefix(prefix)
-        return f"{self.path}/{prefix}" if self.path else prefix
-
-    def _keys(self, keys: list[str]) -> list[str]:
-        return [f"{self.path}/{key}" for key in keys] if self.path else keys
-
-    def get_sync(
-        self,
-        key: str,
-        *,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
-    ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
-        return super().get_sync(self._key(key), prototype=prototype, byte_range=byte_range)
-
-    def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
-        return super().exists_sync(self._key(key))
-
-    def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
-        return super().getsize_sync(self._key(key))
-
-    def list_sync(self) -> Iterable[str]:
-        """All keys."""
-        return self.list_prefix_sync("")
-
-    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix."""
-        skip = len(dir_prefix(self.path))
-        start = dir_prefix(self.path) + check_prefix(prefix)
-        return only_keys([key[skip:] for key in list(self._store_dict) if key.startswith(start)])
-
-    def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix."""
-        return super().list_dir_sync(self._folder(prefix).rstrip("/"))
-
-    def set_sync(self, key: str, value: Buffer) -> None:
-        """Store a copy of ``value`` under the key."""
-        super().set_sync(self._key(key), value)
-
-    async def set(self, key: str, value: Buffer, byte_range: tuple[int, int] | None = None) -> None:
-        """Store ``value`` under the key, or under ``byte_range`` (start, stop) of what the key holds already."""
-        if byte_range is None:
-            self.set_sync(key, value)
-        else:
-            await super().set(self._key(key), value, byte_range)
-
-    def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` where the key has none; True where this call stored it."""
-        return super().put_if_absent_sync(self._key(key), value)
-
-    def delete_sync(self, key: str) -> None:
-        """Remove the key, if it is there."""
-        super().delete_sync(self._key(key))
-
-    def delete_dir_sync(self, prefix: str) -> None:
-        """Remove all keys under the prefix."""
-        super().delete_dir_sync(self._folder(prefix))
-
-    async def clear(self) -> None:
-        """Remove all keys under the path of this store."""
-        self.delete_dir_sync("")
 
 
 class GpuMemoryStore(MemoryStore):

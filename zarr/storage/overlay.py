@@ -12,8 +12,7 @@ from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import slice_of
 from zarr.storage.keys import check_key, child_names, dir_prefix
-from zarr.storage.memory import frozen
-from zarr.storage.values import check_buffer
+from zarr.storage.values import check_buffer, frozen
 
 if TYPE_CHECKING:
     import hashlib
@@ -94,12 +93,13 @@ class OverlayStore(SyncStore):
         self._values: dict[str, Buffer | None] = {}
         self._removed: list[str] = []
         self._seen: dict[str, bytes | None] = {}
+        self._defaults: dict[str, None] = {}
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a view of the same changes that may, or may not, be written to."""
         other = type(self)(self._base, self._lock_prefix, watch=self._watch, read_only=read_only)
         other._lock, other._values = self._lock, self._values
-        other._removed, other._seen = self._removed, self._seen
+        other._removed, other._seen, other._defaults = self._removed, self._seen, self._defaults
         return other
 
     def __str__(self) -> str:
@@ -128,7 +128,8 @@ class OverlayStore(SyncStore):
             seen = {
                 key: digest for key, digest in self._seen.items() if key in self._values or key.endswith(_DOCUMENTS)
             }
-            return Changes(tuple(self._removed), dict(self._values), absent, seen)
+            defaults = frozenset(key for key in self._defaults if self._values.get(key) is not None)
+            return Changes(tuple(self._removed), dict(self._values), absent, seen, defaults)
 
     # Reading
 
@@ -204,6 +205,7 @@ class OverlayStore(SyncStore):
         kept = frozen(check_buffer(self, value))
         with self._lock:
             self._values[key] = kept
+            self._defaults.pop(key, None)
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Keep ``value`` where the key has none."""
@@ -214,6 +216,8 @@ class OverlayStore(SyncStore):
             if self._watch and not self._is_removed(key):
                 self._seen.setdefault(key, None)
             self.set_sync(key, value)
+            if not self._watch:
+                self._defaults[key] = None
             return True
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
@@ -226,6 +230,7 @@ class OverlayStore(SyncStore):
         check_key(key)
         with self._lock:
             self._values[key] = None
+            self._defaults.pop(key, None)
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
@@ -255,12 +260,14 @@ class OverlayStore(SyncStore):
         return payloads
 
     def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
+        self._check_writable()
         make = default_buffer_prototype().buffer.from_bytes
-        for key, payload in items:
-            if payload is None:
-                self.delete_sync(key)
-            else:
-                self.set_sync(key, make(payload))
+        made = {key: None if payload is None else make(bytes(payload)) for key, payload in items}
+        with self._lock:
+            for key in made:
+                check_key(key)
+                self._defaults.pop(key, None)
+            self._values.update(made)
 
 
 _DOCUMENTS = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from zarr.storage.keys import join, normalize_path
-from zarr.storage.memory import ManagedMemoryStore, is_managed
+from zarr.storage.managed_memory import ManagedMemoryStore, is_managed
 from zarr.storage.n5_store import N5Store
 from zarr.storage.url import FORMATS, Part, parse_pipeline, parse_store_url
 from zarr.storage.zip import ZipStore

@@ -16,8 +16,9 @@ from zarr.registry import get_store_factory
 from zarr.storage.fsspec_store import FsspecStore, is_fsmap
 from zarr.storage.keys import is_upath, join, normalize_path
 from zarr.storage.local import LocalStore
+from zarr.storage.managed_memory import ManagedMemoryStore, is_managed
 from zarr.storage.mapping import MappingStore
-from zarr.storage.memory import ManagedMemoryStore, MemoryStore, is_managed
+from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath, check_mode
 from zarr.storage.url import is_pipeline, is_uri, parse_store_url
 

@@ -363,11 +363,13 @@ class SQLiteStore(SyncStore):
         """
         self._check_writable()
         values = {key: None if value is None else self._data(value) for key, value in changes.values.items()}
+        defaults = [(key, values.pop(key)) for key in changes.defaults]
         with self._connections.writing() as connection:
             check_expected(changes, lambda key: next((row[0] for row in connection.execute(_GET, (key,))), None))
             for folder in changes.removed:
                 start = dir_prefix(folder)
                 connection.execute(*_between("DELETE FROM zarr", (start, key_after(start))))
+            connection.executemany(_PUT_ABSENT, defaults)
             connection.executemany(_PUT, [item for item in values.items() if item[1] is not None])
             connection.executemany(_DELETE, [(key,) for key, payload in values.items() if payload is None])
 

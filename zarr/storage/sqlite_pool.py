@@ -287,10 +287,13 @@ class Connections:
 
     def _why_closed(self) -> int:
         """The error number for a file that cannot be opened; SQLite does not tell."""
+        folder = os.path.dirname(self.path)
         if not os.path.exists(self.path):
-            return errno.ENOENT
+            if self.read_only or not os.path.isdir(folder):
+                return errno.ENOENT
+            return self._why_failed() if os.access(folder, os.W_OK | os.X_OK) else errno.EACCES
         needed = os.R_OK if self.read_only else os.R_OK | os.W_OK
-        allowed = os.access(self.path, needed) and (self.read_only or os.access(os.path.dirname(self.path), needed))
+        allowed = os.access(self.path, needed) and (self.read_only or os.access(folder, needed))
         return self._why_failed() if allowed else errno.EACCES
 
     def _why_failed(self) -> int:

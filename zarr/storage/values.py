@@ -47,3 +47,8 @@ class SameObject:
 
     def __hash__(self) -> int:
         return id(self.value)
+
+
+def frozen(value: Buffer) -> Buffer:
+    """A copy of a buffer that nobody can write into: an encoded value may be a view of somebody's array."""
+    return type(value).from_bytes(value.to_bytes())

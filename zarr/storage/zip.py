@@ -290,7 +290,11 @@ class ZipStore(SyncStore):
         """Remove all keys under the prefix."""
         self._check_writable()
         start = dir_prefix(check_prefix(prefix))
-        self._archive.remove([key for key in self._keys() if key.startswith(start)])
+        with self._archive.lock:
+            gone = [key for key in self._keys() if key.startswith(start)]
+            if gone:
+                with self._archive.all_or_nothing():
+                    self._archive.remove(gone)
 
     async def clear(self) -> None:
         """Remove all keys."""
@@ -325,15 +329,15 @@ class ZipStore(SyncStore):
             If a key does not hold what it was expected to hold; nothing has changed then.
         """
         self._check_writable()
-        with self._archive.all_or_nothing():
+        with self._archive.all_or_nothing() as entries:
             check_expected(changes, self._read)
             starts = tuple(dir_prefix(folder) for folder in changes.removed)
             if starts:
-                self._archive.remove([key for key in self._keys() if key.startswith(starts)])
+                self._archive.remove([key for key in entries if key.startswith(starts)])
             for key, value in changes.values.items():
                 if value is None:
-                    self.delete_sync(key)
-                else:
+                    self._archive.remove([key])
+                elif key not in changes.defaults or key not in entries:
                     self._set(key, value)
 
     def bulk_access(self) -> BulkAccess | None:

@@ -80,6 +80,7 @@ class Archive(SharedFile):
         self._end = 0
         self._changes = 0
         self._swaps = 0
+        self._batch: dict[str, Entry] | None = None
         self._version = 0
         self._pid = os.getpid()
 
@@ -215,7 +216,7 @@ class Archive(SharedFile):
             handle = self._make_writable()
             offset = self._reserve(len(payload))
             self._fill(handle, offset, payload)
-            self.entries[key] = dataclasses.replace(entry, header_offset=offset)
+            self.latest[key] = dataclasses.replace(entry, header_offset=offset)
             self._dirty = True
             self._changes += 1
 
@@ -242,27 +243,39 @@ class Archive(SharedFile):
     def remove(self, keys: Iterable[str]) -> None:
         """Take values out; keys that are not there are no error."""
         with self.lock:
-            entries = self.current().entries
-            present = [key for key in keys if key in entries]
+            self.current()
+            present = [key for key in keys if key in self.latest]
             if present:
                 self._make_writable()
+                latest = self.latest
                 for key in present:
-                    self.entries.pop(key, None)
+                    latest.pop(key, None)
                 self._dirty = True
                 self._changes += 1
 
+    @property
+    def latest(self) -> dict[str, Entry]:
+        """The entries as they will be, where many change in one step just now."""
+        return self.entries if self._batch is None else self._batch
+
     @contextlib.contextmanager
-    def all_or_nothing(self) -> Iterator[None]:
-        """Changes that are taken back together where one of them fails; what they wrote is never named then."""
+    def all_or_nothing(self) -> Iterator[dict[str, Entry]]:
+        """Changes that are seen together, or not at all where one of them fails: what they wrote is never named then.
+
+        Yields the entries as they will be.
+        """
         with self.lock:
             self._make_writable()
-            before = self.entries
-            self.entries = dict(before)
+            if self._batch is not None:  # a finalizer amid such changes: its own are done along with them
+                yield self._batch
+                return
+            batch = self._batch = dict(self.entries)
             try:
-                yield
-            except BaseException:
-                self.entries = before
-                raise
+                yield batch
+                self.entries = batch
+                self._dirty = True
+            finally:
+                self._batch = None
 
     def clear(self) -> None:
         """Begin anew. What is there is not read, so it may be damaged; it stays until the new archive is committed."""

@@ -1,0 +1,104 @@
+"""Who looks while a node is replaced finds the old one or the new, whole; what others made meanwhile stays."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from tests.trust.together import KINDS, make_store, rounds, run_together
+from zarr.abc.staging import Changes
+from zarr.buffer.cpu import Buffer
+from zarr.storage import ManagedMemoryStore, MemoryStore
+
+ALL = [*KINDS, "managed"]
+
+
+def store_of(kind: str, folder: Path) -> Any:
+    return ManagedMemoryStore(path="below") if kind == "managed" else make_store(kind, folder)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_a_node_that_is_replaced_is_never_absent_or_mixed(kind: str, tmp_path: Path) -> None:
+    store = store_of(kind, tmp_path)
+    zarr.create_group(store)
+    done = threading.Event()
+    wholes = []
+    for size in (6, 3):
+        zarr.create_array(store, name="x", data=np.full(size, size), chunks=1, overwrite=True)
+        wholes.append(sorted(store.list_prefix_sync("x/")))
+
+    def replace() -> None:
+        try:
+            for turn in range(rounds(30, 400)):
+                size = 3 if turn % 2 else 6
+                zarr.create_array(store, name="x", data=np.full(size, size), chunks=1, overwrite=True)
+        finally:
+            done.set()
+
+    def look() -> None:
+        while not done.is_set():
+            assert len(zarr.open_array(store, path="x", mode="r").shape) == 1
+            if kind != "local":  # a folder is listed name by name
+                assert sorted(store.list_prefix_sync("x/")) in wholes
+
+    run_together([replace, look, look])
+    store.close()
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_groups_above_that_others_made_meanwhile_stay(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An array is made below a group that is not there yet; before it is published, somebody makes that group."""
+    store = store_of(kind, tmp_path)
+    zarr.create_group(store)
+    plain = type(store).stage_sync
+    asked = []
+
+    def stage_late(self: Any, path: str, **options: Any) -> Any:
+        stage = plain(self, path, **options)
+        if not asked:
+            asked.append(path)
+            publish = stage.publish
+
+            def publish_late() -> None:
+                zarr.create_group(store, path="g", attributes={"mine": 1})
+                publish()
+
+            stage.publish = publish_late
+        return stage
+
+    monkeypatch.setattr(type(store), "stage_sync", stage_late)
+    zarr.create_array(store, name="g/h/x", data=np.arange(4), chunks=2)
+    monkeypatch.undo()
+    assert asked == ["g"]
+    assert dict(zarr.open_group(store, path="g", mode="r").attrs) == {"mine": 1}
+    assert zarr.open_array(store, path="g/h/x", mode="r")[:].tolist() == [0, 1, 2, 3]
+    store.close()
+
+
+def test_changes_of_a_memory_store_are_one_step() -> None:
+    """Also for those who only ask for keys: no name is seen that has no value."""
+    store = MemoryStore()
+    states = [{f"a/{number}": Buffer.from_bytes(b"1") for number in range(start, start + 50)} for start in (0, 25)]
+    done = threading.Event()
+
+    def change() -> None:
+        try:
+            for turn in range(rounds(300, 5000)):
+                store.apply_sync(Changes(["a"], states[turn % 2]))
+        finally:
+            done.set()
+
+    def look() -> None:
+        while not done.is_set():
+            assert len(list(store.list_sync())) in (0, 50)
+            assert store.get_sync("a/30") is not None or not list(store.list_sync())
+
+    store.apply_sync(Changes(["a"], states[0]))
+    run_together([change, look, look])
