@@ -25,7 +25,3 @@ cdef int64_t blosc_blocks(Context* c, const BloscFrame* f, int64_t first, int64_
 # 0, or below where it is damaged or of another kind.
 cdef int64_t blosc_planes(Context* c, const BloscFrame* f, char* dst) noexcept nogil
 cdef int64_t blosc_decode(Context* c, const char* src, int64_t n, char* dst, int64_t room) noexcept nogil
-cdef int64_t blosc_encode(
-    int clevel, int shuffle, int typesize, int blocksize, const char* cname,
-    const char* src, int64_t n, char* dst, int64_t room,
-) noexcept nogil

@@ -3,7 +3,6 @@
 blosc's own decoder is not told how long its input is and reads past the end of a damaged frame. This one follows no
 offset or length that it has not checked, and can decode single blocks.
 """
-from libc.limits cimport INT_MAX
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
@@ -19,12 +18,10 @@ from zarr_core.streams cimport (
     scratch_reserve,
     zstd_decode,
 )
-from zarr_core.symbols cimport api_table, has_blosc
 
 
 cdef enum:
     HEADER = 16
-    OVERHEAD = 16
     FORMAT = 2
     FLAG_SHUFFLE = 0x01
     FLAG_STORED = 0x02
@@ -210,14 +207,3 @@ cdef int64_t blosc_decode(Context* c, const char* src, int64_t n, char* dst, int
         return f.nbytes
     code = blosc_blocks(c, &f, 0, f.nblocks, dst)
     return code if code < 0 else f.nbytes
-
-
-cdef int64_t blosc_encode(
-    int clevel, int shuffle, int typesize, int blocksize, const char* cname,
-    const char* src, int64_t n, char* dst, int64_t room,
-) noexcept nogil:
-    cdef int made
-    if not has_blosc() or n > INT_MAX - OVERHEAD:
-        return DAMAGED
-    made = api_table().blosc_compress(clevel, shuffle, typesize, n, src, dst, room, cname, blocksize, 1)
-    return made if made > 0 else DAMAGED

@@ -23,6 +23,7 @@ cdef struct Stage:
     int64_t width           # blosc typesize, shuffle element size, delta item width
     int blocksize           # blosc
     char cname[16]          # blosc
+    int blosc_format        # the number of cname in a frame
     char kind_code          # delta: i or f
     bint at_start           # crc32c: where the checksum stands
 

@@ -6,7 +6,8 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset, strcpy
 
-from zarr_core.blosc cimport BloscFrame, blosc_decode, blosc_encode, blosc_open
+from zarr_core.blosc cimport BloscFrame, blosc_decode, blosc_open
+from zarr_core.blosc_writing cimport blosc_encode
 from zarr_core.shuffle cimport delta_decode_bytes, delta_encode_bytes, shuffle_bytes, unshuffle_bytes
 from zarr_core.streams cimport (
     DAMAGED,
@@ -99,6 +100,7 @@ cdef int parse_blosc(dict params, Stage* stage) except -1:
     if params["cname"] not in BLOSC_FORMATS:
         raise ValueError(f"codec 'blosc': cname must be one of {', '.join(BLOSC_FORMATS)}, got {params['cname']!r}")
     strcpy(stage.cname, (<str>params["cname"]).encode())
+    stage.blosc_format = BLOSC_FORMATS[params["cname"]]
     # blosc treats wider items as bytes.
     stage.width = params["typesize"] if params["typesize"] <= 255 else 1
     stage.level = params["clevel"]
@@ -258,7 +260,9 @@ cdef int64_t stage_encode(const Stage* s, Context* c, const char* src, int64_t n
     if s.kind == STAGE_ZSTD:
         return zstd_encode(c, s.level, s.checksum, src, n, dst, room)
     if s.kind == STAGE_BLOSC:
-        return blosc_encode(s.level, s.shuffle, <int>s.width, s.blocksize, s.cname, src, n, dst, room)
+        return blosc_encode(
+            c, s.level, s.shuffle, <int>s.width, s.blocksize, s.cname, s.blosc_format, src, n, dst, room,
+        )
     if s.kind == STAGE_GZIP:
         return deflate_encode(c, GZIP_BITS, s.level, src, n, dst, room)
     if s.kind == STAGE_ZLIB:

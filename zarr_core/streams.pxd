@@ -23,6 +23,21 @@ cdef struct Scratch:
     int64_t capacity
 
 
+# A kind of blosc frame that was written last, and how blosc divides such frames.
+cdef struct BloscKind:
+    int64_t nbytes          # of the data; 0: none is known
+    int format
+    int clevel
+    int shuffle
+    int typesize
+    int forced              # blocksize asked for
+    int64_t blocksize
+    bint split              # one stream for each byte of the item
+    int filter              # 0 none, 1 bytes, 2 bits
+    int width
+    uint8_t header[16]
+
+
 cdef struct Context:
     void* zstd_d
     void* zstd_c
@@ -31,6 +46,7 @@ cdef struct Context:
     int inflate_bits        # window bits of the live stream, 0: none
     int deflate_bits
     int deflate_level
+    BloscKind kind
     Scratch ping            # results of stages, in turns; the first of SCRATCHES of these
     Scratch pong
     Scratch block           # inside one codec
