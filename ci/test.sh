@@ -25,15 +25,15 @@ step "lint"
 
 if [ "$MODE" = quick ]; then
     step "tests, compiled core, quick subset"
-    exec "$BIN/python" -m pytest -q -n 2 -m "not slow" -p no:cacheprovider tests
+    exec "$BIN/python" -m pytest -q -n 2 --dist worksteal -m "not slow" -p no:cacheprovider tests
 fi
 
 step "peers, for the tests that exchange files with them"
 bash ci/peers.sh
 step "tests, compiled core"
-"$BIN/python" -m pytest -q -n 2 -p no:cacheprovider tests
+"$BIN/python" -m pytest -q -n 2 --dist worksteal -p no:cacheprovider tests
 step "tests, reference core"
-ZARR_CORE_IMPL=reference "$BIN/python" -m pytest -q -n 2 -p no:cacheprovider -m "not slow" tests/unit tests/parity
+ZARR_CORE_IMPL=reference "$BIN/python" -m pytest -q -n 2 --dist worksteal -p no:cacheprovider -m "not slow" tests/unit tests/parity
 step "core tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 bash ci/sanitize.sh "$BIN/python"
 step "sdist and wheel"
