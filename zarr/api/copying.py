@@ -82,7 +82,8 @@ def copy(
         name = str(source.name).rstrip("/").rpartition("/")[2]
         if not name:
             raise TypeError("the source has no name of its own: give the copy one by name=…")
-    _refuse_overlap(source, dest, name)
+    if if_exists not in ("raise", "skip") or not _is_itself(source, dest, name):
+        _refuse_overlap(source, dest, name)
     with logging_to(log, dry_run) as say:
         copier = _Copier(say, shallow, without_attrs, if_exists, dry_run, create_kws)
         copier.node(source, dest, name, top=True)
@@ -103,7 +104,8 @@ def copy_all(
     check_if_exists(if_exists, IF_EXISTS)
     members = list(_members(source))
     for name, member in members:
-        _refuse_overlap(member, dest, name)
+        if if_exists not in ("raise", "skip") or not _is_itself(member, dest, name):
+            _refuse_overlap(member, dest, name)
     with logging_to(log, dry_run) as say:
         copier = _Copier(say, shallow, without_attrs, if_exists, dry_run, create_kws)
         for name, member in members:
@@ -113,9 +115,18 @@ def copy_all(
     return copier.counts
 
 
+def _in_one_store(source: Any, dest: Any) -> bool:
+    return isinstance(source, Array | Group) and isinstance(dest, Group) and str(source.store) == str(dest.store)
+
+
+def _is_itself(source: Any, dest: Any, name: str) -> bool:
+    """Whether a node is copied to where it lies: no harm where what is there is skipped, or an error."""
+    return _in_one_store(source, dest) and str(source.path) == (dest.store_path / name).path
+
+
 def _refuse_overlap(source: Any, dest: Any, name: str) -> None:
     """Refuse a copy onto its source, which would be deleted first, or into it, which would have no end."""
-    if not (isinstance(source, Array | Group) and isinstance(dest, Group) and str(source.store) == str(dest.store)):
+    if not _in_one_store(source, dest):
         return
     old, new = source.path, (dest.store_path / name).path
     if any(not below or f"{above}/".startswith(f"{below}/") for below, above in ((old, new), (new, old))):

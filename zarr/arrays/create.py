@@ -32,7 +32,12 @@ from zarr.codecs.crc32c_ import Crc32cCodec
 from zarr.codecs.sharding import ShardingCodec
 from zarr.dtype import ZDType, parse_dtype
 from zarr.errors import ZarrRuntimeWarning
-from zarr.grids import create_chunk_grid_metadata, normalize_chunks, resolve_outer_and_inner_chunks
+from zarr.grids import (
+    RectilinearChunkGridMetadata,
+    create_chunk_grid_metadata,
+    normalize_chunks,
+    resolve_outer_and_inner_chunks,
+)
 from zarr.metadata.codecs import warn_whole_shards
 from zarr.metadata.members import parse_attributes
 from zarr.metadata.parsed import find_members, known_documents, remember
@@ -46,6 +51,7 @@ from zarr.types import parse_shapelike
 if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.codecs.shard_level import IndexLocation
+    from zarr.grids import ChunkGridMetadata
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.types import MemoryOrder, ShapeLike, ZarrFormat
@@ -160,7 +166,9 @@ def new_array_metadata(
     del parameters["attributes"]
     zarr_format = parameters["zarr_format"] = default_zarr_format() if zarr_format is None else zarr_format
     known = known_documents()
-    key = kind_key(parameters) if zarr_format == 3 and order is None else None
+    # Shards of our choice depend on the configuration, too, and each choice is told of.
+    lasting = zarr_format == 3 and order is None and not is_auto(shards)
+    key = kind_key(parameters) if lasting else None
     members = find_members(known, key)
     if members is not None:
         return ArrayV3Metadata.of_members({**members, "attributes": parse_attributes(dict(attributes or {}))})
@@ -219,15 +227,20 @@ def _make_metadata(
     outer, codecs = with_shards(lengths, grid, shards, zdtype, codecs)
     return ArrayV3Metadata(
         data_type=zdtype,
-        chunk_grid=create_chunk_grid_metadata(outer),
+        chunk_grid=grid_document(chunks if shards is None else shards, outer),
         chunk_key_encoding=parse_chunk_key_encoding(
             {"name": "default", "separator": "/"} if chunk_key_encoding is None else chunk_key_encoding
         ),
         codecs=codecs,
-        dimension_names=None if dimension_names is None else tuple(dimension_names),
+        dimension_names=None if dimension_names is None else tuple(dimension_names) or None,
         storage_transformers=None if storage_transformers is None else [dict(t) for t in storage_transformers],
         **common,
     )
+
+
+def grid_document(given: Any, grid: Any) -> ChunkGridMetadata:
+    """The description of a grid: the one that the user gave, word by word, or else the plainest."""
+    return given if isinstance(given, RectilinearChunkGridMetadata) else create_chunk_grid_metadata(grid)
 
 
 def item_size_of(zdtype: ZDType[Any, Any]) -> int:

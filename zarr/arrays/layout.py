@@ -20,6 +20,7 @@ from zarr.codecs._v2 import v2_chain_codecs
 from zarr.codecs.chain import CodecChain, ShardLevel
 from zarr.dtype.base import empty_array
 from zarr.dtype.nullable import nullable_of
+from zarr.errors import UnknownCodecError
 from zarr.metadata.places import document_place, locate
 from zarr.settings import config as settings
 from zarr.steps.requests import LockScope
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from zarr.dtype import ZDType
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
+    from zarr.types import MemoryOrder
 
 CPU_BUFFER = "zarr.buffer.cpu.Buffer"
 CPU_NDBUFFER = "zarr.buffer.cpu.NDBuffer"
@@ -88,6 +90,12 @@ def first_chunk_shape(grid: zarr_core.Grid) -> tuple[int, ...]:
     )
 
 
+def inner_shape_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> tuple[int, ...] | None:
+    """The shape of the chunks inside of shards, as the document alone tells it; None without shards."""
+    sharding = getattr(metadata, "sharding_codec", None)
+    return None if sharding is None else tuple(sharding.chunk_shape)
+
+
 def shard_starts(grid: zarr_core.Grid, inner: Sequence[int]) -> list[Any]:
     """Per axis the number of inner chunks in a shard, or, where shards vary, the first inner chunk of each.
 
@@ -116,6 +124,9 @@ _LONGEST_NAME = 300
 
 class ArrayLayout:
     """All that reads and writes of one array need, computed when it is opened.
+
+    Where a codec of the array is not installed, the layout tells of its grids and keys all the same; asked for the
+    chain of codecs, or what follows from it, it raises `UnknownCodecError`.
 
     Parameters
     ----------
@@ -156,15 +167,19 @@ class ArrayLayout:
         self.skip_filled = not config.write_empty_chunks
         self.retries = config.missing_chunk_retries
         self.reads_missing = config.read_missing_chunks and not self.retries
-        self.order = getattr(metadata, "order", config.order)
+        self.order: MemoryOrder = getattr(metadata, "order", config.order)
         self.outer: zarr_core.Grid = metadata.chunk_grid.to_core(self.shape)
         self._encoding = key_encoding_of(metadata)
         self.keys: zarr_core.KeyFormat | None = self._encoding.to_core(path)
         self.prefix = f"{path}/" if path else ""
         self.scope = LockScope.of(config.locking, path)
         self.cache_bytes = config.chunk_cache_bytes
+        self._missing_codec: str | None = None
         try:
             self._bind_codecs()
+        except UnknownCodecError as error:
+            self._missing_codec = str(locate(error, self._codecs_place()))
+            self._bind_grid(inner_shape_of(metadata))
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise locate(error, self._codecs_place()) from error
 
@@ -174,7 +189,7 @@ class ArrayLayout:
         self.outer_chain = outer_chain
         self.shard: ShardLevel | None = outer_chain.shard
         self.chain = outer_chain if self.shard is None else self.shard.chain
-        self._bind_grid()
+        self._bind_grid(None if self.shard is None else self.shard.chunk_shape)
         self.program: Any = self._bulk_program()
         """The native form of the codecs of one chunk; None where there is none."""
         self.chunk_nbytes = int(np.prod(self.chain.spec.shape, dtype=object)) * self.dtype.itemsize
@@ -185,12 +200,32 @@ class ArrayLayout:
             return document_place(".zarray", self.path, "filters' or 'compressor")
         return document_place("zarr.json", self.path, "codecs")
 
-    def _bind_grid(self) -> None:
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What follows from the codecs is not there where one of them is not: then, and only then, say so."""
+            missing = self.__dict__.get("_missing_codec")
+            if missing is None or name.startswith("__"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise UnknownCodecError(missing)
+
+    def require_codecs(self) -> None:
+        """Refuse what will read or write chunks, before it has begun, where a codec is not there.
+
+        Raises
+        ------
+        UnknownCodecError
+        """
+        if self._missing_codec is not None:
+            raise UnknownCodecError(self._missing_codec)
+
+    def _bind_grid(self, inner: tuple[int, ...] | None) -> None:
         """The grid of the chunks that selections are planned on, within that of the stored objects."""
+        self.inner = inner
+        """The shape of the chunks inside of shards; None without shards."""
         self.grid: zarr_core.Grid = self.outer
         self.starts: list[Any] = []
-        if self.shard is not None:
-            inner = self.shard.chunk_shape
+        if inner is not None:
             self.grid = zarr_core.Grid([zarr_core.RegularAxis(n, c) for n, c in zip(self.shape, inner, strict=True)])
             self.starts = shard_starts(self.outer, inner)
         self.regular: bool = self.grid.regular
@@ -201,7 +236,7 @@ class ArrayLayout:
         layout.metadata = metadata
         layout.shape = tuple(metadata.shape)
         layout.outer = metadata.chunk_grid.to_core(layout.shape)
-        layout._bind_grid()
+        layout._bind_grid(self.inner)
         return layout
 
     def _bulk_program(self) -> zarr_core.Program | None:
@@ -247,7 +282,7 @@ class ArrayLayout:
         if self.shard is None:
             return self
         view = copy(self)
-        view.shard, view.starts = None, []
+        view.shard, view.inner, view.starts = None, None, []
         view.grid, view.chain, view.regular = self.outer, self.outer_chain, self.outer.regular
         return view
 
@@ -255,6 +290,12 @@ class ArrayLayout:
         """The same layout with another answer to chunks that are not there."""
         layout = copy(self)
         layout.reads_missing, layout.retries = reads_missing, retries
+        return layout
+
+    def with_order(self, order: MemoryOrder) -> ArrayLayout:
+        """The same layout for reads that hand out another memory order."""
+        layout = copy(self)
+        layout.order = order
         return layout
 
     def describe(self) -> str:

@@ -161,6 +161,7 @@ def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: boo
         Whether chunks that lie outside the new shape are removed.
     """
     check_writable(handle)
+    handle.layout.require_codecs()
     shape = parse_new_shape(handle.layout, new_shape)
     yield from changing_steps(handle, _resize_steps(handle, shape, delete_outside_chunks))
 
@@ -338,6 +339,7 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
         The shape of the data does not go with the array's.
     """
     check_writable(handle)
+    handle.layout.require_codecs()
     nullable = handle.layout.nullable
     value = as_elements(data if nullable is None else nullable.from_values(data), handle.layout.dtype)
     return (yield from changing_steps(handle, _append_steps(handle, value, axis)))
@@ -402,10 +404,10 @@ def nchunks_initialized_steps(handle: ArrayHandle) -> Steps[int]:
     """How many chunks are stored; each stored shard counts for all its inner chunks."""
     stored = yield from stored_chunks_steps(handle)
     layout = handle.state.layout
-    if layout.shard is None:
+    inner = layout.inner
+    if inner is None:
         return len(stored)
     total = 0
-    inner = layout.shard.chunk_shape
     for coords in stored:
         axes = zip(layout.outer.axes, coords, inner, strict=True)
         total += int(np.prod([axis.chunk_length(i) // n for axis, i, n in axes], dtype=object))

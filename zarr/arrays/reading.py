@@ -12,7 +12,9 @@ from zarr.arrays.patience import patient_steps
 from zarr.arrays.pipelines import pipeline_read_steps
 from zarr.arrays.selection import (
     Fields,
+    as_items,
     field_dtype,
+    is_fancy,
     plan_basic,
     plan_blocks,
     plan_brackets,
@@ -48,6 +50,9 @@ PLANNERS = {
     "block": plan_blocks,
     "vectorized": plan_vectorized,
 }
+
+POINT_KINDS = frozenset({"coordinate", "mask", "vectorized"})
+"""Points have no place in the array's memory order: as in zarr-python, they come in C order."""
 
 
 def wants_pipeline(prototype: BufferPrototype | None) -> bool:
@@ -112,6 +117,8 @@ def _special_steps(handle: ArrayHandle, layout: ArrayLayout, selection: Any) -> 
     field_dtype(layout.dtype, fields)
     foreign = foreign_buffers()
     layout = layout.stored if foreign else layout
+    if layout.order == "F" and is_fancy(as_items(selection), layout):
+        layout = layout.with_order("C")
     plan, scalar = plan_brackets(layout, selection)
     return (yield from read_into_steps(handle, layout, plan, None, fields, None, scalar, foreign))
 
@@ -150,6 +157,8 @@ def get_selection_steps(
     foreign = wants_pipeline(prototype)
     layout = layout.stored if foreign else layout
     fields = fields or None  # as none at all, an empty list
+    if layout.order == "F" and kind in POINT_KINDS:
+        layout = layout.with_order("C")
     plan = PLANNERS[kind](layout, selection)
     return (yield from read_into_steps(handle, layout, plan, out, fields, prototype, kind == "basic", foreign))
 

@@ -22,8 +22,10 @@ Fields = str | list[str] | None
 
 
 def as_items(selection: Any) -> tuple[Any, ...]:
-    """A selection as a tuple, one item an axis."""
-    return selection if type(selection) is tuple else (selection,)
+    """A selection as a tuple, one item an axis. As in zarr-python, a tuple alone within a tuple is the selection."""
+    if type(selection) is not tuple:
+        return (selection,)
+    return selection[0] if len(selection) == 1 and type(selection[0]) is tuple else selection
 
 
 def is_integer(item: Any) -> bool:
@@ -394,7 +396,7 @@ def plan_blocks(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
 # ----------------------------------------------------------------------------------------------- what [...] means
 
 
-def _is_fancy(items: tuple[Any, ...], layout: ArrayLayout) -> bool:
+def is_fancy(items: tuple[Any, ...], layout: ArrayLayout) -> bool:
     """Whether brackets mean points or a mask: only integers and integer arrays, one per axis; or one boolean array."""
     ndim = layout.ndim
     if len(items) == 1 and is_bool_array(items[0]):
@@ -443,7 +445,7 @@ def plan_brackets(layout: ArrayLayout, selection: Any) -> tuple[zarr_core.Plan, 
     simple = simple_kind(items)
     if simple is not None:
         return plan_simple(layout, items), not (simple and layout.ndim)
-    if _is_fancy(items, layout):
+    if is_fancy(items, layout):
         return plan_vectorized(layout, selection), False
     if _is_orthogonal(items, layout.ndim):
         return plan_orthogonal(layout, selection), False

@@ -108,7 +108,8 @@ def legacy_array_steps(
     warn_without_effect(without_effect, "create")
     shape = _shape_of(shape, data)
     compressor = "auto" if isinstance(compressor, str) and compressor == "default" else compressor
-    of_2 = (filters, dimension_separator, object_codec if is_numcodec(object_codec) else None, dtype_of_2(dtype))
+    how_objects = object_codec if is_numcodec(object_codec) and dtype in (object, "O", "|O") else None
+    of_2 = (filters, dimension_separator, how_objects, dtype_of_2(dtype))
     of_3 = (codecs, chunk_key_encoding, dimension_names, shards, storage_transformers)
     zarr_format = yield from format_of_words_steps(zarr_format, store_path, compressor, of_2, of_3)
     if chunks is not None and chunk_shape is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from zarr.arrays.codec_choice import is_auto, parse_numcodec
 from zarr.dtype import ZDType, get_data_type_from_json
-from zarr.errors import ZarrUserWarning
+from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning, warn_once
 from zarr.runners.synchronizers import with_synchronizer
 
 IGNORED = ("self", "name", "storage_options", "__class__")
@@ -60,14 +60,15 @@ def with_object_codec(parameters: Mapping[str, Any], object_codec: Any) -> dict[
     Raises
     ------
     ValueError
-        A codec is given, but the elements are no objects; or it is not one for objects.
+        What is given is no codec.
     """
     if object_codec is None:
         parameters, object_codec = implied_object_codec(parameters)
     if object_codec is None:
         return {}
     if isinstance(parameters["dtype"], ZDType) or np.dtype(parameters["dtype"]).kind != "O":
-        raise ValueError(f"object_codec is for dtype=object; the array has {parameters['dtype']!r}")
+        warn_once("object_codec is for dtype=object; it has no effect on other data types", ZarrRuntimeWarning)
+        return {}
     codec = parse_numcodec(object_codec, "object codec")
     name: Any = {"name": "|O", "object_codec_id": codec.codec_id}
     filters = parameters["filters"]

@@ -14,6 +14,7 @@ from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.chunk_keys import V2ChunkKeyEncoding, parse_separator
 from zarr.dtype import ZDType, get_data_type_from_json
+from zarr.errors import ZarrUserWarning, warn_once
 from zarr.grids import ChunkGrid
 from zarr.grids.shapes import parse_shape
 from zarr.metadata.documents import dump_document
@@ -459,6 +460,18 @@ def _compressor_to_json(codec: Numcodec) -> dict[str, Any]:
     return config
 
 
+_EMPTY_FILTERS: Final = (
+    "Found an empty list of filters in the array metadata document. The specification of format 2 has null for no "
+    "filters; the list is read as that."
+)
+
+
+def _parse_stored_filters(data: Any) -> tuple[Numcodec, ...] | None:
+    if isinstance(data, list) and not data:
+        warn_once(_EMPTY_FILTERS, ZarrUserWarning)
+    return parse_filters(data)
+
+
 def _parse_separator(data: Any) -> Literal[".", "/"]:
     return "." if data is None else parse_separator(data)
 
@@ -467,7 +480,7 @@ _PARSERS: Final = (
     ("shape", parse_shape, True),
     ("chunks", parse_shape, True),
     ("order", parse_order, True),
-    ("filters", parse_filters, False),
+    ("filters", _parse_stored_filters, False),
     ("dimension_separator", _parse_separator, False),
     ("compressor", parse_compressor, False),
     ("attributes", parse_attributes, False),

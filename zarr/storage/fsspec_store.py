@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 import weakref
 from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, Final
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store
 from zarr.buffer.core import Buffer
+from zarr.errors import ZarrUserWarning
 from zarr.storage.byte_ranges import check_byte_range
 from zarr.storage.fsspec_connections import allow_connections
 from zarr.storage.keys import check_key, is_key, join, only_keys
@@ -105,6 +107,12 @@ class FsspecStore(Store):
         allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
     ) -> None:
         super().__init__(read_only=read_only)
+        if fs.async_impl and not fs.asynchronous:
+            warnings.warn(
+                f"fs ({fs}) was not created with `asynchronous=True`; another one of its options serves the store",
+                ZarrUserWarning,
+                stacklevel=2,
+            )
         self.fs = make_async(fs)
         self.path = path
         self.allowed_exceptions = allowed_exceptions
@@ -143,7 +151,8 @@ class FsspecStore(Store):
         allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
     ) -> FsspecStore:
         """Make a store of a path of universal_pathlib."""
-        return cls(fs=upath.fs, path=upath.path.rstrip("/"), read_only=read_only, allowed_exceptions=allowed_exceptions)
+        fs = make_async(upath.fs)
+        return cls(fs=fs, path=upath.path.rstrip("/"), read_only=read_only, allowed_exceptions=allowed_exceptions)
 
     @classmethod
     def from_mapper(
@@ -153,7 +162,8 @@ class FsspecStore(Store):
         allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
     ) -> FsspecStore:
         """Make a store of what ``fsspec.get_mapper`` returns."""
-        return cls(fs=fs_map.fs, path=fs_map.root, read_only=read_only, allowed_exceptions=allowed_exceptions)
+        fs = make_async(fs_map.fs)
+        return cls(fs=fs, path=fs_map.root, read_only=read_only, allowed_exceptions=allowed_exceptions)
 
     @classmethod
     def from_url(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 import zarr
-from zarr.errors import ContainsArrayError
+from zarr.errors import ContainsArrayError, CopyError
 from zarr.storage import MemoryStore
 
 
@@ -168,3 +168,13 @@ async def test_copies_from_coroutines(source: zarr.Group) -> None:
     assert await api.copy(source._async_group, dest._async_group, name="b") == (4, 0, 84)
     assert (await api.copy_all(source, zarr.group()))[0] == 3
     assert (await api.copy_store(source.store, {}))[0] > 0
+
+
+def test_a_copy_onto_itself(source: zarr.Group) -> None:
+    assert zarr.copy(source["y"], source, name="y", if_exists="skip") == (0, 1, 0)
+    assert zarr.copy_all(source, source, if_exists="skip") == (1, 2, 0)
+    with pytest.raises(CopyError):
+        zarr.copy(source["y"], source, name="y")
+    with pytest.raises(ValueError, match="of the same store"):
+        zarr.copy(source["y"], source, name="y", if_exists="replace")
+    np.testing.assert_array_equal(source["a/x"][:], np.arange(10))

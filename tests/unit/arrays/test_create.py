@@ -336,3 +336,28 @@ def test_a_codec_beside_shards_is_told_of_once() -> None:
         warnings.simplefilter("error")
         array[1:3, 1:3] = 7
         assert array[...].sum() == 28
+
+
+def test_shards_of_our_choice_follow_the_configuration_and_are_told_of_each_time() -> None:
+    parameters: dict[str, Any] = {"shape": (1000, 1000), "dtype": "i4", "chunks": (10, 10), "shards": "auto"}
+    shards = []
+    for target in (None, 100_000, 100_000, None):
+        with zarr.config.set({"array.target_shard_size_bytes": target}), pytest.warns(ZarrUserWarning, match="shard"):
+            shards.append(zarr.create_array({}, **parameters).shards)
+    assert shards == [(20, 20), (150, 150), (150, 150), (20, 20)]
+
+
+def test_a_rectilinear_grid_of_lengths_is_kept_as_it_is() -> None:
+    grid = {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [2, 3]}}
+    store: dict[str, Any] = {}
+    made = zarr.create_array(store, shape=(6, 6), dtype="i4", chunks=[[1, 2, 3], [3, 3]])
+    known = json.loads(store["zarr.json"].to_bytes())
+    store["zarr.json"] = store["zarr.json"].from_bytes(json.dumps({**known, "chunk_grid": grid}).encode())
+    made = zarr.open_array(store)
+    copied: dict[str, Any] = {}
+    assert zarr.from_array(copied, data=made).read_chunk_sizes == ((2, 2, 2), (3, 3))
+    assert json.loads(copied["zarr.json"].to_bytes())["chunk_grid"] == grid
+
+
+def test_no_dimension_names_are_none() -> None:
+    assert "dimension_names" not in document(shape=(2,), dtype="i4", dimension_names=[])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import pickle
+import sys
 from typing import Any
 
 import numcodecs
@@ -11,8 +13,9 @@ import numpy as np
 import pytest
 
 import zarr
+from zarr.buffer import cpu
 from zarr.codecs import Crc32cCodec, GzipCodec, TransposeCodec
-from zarr.errors import ChunkNotFoundError, ZarrDeprecationWarning
+from zarr.errors import ChunkNotFoundError, UnknownCodecError, ZarrDeprecationWarning
 from zarr.storage import LocalStore, MemoryStore
 
 from .conftest import open_store
@@ -345,3 +348,36 @@ def test_wrong_way_down_is_noted() -> None:
     assert "c/1" in notes
     assert "/a" in notes
     assert "zstd" in notes + str(caught.value)
+
+
+@pytest.mark.parametrize("shards", [None, (4, 4)])
+def test_an_array_whose_codec_is_not_installed_tells_of_itself(monkeypatch: Any, shards: Any) -> None:
+    """Its shape, its chunks and its attributes are known; only its elements are not."""
+    whole = zarr.create_group({}).create_array("a", shape=(6, 9), chunks=(2, 2), shards=shards, dtype="f8")
+    whole[:2] = 1
+    document = json.loads(whole.store_path.store._store_dict["a/zarr.json"].to_bytes())
+    inner = document["codecs"][0]["configuration"]["codecs"] if shards else document["codecs"]
+    inner[:] = [{"name": "numcodecs.pcodec", "configuration": {"level": 8}}]
+    whole.store_path.store._store_dict["a/zarr.json"] = cpu.Buffer.from_bytes(json.dumps(document).encode())
+    monkeypatch.setitem(sys.modules, "pcodec", None)
+    monkeypatch.delitem(numcodecs.registry.codec_registry, "pcodec", raising=False)
+    monkeypatch.delitem(numcodecs.registry.entries, "pcodec", raising=False)
+    array: Any = zarr.open_group(whole.store_path.store)["a"]
+    assert (array.shape, array.chunks, array.shards) == ((6, 9), (2, 2), shards)
+    assert (array.cdata_shape, array.nchunks) == ((3, 5), 15)
+    assert array.read_chunk_sizes == whole.read_chunk_sizes
+    assert array.write_chunk_sizes == whole.write_chunk_sizes
+    assert array.nchunks_initialized == whole.nchunks_initialized
+    assert "(6, 9)" in repr(array)
+    assert "pcodec" in str(array.info).lower()
+    array.attrs["a"] = 1
+    for refused in (
+        lambda: array[:],
+        lambda: array.__setitem__(0, 1),
+        lambda: array.vindex[[0], [0]],
+        lambda: array.resize((4, 4)),
+        lambda: array.append(np.ones((1, 9))),
+    ):
+        with pytest.raises(UnknownCodecError, match="pcodec"):
+            refused()
+    assert zarr.open_group(whole.store_path.store)["a"].shape == (6, 9)

@@ -148,3 +148,24 @@ def test_scalars(array: Any) -> None:
     scalar = zarr.create_array({}, shape=(), dtype="f8", fill_value=3.5)
     assert isinstance(scalar[()], np.float64)
     assert isinstance(scalar[...], np.float64)
+
+
+def test_a_tuple_alone_within_a_tuple_is_the_selection(array: Any) -> None:
+    np.testing.assert_array_equal(array[((1,),)], DATA[1])
+    np.testing.assert_array_equal(array.oindex[((1,),)], DATA[1])
+    np.testing.assert_array_equal(array[((),)], DATA)
+    scalar = zarr.create_array({}, shape=(), dtype="i4", fill_value=7)
+    assert scalar[((),)] == 7
+    scalar[((),)] = 3
+    assert scalar[()] == 3
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_points_come_in_c_order(order: Any) -> None:
+    array = zarr.create_array({}, data=DATA, chunks=(3, 3), zarr_format=2, order=order)
+    points = np.array([[0, 1, 2], [3, 4, 5]])
+    by_name = array.get_coordinate_selection((points, points))
+    for found in (array.vindex[points, points], array[points, points], by_name):
+        np.testing.assert_array_equal(found, DATA[points, points])
+        assert found.flags.c_contiguous
+    assert array[:].flags.f_contiguous == (order == "F")

@@ -13,7 +13,7 @@ from zarr.array_spec import ArrayConfig
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunk_keys import V2ChunkKeyEncoding
 from zarr.dtype import Float64, Int32, VariableLengthUTF8
-from zarr.errors import MetadataValidationError, UnknownCodecError
+from zarr.errors import MetadataValidationError, UnknownCodecError, ZarrUserWarning
 from zarr.grids import ChunkGrid
 from zarr.metadata import ArrayV2Metadata
 from zarr.metadata.v2 import get_object_codec_id, parse_compressor, parse_filters
@@ -226,3 +226,8 @@ def test_object_filters_behind_another_data_type_say_nothing_of_it() -> None:
         "filters": [{"id": "categorize", "labels": ["a"], "dtype": "|O", "astype": "|u1"}], "compressor": None,
     }  # fmt: skip
     assert ArrayV2Metadata.from_dict(document).dtype.to_native_dtype() == np.dtype("<u2")
+
+
+def test_an_empty_list_of_filters_is_told_of() -> None:
+    with pytest.warns(ZarrUserWarning, match="empty list of filters"):
+        assert parse(filters=[]).filters is None

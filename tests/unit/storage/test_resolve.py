@@ -17,7 +17,7 @@ import pytest
 import zarr
 import zarr.storage
 from zarr.buffer.cpu import Buffer
-from zarr.errors import ZarrDeprecationWarning
+from zarr.errors import ZarrDeprecationWarning, ZarrUserWarning
 from zarr.storage import (
     FsspecStore,
     LocalStore,
@@ -345,3 +345,12 @@ def test_a_path_of_universal_pathlib(url: str, tmp_path: Path) -> None:
     else:
         assert isinstance(store, LocalStore)
         assert store.root == tmp_path / "a.zarr"
+
+
+def test_a_file_system_that_waits_is_told_of_and_served_by_one_that_does_not() -> None:
+    asyn = pytest.importorskip("fsspec.asyn")
+    with pytest.warns(ZarrUserWarning, match="was not created with `asynchronous=True`"):
+        assert FsspecStore(asyn.AsyncFileSystem(skip_instance_cache=True), path="a").fs.asynchronous
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FsspecStore(asyn.AsyncFileSystem(asynchronous=True, skip_instance_cache=True), path="a")
