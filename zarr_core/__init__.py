@@ -30,6 +30,7 @@ if TYPE_CHECKING or IMPLEMENTATION == "compiled":
         from zarr_core.documents import put_file, read_file, read_files
         from zarr_core.files import exchange_files
         from zarr_core.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
+        from zarr_core.index_cache import IndexCache
         from zarr_core.keys import KeyFormat
         from zarr_core.plan import Plan, ShardGroups, Slot
         from zarr_core.planners import plan_basic, plan_blocks, plan_mask, plan_orthogonal, plan_points
@@ -60,6 +61,7 @@ else:
     from zarr_core.reference.documents import put_file, read_file, read_files
     from zarr_core.reference.files import exchange_files
     from zarr_core.reference.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
+    from zarr_core.reference.index_cache import IndexCache
     from zarr_core.reference.keys import KeyFormat
     from zarr_core.reference.plan import Plan, ShardGroups, Slot
     from zarr_core.reference.planners import plan_basic, plan_blocks, plan_mask, plan_orthogonal, plan_points
@@ -83,6 +85,7 @@ __all__ = [
     "MAX_RANK",
     "Axis",
     "Grid",
+    "IndexCache",
     "IndexFormat",
     "KeyFormat",
     "Plan",

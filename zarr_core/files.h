@@ -8,6 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A file and its state: any change of the file changes one of these, once a step of the clock has passed. */
+typedef struct {
+    int64_t device;
+    int64_t inode;
+    int64_t nbytes;
+    int64_t modified_ns;
+    int64_t changed_ns;
+} zc_stamp;
+
 #if defined(_WIN32)
 
 static int zc_open_folder(int base, const char *path) { (void)base; (void)path; return -ENOSYS; }
@@ -15,6 +24,7 @@ static int zc_open_read(int base, const char *path) { (void)base; (void)path; re
 static int zc_create(int base, const char *path) { (void)base; (void)path; return -ENOSYS; }
 static int zc_is_absent(const char *path) { (void)path; return 0; }
 static int64_t zc_regular_size(int fd) { (void)fd; return -ENOSYS; }
+static int64_t zc_regular_stamp(int fd, zc_stamp *stamp) { (void)fd; (void)stamp; return -ENOSYS; }
 static int64_t zc_read_at(int fd, char *to, int64_t n, int64_t at) { (void)fd; (void)to; (void)n; (void)at; return -ENOSYS; }
 static int zc_write_all(int fd, const char *from, int64_t n) { (void)fd; (void)from; (void)n; return -ENOSYS; }
 static int zc_write_at(int fd, const char *from, int64_t n, int64_t at) { (void)fd; (void)from; (void)n; (void)at; return -ENOSYS; }
@@ -78,6 +88,25 @@ static int64_t zc_regular_size(int fd) {
     if (fstat(fd, &s) != 0) return -errno;
     if (!S_ISREG(s.st_mode)) return S_ISDIR(s.st_mode) ? -EISDIR : -EINVAL;
     return (int64_t)s.st_size;
+}
+
+#if defined(__APPLE__)
+#define ZC_TIME_NS(s, which) ((int64_t)(s).st_##which##timespec.tv_sec * 1000000000 + (s).st_##which##timespec.tv_nsec)
+#else
+#define ZC_TIME_NS(s, which) ((int64_t)(s).st_##which##tim.tv_sec * 1000000000 + (s).st_##which##tim.tv_nsec)
+#endif
+
+/* The size, and the rest of a regular file's state with it. */
+static int64_t zc_regular_stamp(int fd, zc_stamp *stamp) {
+    struct stat s;
+    if (fstat(fd, &s) != 0) return -errno;
+    if (!S_ISREG(s.st_mode)) return S_ISDIR(s.st_mode) ? -EISDIR : -EINVAL;
+    stamp->device = (int64_t)s.st_dev;
+    stamp->inode = (int64_t)s.st_ino;
+    stamp->nbytes = (int64_t)s.st_size;
+    stamp->modified_ns = ZC_TIME_NS(s, m);
+    stamp->changed_ns = ZC_TIME_NS(s, c);
+    return stamp->nbytes;
 }
 
 /* Bytes read: fewer than n only at the end of the file. */

@@ -6,6 +6,13 @@ from zarr_core.streams cimport Scratch
 
 
 cdef extern from "files.h" nogil:
+    ctypedef struct zc_stamp:
+        int64_t device
+        int64_t inode
+        int64_t nbytes
+        int64_t modified_ns
+        int64_t changed_ns
+    int64_t zc_regular_stamp(int fd, zc_stamp* stamp)
     int zc_open_folder(int base, const char* path)
     int zc_open_read(int base, const char* path)
     int zc_is_absent(const char* path)
@@ -46,6 +53,8 @@ cdef int folder_select(Folder* f, KeyFormat keys, const int64_t* coords, int ndi
 cdef int folder_enter(Folder* f, bint make) noexcept nogil
 # A descriptor of the selected key's regular file and its size, or -errno.
 cdef int folder_read(Folder* f, int64_t* size) noexcept nogil
+# The same with all that tells whether the file changes.
+cdef int folder_read_stamped(Folder* f, zc_stamp* stamp) noexcept nogil
 # Writing: begin gives a descriptor of a hidden file; commit puts it in the key's place, abandon removes it.
 cdef int folder_begin(Folder* f) noexcept nogil
 cdef int folder_commit(Folder* f, int fd) noexcept nogil

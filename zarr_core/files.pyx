@@ -114,17 +114,26 @@ cdef int folder_enter(Folder* f, bint make) noexcept nogil:
 
 
 cdef int folder_read(Folder* f, int64_t* size) noexcept nogil:
+    cdef zc_stamp stamp
+    cdef int fd = folder_read_stamped(f, &stamp)
+    if fd >= 0:
+        size[0] = stamp.nbytes
+    return fd
+
+
+cdef int folder_read_stamped(Folder* f, zc_stamp* stamp) noexcept nogil:
     cdef int fd
+    cdef int64_t size
     if f.parent >= 0:
         fd = zc_open_read(f.parent, base_name(f))
     else:
         fd = zc_open_read(f.root, f.key)
     if fd < 0:
         return fd
-    size[0] = zc_regular_size(fd)
-    if size[0] < 0:
+    size = zc_regular_stamp(fd, stamp)
+    if size < 0:
         zc_close(fd)
-        return <int>size[0]
+        return <int>size
     return fd
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zarr_core.chunk_io import ChunkReader
+from zarr_core.index_cache import IndexCache
 from zarr_core.keys import KeyFormat
 from zarr_core.payloads import BytesLike
 from zarr_core.plan import Plan, ShardGroups
@@ -30,6 +31,7 @@ class ShardReadJob(ChunkReader):
         *,
         max_gap_bytes: int = 16384,
         max_bytes: int = 1048576,
+        indexes: IndexCache | None = None,
     ) -> None: ...
     @property
     def missing(self) -> NDArray[np.int64]: ...

@@ -13,7 +13,10 @@ from zarr_core.chunk_io cimport (
     FAILED, MISSING, ChunkReader, check_span, checked_indices, chunk_nbytes, fail_all, pick, read_chunk,
     read_chunk_file, read_nothing, set_reader, slot_at, view_all,
 )
-from zarr_core.files cimport Folder, folder_close, folder_open, folder_read, folder_select, zc_close, zc_read_at
+from zarr_core.files cimport (
+    Folder, folder_close, folder_open, folder_read, folder_read_stamped, folder_select, zc_close, zc_read_at, zc_stamp,
+)
+from zarr_core.index_cache cimport IndexCache, KeptIndex, find_kept, index_bytes, keep_index, let_go, make_kept
 from zarr_core.jobs cimport check_interruption, goes_on, watches
 from zarr_core.keys cimport KeyFormat
 from zarr_core.plan cimport MAX_RANK, Plan, ShardGroups, group_chunks_per_shard, group_coords, group_size, group_slots
@@ -41,6 +44,7 @@ cdef extern from "atomics.h" nogil:
 cdef enum:
     MANY_SHARDS = 16            # so many are shared out whole
     MOST_PARTS = 16
+    FEW_WANTED = 4              # an index is kept where no more than one chunk in so many is wanted
     PART_BYTES = 2 << 20        # decoded bytes that a part of a shard holds at least
 
 
@@ -86,6 +90,8 @@ cdef class ShardReadJob(ChunkReader):
         Bytes between two wanted chunks that are read along.
     max_bytes : int
         The largest read made by joining chunks.
+    indexes : IndexCache, optional
+        Where indexes of files are looked for, and kept.
 
     Raises
     ------
@@ -95,6 +101,7 @@ cdef class ShardReadJob(ChunkReader):
 
     cdef readonly ShardGroups groups
     cdef readonly IndexFormat index
+    cdef IndexCache indexes
     cdef int64_t max_gap
     cdef int64_t max_bytes
     cdef cnp.ndarray which_array
@@ -110,7 +117,7 @@ cdef class ShardReadJob(ChunkReader):
 
     def __cinit__(
         self, Plan plan, ShardGroups groups, Program program, out, fill, IndexFormat index not None, which=None,
-        *, max_gap_bytes: int = 16384, max_bytes: int = 1 << 20,
+        *, max_gap_bytes: int = 16384, max_bytes: int = 1 << 20, IndexCache indexes=None,
     ):
         set_reader(self, plan, program, out, fill)
         check_groups(groups, plan)
@@ -118,6 +125,7 @@ cdef class ShardReadJob(ChunkReader):
             raise ValueError(f"max_gap_bytes and max_bytes must not be negative: {max_gap_bytes}, {max_bytes}")
         self.groups = groups
         self.index = index
+        self.indexes = indexes
         self.max_gap = max_gap_bytes
         self.max_bytes = max_bytes
         self.count = groups.ngroups
@@ -228,6 +236,9 @@ cdef struct Source:
     int64_t* slots
     int64_t* inner
     Range* ranges
+    zc_stamp stamp
+    bint stamped            # the file may be known to the cache of indexes
+    KeptIndex* kept         # the index, where it is of the cache
 
 
 cdef bint list_wanted(ShardReadJob job, Context* c, Py_ssize_t g, Source* s) noexcept nogil:
@@ -249,19 +260,35 @@ cdef bint list_wanted(ShardReadJob job, Context* c, Py_ssize_t g, Source* s) noe
     return True
 
 
-cdef const char* find_index(ShardReadJob job, Context* c, const Source* s, int64_t nchunks) noexcept nogil:
+cdef const char* load_index(ShardReadJob job, Context* c, Source* s, int64_t nchunks, int64_t size) noexcept nogil:
+    """The index of a file: as it was kept, or read, to be kept where that may help the next one."""
+    cdef char* raw
+    cdef int64_t at = 0 if job.index.at_start else s.nbytes - size
+    cdef bint keep = s.stamped and s.nwanted <= nchunks // FEW_WANTED
+    if s.stamped:
+        s.kept = find_kept(job.indexes, &s.stamp, job.index, nchunks)
+        if s.kept != NULL:
+            return index_bytes(s.kept)
+    if keep:
+        s.kept = make_kept(job.indexes, &s.stamp, job.index, nchunks, size)
+    raw = index_bytes(s.kept) if s.kept != NULL else scratch_reserve(&c.chunk, size)
+    if raw == NULL or zc_read_at(s.fd, raw, size, at) != size or not index_sound(job.index, raw, nchunks):
+        return NULL
+    if s.kept != NULL:
+        keep_index(job.indexes, s.kept)
+    return raw
+
+
+cdef const char* find_index(ShardReadJob job, Context* c, Source* s, int64_t nchunks) noexcept nogil:
     """The shard's index, checked; NULL where there is none to be had."""
-    cdef int64_t size = index_nbytes(job.index, nchunks), at
+    cdef int64_t size = index_nbytes(job.index, nchunks)
     cdef const char* raw
+    s.kept = NULL
     if nchunks < 0 or size < 0 or size > s.nbytes:
         return NULL
-    at = 0 if job.index.at_start else s.nbytes - size
-    if s.data != NULL:
-        raw = s.data + at
-    else:
-        raw = scratch_reserve(&c.chunk, size)
-        if raw == NULL or zc_read_at(s.fd, c.chunk.data, size, at) != size:
-            return NULL
+    if s.data == NULL:
+        return load_index(job, c, s, nchunks, size)
+    raw = s.data if job.index.at_start else s.data + s.nbytes - size
     return raw if index_sound(job.index, raw, nchunks) else NULL
 
 
@@ -315,7 +342,7 @@ cdef void read_ranges(ShardReadJob job, Context* c, const Source* s, int64_t fou
 
 cdef void read_shard(ShardReadJob job, Context* c, Py_ssize_t g, Source* s, bint watch) noexcept nogil:
     cdef const char* index
-    cdef int64_t found, k
+    cdef int64_t found = 0, k
     cdef Range* r
     if not list_wanted(job, c, g, s):
         job.starved = 1
@@ -323,8 +350,11 @@ cdef void read_shard(ShardReadJob job, Context* c, Py_ssize_t g, Source* s, bint
     index = find_index(job, c, s, shard_chunks(job.groups, g))
     if index == NULL:
         fail_wanted(job, s)
+    else:
+        found = look_up(job, s, index)
+    let_go(s.kept)
+    if index == NULL:
         return
-    found = look_up(job, s, index)
     if s.data == NULL:
         read_ranges(job, c, s, found, watch)
         return
@@ -367,6 +397,7 @@ cdef void read_buffers(
             s.data = data[i]
             s.nbytes = sizes[i]
             s.fd = -1
+            s.stamped = False
             read_shard(job, c, slot_at(job.which, first + i), &s, watch)
     program_give(job.program, c)
 
@@ -381,10 +412,12 @@ cdef void read_file(
     code = folder_select(f, keys, coords, job.groups.ndim)
     s.data = NULL
     s.part = 0
-    s.fd = folder_read(f, &s.nbytes) if code >= 0 else code
+    s.fd = folder_read_stamped(f, &s.stamp) if code >= 0 else code
     if s.fd < 0:
         settle_all(job, c, g, 0, MISSING if s.fd == -ENOENT else FAILED)
         return
+    s.nbytes = s.stamp.nbytes
+    s.stamped = job.indexes is not None
     read_shard(job, c, g, &s, watch)
     zc_close(s.fd)
 
@@ -420,6 +453,7 @@ cdef void read_part(ShardReadJob job, Context* c, int64_t i, int64_t part, bint 
     s.part = part
     s.fd = job.files[i]
     s.nbytes = job.sizes[i]
+    s.stamped = False
     if s.fd < 0:
         settle_all(job, c, g, part, MISSING if s.fd == -ENOENT else FAILED)
     else:

@@ -17,6 +17,7 @@ from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.arrays.transfer import decode_steps, note_place, raise_missing
 from zarr.codecs.shard_level import damaged_shard
 from zarr.runners.chunk_cache import CHUNKS
+from zarr.runners.index_cache import INDEXES
 from zarr.steps.requests import Gather, Get, GetParts, Stamp, Steps, Transfer
 
 if TYPE_CHECKING:
@@ -329,7 +330,8 @@ def read_shards_bulk_steps(
     """Read all shards in one job; inner chunks that failed are read again the plain way."""
     shard = layout.shard
     assert shard is not None
-    job = zarr_core.ShardReadJob(plan, groups, layout.program, out, layout.fill, index_format(shard))
+    form = index_format(shard)
+    job = zarr_core.ShardReadJob(plan, groups, layout.program, out, layout.fill, form, indexes=INDEXES)
     nbytes = plan.nslots * layout.chunk_nbytes
     yield Transfer(job, "read", layout.keys, groups, count=groups.ngroups, nbytes=nbytes)
     failed = set(job.failed.tolist())

@@ -26,6 +26,7 @@ from zarr_core.reference.bulk import (
     store_file,
 )
 from zarr_core.reference.grid import morton_order
+from zarr_core.reference.index_cache import IndexCache
 from zarr_core.reference.keys import KeyFormat
 from zarr_core.reference.plan import Plan, ShardGroups
 from zarr_core.reference.program import Program
@@ -65,6 +66,7 @@ class ShardReadJob(Job):
         *,
         max_gap_bytes: int = 16384,
         max_bytes: int = 1 << 20,
+        indexes: IndexCache | None = None,
     ) -> None:
         check_array("out", out, plan, program)
         if not out.flags.writeable:
