@@ -60,7 +60,6 @@ def test_accepted(chunks: Any, shape: tuple[int, ...], expected: Any) -> None:
         (3.5, (10,), TypeError, "of type float"),
         (0, (10,), ValueError, "positive or -1, got 0"),
         (-2, (10,), ValueError, "positive or -1, got -2"),
-        ((None, 4), (10, 20), TypeError, "NoneType"),
         (((3, 8),), (10,), ValueError, "do not sum to span 10"),
         (((),), (0,), ValueError, "must not be empty"),
         (((3, -1),), (2,), ValueError, "must be positive"),
@@ -70,6 +69,10 @@ def test_accepted(chunks: Any, shape: tuple[int, ...], expected: Any) -> None:
 def test_refused(chunks: Any, shape: tuple[int, ...], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         normalize_chunks_nd(chunks, shape)
+
+
+def test_none_is_the_whole_axis() -> None:
+    assert normalize_chunks_nd((None, 4), (10, 20)) == normalize_chunks_nd((-1, 4), (10, 20))
 
 
 def test_spans_in_units() -> None:
