@@ -40,6 +40,7 @@ __all__ = [
     "NodeTypeValidationError",
     "NotAValueError",
     "NothingToStoreError",
+    "OperationPutOffError",
     "PathNotFoundError",
     "PickleCodecDisabledError",
     "PlaceNotFoundError",
@@ -166,6 +167,14 @@ class ArrayTooLargeError(BaseZarrError, MemoryError):
 
 class LockLostError(BaseZarrError, OSError):
     """A lock among processes ran out while it was held, or another process changed what this one was changing."""
+
+
+class OperationPutOffError(BaseZarrError, RuntimeError):
+    """An operation is done later, so it has no result yet: a finalizer asked for it amid another that it has to await.
+
+    It is raised only where a result was asked for. What is written by assignment, and attributes, are put off in
+    silence.
+    """
 
 
 class NotAValueError(BaseZarrError, OSError):

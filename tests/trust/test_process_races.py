@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -153,10 +154,17 @@ def test_dask_workers(scheduler: str, kind: str, tmp_path: Path) -> None:
     dask = pytest.importorskip("dask")
     dask_array = pytest.importorskip("dask.array")
     locking = "process" if scheduler == "processes" else "thread"
+    # One pool for all turns: to start three interpreters takes many times as long as what they do here.
+    spawn = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(3, spawn) if scheduler == "processes" else ThreadPoolExecutor(3)
+    with pool, dask.config.set(scheduler=scheduler, num_workers=3, pool=pool):
+        store_by_dask(kind, tmp_path, locking, dask_array)
+
+
+def store_by_dask(kind: str, tmp_path: Path, locking: str, dask_array: Any) -> None:
     for turn in range(rounds(1, 10)):
         store = make_store(kind, tmp_path / str(turn))
         target = zarr.create_array(store, shape=(40, 40), chunks=(16, 16), dtype="i4", config={"locking": locking})
         value = np.arange(1600, dtype="i4").reshape(40, 40)
-        with dask.config.set(scheduler=scheduler, num_workers=3):
-            dask_array.store(dask_array.from_array(value, chunks=(7, 9)), target, lock=False)
+        dask_array.store(dask_array.from_array(value, chunks=(7, 9)), target, lock=False)
         np.testing.assert_array_equal(zarr.open_array(store, mode="r")[...], value)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from zarr.arrays.face import ArrayFace
 from zarr.arrays.lazy.view import LazyArray, LazyIndex
 from zarr.arrays.reading import get_selection_steps
 from zarr.arrays.writing import set_selection_steps
+from zarr.errors import OperationPutOffError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from zarr.arrays.selection import Fields
     from zarr.buffer.core import BufferPrototype, NDBuffer
+    from zarr.steps.requests import Steps
 
 
 class SelectionMethods(ArrayFace):
@@ -41,7 +44,12 @@ class SelectionMethods(ArrayFace):
         return self._run(get_selection_steps(self._handle, kind, selection, **options))
 
     def _set(self, kind: str, selection: Any, value: Any, **options: Any) -> None:
-        self._run(set_selection_steps(self._handle, kind, selection, value, **options))
+        self._change(set_selection_steps(self._handle, kind, selection, value, **options))
+
+    def _change(self, steps: Steps[Any]) -> None:
+        """Run what has no result: it may be put off until what this thread is amid has ended."""
+        with suppress(OperationPutOffError):
+            self._run(steps)
 
     def get_basic_selection(
         self,

@@ -32,6 +32,7 @@ from zarr.arrays.standard import StandardMethods
 from zarr.arrays.unsaved import save_steps
 from zarr.arrays.writing import setitem_steps
 from zarr.dtype.nullable import shown_fill
+from zarr.errors import OperationPutOffError
 from zarr.runners.choose import runner_for
 from zarr.runners.crossing import sync
 from zarr.storage.resolve import make_store_path
@@ -211,7 +212,10 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         >>> array[0]
         array([0, 5, 0], dtype=int8)
         """
-        self._run(setitem_steps(self._handle, selection, value))
+        try:
+            self._run(setitem_steps(self._handle, selection, value))
+        except OperationPutOffError:
+            pass  # it is done when what this finalizer has interrupted has ended
 
     def read_many(self, selections: Sequence[Any], *, out: Any = None) -> list[Any]:
         """Read many selections as one operation: a chunk that several of them touch is fetched and decoded once.
@@ -299,7 +303,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         >>> array[:]
         array([1, 1, 1, 1, 1], dtype=int8)
         """
-        self._run(resize_steps(self._handle, (new_shape, *more) if more else new_shape))
+        self._change(resize_steps(self._handle, (new_shape, *more) if more else new_shape))
 
     def append(self, data: npt.ArrayLike, axis: int = 0) -> tuple[int, ...]:
         """Add data at the end of a dimension.
@@ -360,7 +364,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
     def _change_attributes(
         self, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
     ) -> None:
-        self._run(update_attributes_steps(self._handle, changes, removed, replace))
+        self._change(update_attributes_steps(self._handle, changes, removed, replace))
 
     def with_config(self, config: ArrayConfigLike) -> Self:
         """The same array with another run-time configuration.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.array_spec import ArrayConfig, parse_array_config
 from zarr.arrays.synchronous import Array
+from zarr.errors import OperationPutOffError
 from zarr.groups.handle import GroupHandle
 from zarr.groups.operations import (
     array_steps,
@@ -35,6 +37,11 @@ class HasMembers:
         def _run(self, steps: Steps[T]) -> T: ...
 
         def _wrap(self, record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | Group: ...
+
+    def _change(self, steps: Steps[Any]) -> None:
+        """Run what has no result: it may be put off until what this thread is amid has ended."""
+        with suppress(OperationPutOffError):
+            self._run(steps)
 
     def __getitem__(self, path: str) -> Array[Any] | Group:
         """Open a node below the group.

@@ -186,7 +186,7 @@ class _Direct:
                     elif kind is Gather:
                         reply = [await self.run(child, holder) for child in request.steps]
                     elif kind is GetParts:
-                        reply = self._inline.get_parts(request, holder)
+                        reply = await self._get_parts(request, holder)
                     elif kind is Await:
                         reply = await request.factory()
                     elif kind is Staged:
@@ -210,6 +210,13 @@ class _Direct:
         finally:
             steps.close()
             holder.release()
+
+    async def _get_parts(self, request: GetParts, above: Holder) -> list[Buffer | None] | None:
+        found = self._inline.get_parts_in_between(request)
+        if found is not ...:
+            return found  # type: ignore[no-any-return]
+        async with _held(request.key, self._prefix, above):
+            return self._inline.get_parts_once(request)
 
     async def _transfer(self, request: Transfer, above: Holder) -> None:
         async with _locked(request, self._prefix, above):

@@ -14,8 +14,9 @@ from zarr.logs import SWITCH, TRACING
 from zarr.runners.bulk import transfer
 from zarr.runners.crossing import first_error, sync
 from zarr.runners.lock_table import LOCKS, MAX_READINGS
-from zarr.runners.locks import STORING, Holder, PutOff, lock_prefix
+from zarr.runners.locks import STORING, Holder, lock_prefix
 from zarr.runners.process_locks import lock_paths
+from zarr.runners.put_off import PutOff, Resumed
 from zarr.runners.tracing import is_tracing, traced
 from zarr.steps.requests import (
     Await,
@@ -123,8 +124,10 @@ class InlineRunner:
         ------
         Exception
             Whatever the steps let through; errors of the store were thrown into them first.
+        OperationPutOffError
+            If all this is done later, since this thread is amid an operation that it has to wait for.
         """
-        if len(self._own) != self._size_of_own and above is None and self._replaced():
+        if len(self._own) != self._size_of_own and above is None and request is None and self._replaced():
             taken: T = self._otherwise(self.store).run(steps)  # type: ignore[misc]
             return taken
         if SWITCH.get(TRACING) is not False and above is None and request is None and is_tracing():
@@ -157,9 +160,9 @@ class InlineRunner:
             result: T = stop.value
             return result
         except PutOff as wait:
-            wait.until_then(partial(self.run, steps, above, holder, request))
+            wait.pause(holder, partial(self.run, steps, above, holder, wait.request(request)))
             steps, holder = _NOTHING, None
-            return None  # type: ignore[return-value]
+            raise wait.passed_on(above is None) from None
         finally:
             steps.close()
             if holder is not None:
@@ -215,15 +218,49 @@ class InlineRunner:
             holder.acquire(request.keys, request.family, files)
             return None
         if type(request) is Gather:
-            return [self.run(child, holder) for child in request.steps]
+            return self._gather(iter(request.steps), holder, [])
         if type(request) is Staged:
-            with staged(self.store, request) as store:
-                return InlineRunner(store).run(request.steps, holder)
+            return self._run_staged(request, holder, self._stage(request))
         if type(request) is Transfer:
             return self._transfer_locked(request, holder)
         if type(request) is GetParts:
             return self.get_parts(request, holder)
+        if type(request) is Resumed:
+            return request.go_on()
         raise TypeError(f"steps yielded {request!r}, which is no request")
+
+    def _gather(
+        self, children: Iterator[Steps[Any]], holder: Holder, replies: list[Any], go_on: Callable[[], Any] | None = None
+    ) -> list[Any]:
+        try:
+            if go_on is not None:
+                replies.append(go_on())
+                go_on = None
+            for child in children:
+                replies.append(self.run(child, holder))  # noqa: PERF401  # those that are done must outlast the others
+        except PutOff as wait:
+            wait.go_on = partial(self._gather, children, holder, replies, wait.go_on)
+            raise
+        return replies
+
+    def _stage(self, request: Staged) -> Any:
+        return self.store.stage_sync(  # type: ignore[attr-defined]
+            request.path, replace=request.replace, absent=request.absent
+        )
+
+    def _run_staged(
+        self, request: Staged, holder: Holder, stage: Any, go_on: Callable[[], Any] | None = None
+    ) -> Any:
+        try:
+            reply = InlineRunner(stage.store).run(request.steps, holder) if go_on is None else go_on()
+            stage.publish()
+        except PutOff as wait:
+            wait.go_on = partial(self._run_staged, request, holder, stage, wait.go_on)
+            raise
+        except BaseException:
+            stage.discard()
+            raise
+        return reply
 
     def _get_some(self, request: GetMany) -> Sequence[Buffer | None]:
         get_many = get_many_of(self.store)
@@ -252,23 +289,31 @@ class InlineRunner:
 
     def get_parts(self, request: GetParts, above: Holder) -> list[Buffer | None] | None:
         """Parts of one value, and not of what it is replaced with meanwhile."""
-        name = f"chunk:{self._lock_prefix()}/{request.key}"
-        for _ in range(MAX_READINGS):
-            moment = LOCKS.moment(name)
-            if moment is not None:
-                found = self._get_parts_once(request)
-                if LOCKS.moment(name) == moment:
-                    return found
+        found = self.get_parts_in_between(request)
+        if found is not ...:
+            return found  # type: ignore[no-any-return]
         # Somebody writes all the time: this reading takes its turn among the writers.
         holder = Holder(self._lock_prefix(), above)
         try:
             with suppress(PutOff):  # what this thread was at, when it was interrupted, goes on after this reading
                 holder.acquire((request.key,), "chunk")
-            return self._get_parts_once(request)
+            return self.get_parts_once(request)
         finally:
             holder.release()
 
-    def _get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
+    def get_parts_in_between(self, request: GetParts) -> Any:
+        """The same where nobody changes the value meanwhile, else an ellipsis."""
+        name = f"chunk:{self._lock_prefix()}/{request.key}"
+        for _ in range(MAX_READINGS):
+            moment = LOCKS.moment(name)
+            if moment is not None:
+                found = self.get_parts_once(request)
+                if LOCKS.moment(name) == moment:
+                    return found
+        return ...
+
+    def get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
+        """The same, whoever changes the value."""
         raw = self._get(request.key, prototype=default_buffer_prototype(), byte_range=request.first)
         if raw is None:
             return None

@@ -14,6 +14,7 @@ the bulk write locks its keys one by one, in order, like everybody else. So whoe
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -36,6 +37,15 @@ MAX_READINGS: Final = 3
 WATCH_SECONDS: Final = 0.02
 """How often a thread that waits for a key looks whether its operation was called off meanwhile."""
 
+LOOK_SECONDS: Final = 0.5
+"""How often one who waits for a key looks whether he still stands in its queue.
+
+He does, unless Ctrl-C ended the call that was about to hand the key to him.
+"""
+
+_GIL: Final = bool(getattr(sys, "_is_gil_enabled", lambda: True)())
+"""Whether one thread at a time is at work; where not, every change of the table is made under its guard."""
+
 
 class CalledOff(BaseException):
     """Thrown into steps that run in a thread when the task that waits for them was cancelled."""
@@ -50,6 +60,13 @@ class _Waiter:
         self.wake = wake
         self.granted = False
         self.gone = False
+
+
+def _reachable(queue: deque[_Waiter]) -> deque[_Waiter]:
+    """Who of those in a queue still waits; the queue is empty afterwards."""
+    found = deque(waiter for waiter in queue if not (waiter.gone or waiter.granted))
+    queue.clear()
+    return found
 
 
 class Claim:
@@ -107,16 +124,32 @@ class LockTable:
 
     def try_acquire(self, name: str) -> bool:
         """Take the key if nobody holds it."""
+        if not _GIL:
+            with self._guard:
+                return self._try_acquire(name)
         mine: deque[_Waiter] = deque()
         try:
             if self._queues.setdefault(name, mine) is not mine:
                 return False
+            # First the key, then a look at the claims; who claims does it the other way round: one sees the other.
+            return not (self._claims and self._is_claimed(name))
         except BaseException:  # Ctrl-C just when the key was taken: nobody would let it go
-            if self._queues.get(name) is mine:
-                self.release(name)
+            self._untake(name, mine)
             raise
-        # First the key, then a look at the claims; who claims does it the other way round, so one sees the other.
-        return not (self._claims and self._is_claimed(name))
+
+    def _try_acquire(self, name: str) -> bool:
+        """The same, under the guard."""
+        if name in self._queues:
+            return False
+        self._queues[name] = deque()
+        return not self._hand_on(name)
+
+    def _untake(self, name: str, mine: deque[_Waiter]) -> None:
+        """Let a key go that was just taken, unless it was handed on to a claim, which lets it go at its end."""
+        with self._guard:
+            if self._queues.get(name) is not mine or any(name in claim.taken for claim in self._claims):
+                return
+        self.release(name)
 
     def _is_claimed(self, name: str) -> bool:
         """Give a key that was just taken to the claim that it belongs to, if there is one."""
@@ -130,29 +163,33 @@ class LockTable:
                 return True
         return False
 
-    def _join(self, name: str, waiter: _Waiter) -> bool:
-        """Take the key or stand in its queue; True when taken."""
+    def _join(self, name: str, waiter: _Waiter) -> None:
+        """Take the key or stand in its queue, unless the waiter does or has so already."""
         with self._guard:
-            while not self.try_acquire(name):
+            while not (waiter.granted or self.try_acquire(name)):
                 queue = self._queues.get(name)
                 if queue is None:
                     continue
-                queue.append(waiter)
+                if waiter not in queue:
+                    queue.append(waiter)
                 if self._queues.get(name) is queue:
-                    return False
+                    return
                 # The key was let go in between, and whoever did may not have seen that somebody waits.
                 try:
                     queue.remove(waiter)
                 except ValueError:
-                    return False  # he has, and sees to it
-            return True
+                    return  # he has, and sees to it
+            waiter.granted = True
 
     def claim(self, claim: Claim, own: Callable[[str], bool]) -> bool:
         """Note a claim, unless one of its keys is held by others than those of whom ``own`` tells."""
-        self._claims.append(claim)
-        if not self._queues:
-            return True
+        if _GIL:
+            self._claims.append(claim)
+            if not self._queues:
+                return True
         with self._guard:
+            if not _GIL:
+                self._claims.append(claim)
             held = [name for name in tuple(self._queues) if claim.covers(name) and name not in claim.taken]
         if all(own(name) for name in held):
             return True
@@ -162,6 +199,8 @@ class LockTable:
     def end_claim(self, claim: Claim) -> None:
         """Forget a claim; keys of it for which others wait are theirs now, unless another claim has them."""
         with self._guard:
+            if claim not in self._claims:  # Ctrl-C came before it was noted, or after it was forgotten
+                return
             self._ends = next(self._numbers)
             self._claims.remove(claim)
             taken = [name for name in claim.taken if not self._hand_on(name)]
@@ -184,7 +223,11 @@ class LockTable:
     def release(self, name: str) -> None:
         """Let the key go, or hand it to the first who waits and can still be reached."""
         self._ends = next(self._numbers)
-        waiting = self._queues.pop(name, None)
+        if _GIL:
+            waiting = self._queues.pop(name, None)
+        else:
+            with self._guard:
+                waiting = self._queues.pop(name, None)
         if waiting:
             self._hand_over(name, waiting)
 
@@ -202,8 +245,7 @@ class LockTable:
     def _next_in(self, name: str, waiting: deque[_Waiter]) -> _Waiter | None:
         """Who has the key now; None where nobody waits, or those who wait do so for somebody who was faster."""
         with self._guard:
-            queue = deque(waiter for waiter in waiting if not waiter.gone)
-            waiting.clear()
+            queue = _reachable(waiting)
             while queue:
                 present = self._queues.setdefault(name, queue)
                 if present is queue:
@@ -216,8 +258,7 @@ class LockTable:
                 if self._queues.get(name) is present:
                     return None
                 # He has let it go again, and may not have seen them.
-                queue = deque(present)
-                present.clear()
+                queue = _reachable(present)
             return None
 
     def _give_up(self, name: str, waiter: _Waiter) -> None:
@@ -243,14 +284,13 @@ class LockTable:
             return
         event = threading.Event()
         waiter = _Waiter(event.set)
-        if self._join(name, waiter):
-            return
+        seconds = LOOK_SECONDS if called_off is None else WATCH_SECONDS
         try:
-            if called_off is None:
-                event.wait()
-            while not event.wait(WATCH_SECONDS):
+            self._join(name, waiter)
+            while not (waiter.granted or event.wait(seconds)):
                 if called_off is not None and called_off.is_set():
                     raise CalledOff
+                self._join(name, waiter)
         except BaseException:
             self._give_up(name, waiter)
             raise
@@ -270,10 +310,11 @@ class LockTable:
             loop.call_soon_threadsafe(settle)
 
         waiter = _Waiter(wake)
-        if self._join(name, waiter):
-            return
         try:
-            await future
+            self._join(name, waiter)
+            while not waiter.granted:
+                await asyncio.wait((future,), timeout=LOOK_SECONDS)
+                self._join(name, waiter)
         except BaseException:
             self._give_up(name, waiter)
             raise

@@ -3,26 +3,29 @@
 The table of all locks of the process is in :mod:`zarr.runners.lock_table`.
 
 A finalizer may run in the middle of any operation, in the same thread, and write to what that operation has locked.
-The one cannot wait for the other, so the finalizer's work is put off until the operation has let go of its locks.
+The one cannot wait for the other, so the finalizer's work is put off as a whole: see :mod:`zarr.runners.put_off`.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from zarr._lazy import LazyModule
 from zarr.runners.leases import Fence, Lease, lease_keys, take_lease
 from zarr.runners.lock_table import LOCKS, Claim
 from zarr.runners.process_locks import LockedFile, lock_file, lock_file_async
+from zarr.runners.put_off import PutOff, do_all, variables_of_callers
 from zarr.steps.requests import FAMILY_RANK
 
 if TYPE_CHECKING:
-    from zarr.steps.requests import LockScope, Transfer
+    import asyncio
 
-logger = logging.getLogger("zarr.runners")
+    from zarr.steps.requests import LockScope, Transfer
+else:
+    asyncio = LazyModule("asyncio")
 
 _holding: dict[Holder, None] = {}
 """Who holds keys now, the first first."""
@@ -36,28 +39,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=STORING.clear)
 
 
-class PutOff(BaseException):
-    """Raised where waiting for a key could never end: what this thread was at when it was interrupted holds it."""
-
-    def __init__(self, outer: Holder | None) -> None:
-        self._outer = outer
-
-    def until_then(self, work: Callable[[], Any]) -> None:
-        """Have the work done as soon as the interrupted operation has let go of its keys."""
-        if self._outer is None:
-            threading.Thread(target=_do_all, args=([work],), name="zarr_put_off").start()
-        else:
-            self._outer.after.append(work)
-
-
-def _do_all(work: Sequence[Callable[[], Any]]) -> None:
-    for each in work:
-        try:
-            each()
-        except Exception:
-            logger.exception("what a finalizer asked for, and what had to wait for its turn, ended with an error")
-
-
 class Holder:
     """The keys that one running generator holds, with those that are held above it.
 
@@ -65,8 +46,8 @@ class Holder:
     """
 
     __slots__ = (
-        "_above", "_claim", "_files", "_in_thread", "_leases", "_prefix", "_top", "_top_file", "after", "called_off",
-        "fence", "names", "thread",
+        "_above", "_claim", "_files", "_leases", "_loop", "_loop_thread", "_prefix", "_top", "_top_file", "after",
+        "called_off", "fence", "names", "thread",
     )  # fmt: skip
 
     def __init__(self, prefix: str, above: Holder | None = None, called_off: threading.Event | None = None) -> None:
@@ -74,7 +55,8 @@ class Holder:
         self._above = above
         self._claim: Claim | None = None
         self._files: list[LockedFile] = []
-        self._in_thread = True
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop_thread: threading.Thread | None = None
         self.after: list[Callable[[], Any]] = []
         self.names: list[str] = []
         self.thread = threading.get_ident()
@@ -148,14 +130,59 @@ class Holder:
         PutOff
         """
         if not LOCKS.try_acquire(name):
-            if LOCKS.interrupted or self.thread in list(STORING.values()):
-                raise PutOff(None)
-            # A list: making a tuple may run the collector, and with it a finalizer that changes what is gone through.
-            for holder in list(_holding):
-                if holder.thread == self.thread and holder not in self._chain():
-                    raise PutOff(holder)
+            self._check_can_wait()
             LOCKS.acquire(name, self.called_off)
         self.names.append(name)
+
+    def _check_can_wait(self) -> None:
+        """See that this thread is not amid another operation, which would have to let go first.
+
+        Raises
+        ------
+        PutOff
+        """
+        here = threading.get_ident()
+        if LOCKS.interrupted:
+            raise PutOff(None)
+        if here in list(STORING.values()):
+            stored = {names.get("name") for names in variables_of_callers() if "request" in names}
+            if any(name in stored and thread == here for name, thread in list(STORING.items())):
+                raise PutOff(None)
+        # A list: making a tuple may run the collector, and with it a finalizer that changes what is gone through.
+        others = [other for other in list(_holding) if other.thread == here and other not in self._chain()]
+        if others:
+            amid = {id(names.get(name)) for names in variables_of_callers() for name in ("holder", "self")}
+            for other in others:
+                if other.is_of_task() or id(other) in amid:
+                    raise PutOff(None if other.in_loop else other)
+
+    @property
+    def in_loop(self) -> bool:
+        """Whether the keys are held by a task, which goes on in its own time."""
+        return self._loop is not None
+
+    def is_of_task(self) -> bool:
+        """Whether only this thread can go on with the task that holds the keys.
+
+        The number of a thread alone does not say so: it is given anew when the thread has ended.
+        """
+        if self._loop is None or self._loop.is_closed():
+            return False
+        return self._loop_thread is threading.current_thread()
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is anything that others may wait for."""
+        return bool(self.names or self._files or self._claim is not None or self._leases)
+
+    def pause(self) -> None:
+        """The operation is put off: no thread is at work on it now."""
+        _holding.pop(self, None)
+
+    def resume(self) -> None:
+        """This thread goes on with the operation."""
+        self.thread = threading.get_ident()
+        _holding[self] = None
 
     def acquire(self, keys: Sequence[str], family: str, files: Sequence[str] = ()) -> None:
         """Take the keys, and then the lock files that stand for them in all processes, blocking the thread.
@@ -185,7 +212,7 @@ class Holder:
 
     async def acquire_async(self, keys: Sequence[str], family: str, files: Sequence[str] = ()) -> None:
         """Take the keys, and then the lock files, letting the event loop run."""
-        self._in_thread = False
+        self._loop, self._loop_thread = asyncio.get_running_loop(), threading.current_thread()
         _holding[self] = None
         for name in self.wanted(keys, family):
             await LOCKS.acquire_async(name)
@@ -228,13 +255,26 @@ class Holder:
 
         claim = Claim(stem + request.keys.prefix, request.count, name_all)
         _holding[self] = None
+        self._claim = claim
         if LOCKS.claim(claim, self._holds):
-            self._claim = claim
             return True
+        self._claim = None
         return False
 
     def release(self) -> None:
         """Let all keys of this generator go, last first; then do what had to wait for that."""
+        try:
+            self._let_go()
+        except BaseException:  # Ctrl-C, or a file that could not be closed: the rest is let go all the same
+            self._let_go()
+            raise
+        finally:
+            _holding.pop(self, None)
+            if self.after:
+                work, self.after = self.after, []
+                do_all(work)
+
+    def _let_go(self) -> None:
         if self._claim is not None:
             LOCKS.end_claim(self._claim)
             self._claim = None
@@ -242,13 +282,6 @@ class Holder:
             self._files.pop().close()
         while self.names:
             LOCKS.release(self.names.pop())
-        _holding.pop(self, None)
-        if self.after:
-            work, self.after = self.after, []
-            if self._in_thread:
-                _do_all(work)
-            else:
-                threading.Thread(target=_do_all, args=(work,), name="zarr_put_off").start()
 
 
 def lock_prefix(store: Any) -> str:

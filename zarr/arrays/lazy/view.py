@@ -13,6 +13,7 @@ from zarr.arrays.lazy.composition import ViewSelection, compose, permute, regula
 from zarr.arrays.lazy.viewing import read_points_steps, read_view_steps, write_points_steps, write_view_steps
 from zarr.arrays.selection import field_dtype, pop_fields
 from zarr.dtype.nullable import shown_dtype
+from zarr.errors import OperationPutOffError
 from zarr.types import printable
 
 if TYPE_CHECKING:
@@ -211,7 +212,10 @@ class LazyArray(ViewFace):
     def __setitem__(self, selection: Any, value: Any) -> None:
         """Write to a part of the view: to the selected elements of the array, and to no other."""
         part = self._narrowed(selection)
-        self._handle.run(write_view_steps(self._handle, part._selection, value, part._fields))
+        try:
+            self._handle.run(write_view_steps(self._handle, part._selection, value, part._fields))
+        except OperationPutOffError:
+            pass  # it is done when what this finalizer has interrupted has ended
 
     def result(self) -> Any:
         """Read the view.
@@ -306,7 +310,10 @@ class ViewVIndex:
 
     def __setitem__(self, selection: Any, value: Any) -> None:
         handle, view = self.view._handle, self.view
-        handle.run(write_points_steps(handle, view._selection, selection, value, view._fields))
+        try:
+            handle.run(write_points_steps(handle, view._selection, selection, value, view._fields))
+        except OperationPutOffError:
+            pass  # it is done when what this finalizer has interrupted has ended
 
 
 class AsyncLazyArray(ViewFace):
