@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 import zarr
-from tests.trust.together import KINDS, make_store, open_descriptors, rounds, run_together, threads_named
+from tests.trust.together import KINDS, make_store, open_descriptors, rounds, run_together
 from zarr.runners.lock_table import LOCKS
+from zarr.runners.put_off import wait_for_all
 from zarr.storage import MemoryStore
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="posix only")
@@ -58,9 +59,9 @@ def test_finalizers_that_write_what_is_being_written(kind: str, tmp_path: Path) 
 
     run_together([lambda n=n: work(n) for n in range(4)])
     gc.collect()
-    for thread in threads_named("zarr_put_off"):
-        thread.join(10)
+    assert wait_for_all()
     assert len(LOCKS) == 0
+    assert set(zarr.open_group(store, mode="r").attrs) == {"0", "1", "2", "3", "x"}, "nothing was put off for ever"
     store.close()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -61,8 +61,3 @@ def open_descriptors() -> int:
         if os.path.isdir(folder):
             return len(os.listdir(folder)) - 1
     return -1
-
-
-def threads_named(start: str = "zarr") -> Iterator[threading.Thread]:
-    """The threads of the library that are alive."""
-    return (thread for thread in threading.enumerate() if thread.name.startswith(start))
