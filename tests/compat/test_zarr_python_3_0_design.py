@@ -185,6 +185,7 @@ def test_array_api_unknown_methods(matrix: zarr.Array[Any]) -> None:
 
 def test_array_api_namespace(matrix: zarr.Array[Any]) -> None:
     assert not hasattr(matrix, "__array_namespace__"), REASONS["Array.__array_namespace__"]
+    assert not hasattr(type(matrix), "__array_namespace__")  # protocols are looked for in the class (anndata)
     with zarr.config.set({"array.array_namespace": True}):
         xp = matrix.__array_namespace__(api_version="2022.12")
         with pytest.raises(ValueError, match="9999"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from zarr.arrays.lazy.view import LazyArray
 
 NAMESPACE = "zarr.array_api.namespace"
-"""What :meth:`StandardMethods.__array_namespace__` returns: it lies above, and is loaded when asked for."""
+"""What ``__array_namespace__`` returns: it lies above, and is loaded when asked for."""
 
 
 class StandardMethods(SelectionMethods):
@@ -103,34 +103,33 @@ class StandardMethods(SelectionMethods):
         self.to_device(self.device if device is None else device)
         return np.asarray(self).astype(dtype, copy=False)
 
-    @property
-    def __array_namespace__(self) -> Any:
-        """A function that returns the functions of the standard for stored arrays: :mod:`zarr.array_api`.
+    if not TYPE_CHECKING:  # else every name would be an attribute for type checkers
 
-        There only while the setting ``array.array_namespace`` is true, by default it is not: libraries that find it
-        (xarray) compute with the array itself, where they otherwise read it into one of numpy, and a stored array has
-        no operators.
+        def __getattr__(self, name: str) -> Any:
+            """``__array_namespace__``, which returns :mod:`zarr.array_api`, where ``array.array_namespace`` is true.
 
-        Raises
-        ------
-        AttributeError
-            The setting is false.
+            By default it is not there: libraries that find it (xarray, anndata) compute with the array itself, where
+            they otherwise read it into one of numpy, and a stored array has no operators. They ask the class, too:
+            so this is no property.
 
-        Examples
-        --------
-        >>> import zarr
-        >>> array = zarr.array([1, 2, 3])
-        >>> with zarr.config.set({"array.array_namespace": True}):
-        ...     xp = array.__array_namespace__()
-        >>> int(xp.sum(array))
-        6
-        """
-        if not config.get("array.array_namespace"):
-            raise AttributeError(
-                "an array has __array_namespace__ while zarr.config's 'array.array_namespace' is true; zarr.array_api "
-                "is the namespace"
-            )
-        return import_path(NAMESPACE)
+            Examples
+            --------
+            >>> import zarr
+            >>> array = zarr.array([1, 2, 3])
+            >>> with zarr.config.set({"array.array_namespace": True}):
+            ...     xp = array.__array_namespace__()
+            >>> int(xp.sum(array))
+            6
+            """
+            if name == "__array_namespace__":
+                if config.get("array.array_namespace"):
+                    return import_path(NAMESPACE)
+                raise AttributeError(
+                    "an array has __array_namespace__ while zarr.config's 'array.array_namespace' is true; "
+                    "zarr.array_api is the namespace"
+                )
+            # Asked again, so that an error within a property is the one that is told.
+            return object.__getattribute__(self, name)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
         """All elements as a numpy array.
