@@ -311,9 +311,11 @@ def test_what_cannot_be_encoded_in_bulk_is_never_deleted(
     store.close()
 
 
+# A program that is started in the background of a shell finds Ctrl-C ignored, and so would this one's children.
 SCRIPT = """
-import sys, threading, time
+import signal, sys
 import numpy as np, zarr
+signal.signal(signal.SIGINT, signal.default_int_handler)
 array = zarr.create_array(sys.argv[1], shape=(512, 128, 256), chunks=(4, 64, 64), dtype="u4",
                           compressors=zarr.codecs.ZstdCodec(level=9))
 value = np.random.default_rng(0).integers(0, 1 << 14, (512, 128, 256)).astype("u4")
@@ -332,7 +334,10 @@ def test_ctrl_c_ends_a_program(tmp_path: Path) -> None:
         time.sleep(0.3)
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        try:
+            _, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()  # leaving the block waits for its end
         assert time.monotonic() - begin < 10 * SOON  # by the clock; the interpreter has to end, too
     assert errors.rstrip().endswith("KeyboardInterrupt")
     quiet(lambda: files(tmp_path), 0.2)
