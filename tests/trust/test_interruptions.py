@@ -55,6 +55,7 @@ def interrupted(action: Any, after: float = 0.3) -> float:
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(after, press)
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)  # in a background of a shell it is ignored
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -62,6 +63,7 @@ def interrupted(action: Any, after: float = 0.3) -> float:
                 action()
     finally:
         timer.join()
+        signal.signal(signal.SIGINT, former)
     return since(pressed[0])
 
 
