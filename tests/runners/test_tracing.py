@@ -15,10 +15,11 @@ import zarr
 from tests.budget.test_frames import count_frames
 from tests.parity.slow_store import SlowStore
 from zarr.errors import NodeTypeValidationError
+from zarr.logs import CODEC_LOG
 from zarr.storage import LocalStore, MemoryStore
 
 CODEC = zarr.codecs.ZstdCodec()
-NAMES = ("zarr.array", "zarr.group", "zarr.store", "zarr.codec")
+NAMES = ("zarr.array", "zarr.group", "zarr.store", CODEC_LOG.name)  # importing the loggers sets their levels
 
 
 @pytest.fixture(autouse=True)

@@ -140,13 +140,19 @@ class Slow(WrapperStore[Any]):
         time.sleep(self.seconds)
         self._store.set_sync(key, value)
 
+    def finish(self) -> None:
+        """Wait for what its threads had begun: nobody can stop those."""
+        time.sleep(10 * self.seconds if self.threads else 0)
+
 
 @posix
 @pytest.mark.parametrize("threads", [False, True])
 def test_ctrl_c_over_a_store_of_coroutines(threads: bool) -> None:
     inner = MemoryStore()
-    array = zarr.create_array(Slow(inner, threads=threads), shape=4000, chunks=1, dtype="i4")
+    store = Slow(inner, threads=threads)
+    array = zarr.create_array(store, shape=4000, chunks=1, dtype="i4")
     assert interrupted(lambda: array.__setitem__(..., 1)) < SOON
+    store.finish()
     quiet(lambda: sorted(inner.list_sync()))
     assert len(LOCKS) == 0
 
@@ -154,11 +160,13 @@ def test_ctrl_c_over_a_store_of_coroutines(threads: bool) -> None:
 @pytest.mark.parametrize("threads", [False, True])
 def test_a_time_out(threads: bool) -> None:
     inner = MemoryStore()
-    array = zarr.create_array(Slow(inner, threads=threads), shape=4000, chunks=1, dtype="i4")
+    store = Slow(inner, threads=threads)
+    array = zarr.create_array(store, shape=4000, chunks=1, dtype="i4")
     begin = now()
     with zarr.config.set({"async.timeout": 0.3}), pytest.raises(TimeoutError):
         array[...] = 1
     assert since(begin) < SOON
+    store.finish()
     quiet(lambda: sorted(inner.list_sync()))
     assert len(LOCKS) == 0
 

@@ -69,19 +69,27 @@ def make_array(folder: Path) -> Any:
     return zarr.open_array(str(folder / "a"), mode="r")
 
 
+def read_chunk(folder: Path, array: Any, chunk: int) -> int:
+    """The version of the shard that one inner chunk was read from, all of it and at its place."""
+    least = told(str(folder), "done")
+    values = array[chunk * ITEMS : (chunk + 1) * ITEMS] - 1000.0 * chunk
+    version = int(values[0]) // 10**6
+    np.testing.assert_array_equal(values, np.arange(ITEMS) + 10**6 * version)
+    assert least <= version <= told(str(folder), "begun")
+    return version
+
+
 def read_all(folder: Path, over: Callable[[], bool]) -> None:
     array, rng, reads = zarr.open_array(str(folder / "a"), mode="r"), np.random.default_rng(0), 0
     before = INDEXES.info()[0]
     while reads < READS or not over():
-        least = told(str(folder), "done")
-        chunk = int(rng.integers(0, NCHUNKS))
-        values = array[chunk * ITEMS : (chunk + 1) * ITEMS] - 1000.0 * chunk
-        version = int(values[0]) // 10**6
-        np.testing.assert_array_equal(values, np.arange(ITEMS) + 10**6 * version)
-        assert least <= version <= told(str(folder), "begun")
+        read_chunk(folder, array, int(rng.integers(0, NCHUNKS)))
         reads += 1
-    assert version == VERSIONS - 1
-    assert INDEXES.info()[0] - before > READS // 4
+    while_replaced = INDEXES.info()[0]
+    time.sleep(0.12)  # the last version is old enough now
+    assert {read_chunk(folder, array, chunk) for chunk in range(NCHUNKS)} == {VERSIONS - 1}
+    assert while_replaced > before
+    assert INDEXES.info()[0] >= while_replaced + NCHUNKS - 1
 
 
 @pytest.mark.slow
