@@ -5,6 +5,7 @@ May import floor 1 and ``chunk_keys``.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
@@ -98,8 +99,9 @@ class _Suffixed(ChunkKeyEncoding):
             raise ValueError(f"{self.name}: suffix must be text without '/', such as '.tiff', got {given!r}")
 
     @property
+    @abstractmethod
     def _base(self) -> ChunkKeyEncoding:
-        raise NotImplementedError
+        """The encoding that gives the keys without what is behind them."""
 
     def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
         """Return the key of the chunk at ``chunk_coords``."""

@@ -6,7 +6,6 @@ it is absent these tests skip. What differs on purpose is listed below, each wit
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import os
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from .names import resolve
 
 PLACES = [os.environ.get("ZARR_SURFACE", ""), str(Path(__file__).resolve().parents[3] / "shared/dropin/surface.json")]
 SURFACE = next((Path(p) for p in PLACES if p and Path(p).is_file()), None)
@@ -71,20 +72,6 @@ LEFT_OUT: dict[str, str] = {
 }
 LEFT_OUT_NAMES = {f"{module}.{name}" for module, names in LEFT_OUT.items() for name in names.split()}
 INHERITED = {"add_note", "args", "with_traceback"}
-
-
-def resolve(name: str) -> Any:
-    """Import the longest module prefix of a dotted name and walk the rest by attributes."""
-    parts = name.split(".")
-    for size in range(len(parts), 0, -1):
-        try:
-            found: Any = importlib.import_module(".".join(parts[:size]))
-        except ModuleNotFoundError:
-            continue
-        for part in parts[size:]:
-            found = getattr(found, part)
-        return found
-    raise AssertionError(f"no module of {name} can be imported")
 
 
 def parameters(signature: str) -> list[tuple[str, str, bool]]:

@@ -6,7 +6,6 @@ it skips.
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 from pathlib import Path
@@ -18,6 +17,8 @@ import pytest
 
 import zarr
 from zarr.errors import ArrayNotFoundError, CopyError, GroupNotFoundError, PathNotFoundError
+
+from .names import resolve
 
 PLACES = [
     os.environ.get("ZARR_SURFACE_2", ""),
@@ -42,20 +43,6 @@ LEFT_OUT = {
     "UncompressedPartialReadBufferV3 ValueType ensure_contiguous_ndarray_or_bytes info_html_report tree_get_icon "
     "tree_widget tree_widget_sublist",
 }
-
-
-def resolve(name: str) -> Any:
-    """Import the longest module prefix of a dotted name and walk the rest by attributes."""
-    parts = name.split(".")
-    for size in range(len(parts), 0, -1):
-        try:
-            found: Any = importlib.import_module(".".join(parts[:size]))
-        except ModuleNotFoundError:
-            continue
-        for part in parts[size:]:
-            found = getattr(found, part)
-        return found
-    raise AssertionError(name)
 
 
 @pytest.mark.skipif(SURFACE is None, reason="the listing of zarr-python 2's surface is not on this machine")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import zarr
-from tests.trust.together import SHARED_KINDS, make_store, rounds
+from tests.trust.together import SHARED_KINDS, make_store, rounds, run_processes
 from zarr.errors import ContainsArrayError
 
 WORKERS = 3
@@ -21,18 +21,6 @@ PROCESS = {"locking": "process"}
 METHODS = ["spawn", *(["fork"] if hasattr(os, "fork") and sys.platform != "darwin" else [])]
 SPAWN = pytest.param("spawn", "local", marks=pytest.mark.slow)  # each process imports all anew
 PAIRS = [SPAWN, *(("fork", kind) for kind in SHARED_KINDS if "fork" in METHODS)]
-
-
-def run_processes(method: str, work: Any, *arguments: Any) -> None:
-    """Run ``work(number, barrier, *arguments)`` in several processes; all must end well."""
-    context = multiprocessing.get_context(method)
-    barrier = context.Barrier(WORKERS)
-    processes = [context.Process(target=work, args=(n, barrier, *arguments)) for n in range(WORKERS)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(300)
-    assert [process.exitcode for process in processes] == [0] * WORKERS
 
 
 def write_rows(number: int, barrier: Any, store: Any, turns: int) -> None:
@@ -49,7 +37,7 @@ def write_rows(number: int, barrier: Any, store: Any, turns: int) -> None:
 def test_partial_writes(method: str, kind: str, shards: Any, tmp_path: Path) -> None:
     store = make_store(kind, tmp_path)
     zarr.create_array(store, shape=(12, 12), chunks=(6, 6), shards=shards, dtype="i4")
-    run_processes(method, write_rows, store, rounds(5, 50))
+    run_processes(WORKERS, method, write_rows, store, rounds(5, 50))
 
 
 def append_and_describe(number: int, barrier: Any, store: Any, turns: int) -> None:
@@ -68,7 +56,7 @@ def append_and_describe(number: int, barrier: Any, store: Any, turns: int) -> No
 def test_appends_and_attributes(method: str, kind: str, tmp_path: Path) -> None:
     store = make_store(kind, tmp_path)
     zarr.create_array(store, shape=(0, 2), chunks=(4, 2), dtype="i4")
-    run_processes(method, append_and_describe, store, rounds(5, 25))
+    run_processes(WORKERS, method, append_and_describe, store, rounds(5, 25))
 
 
 def create(number: int, barrier: Any, store: Any, turns: int, locking: str, won: Any) -> None:
@@ -90,7 +78,7 @@ def create(number: int, barrier: Any, store: Any, turns: int, locking: str, won:
 def test_one_creator_wins(method: str, kind: str, locking: str, tmp_path: Path) -> None:
     store, turns = make_store(kind, tmp_path), rounds(10, 60)
     won = multiprocessing.get_context(method).Array("i", turns)
-    run_processes(method, create, store, turns, locking, won)
+    run_processes(WORKERS, method, create, store, turns, locking, won)
     for turn in range(turns):
         assert won[turn] % 100 == 1, f"round {turn}: {won[turn] % 100} creators"
         array = zarr.open_array(store, path=f"g/{turn}", mode="r")
@@ -116,7 +104,7 @@ def overwrite(number: int, barrier: Any, store: Any, turns: int) -> None:
 def test_overwriting_is_whole(method: str, kind: str, tmp_path: Path) -> None:
     store = make_store(kind, tmp_path)
     zarr.create_array(store, name="a", data=np.zeros(8, "i8"))
-    run_processes(method, overwrite, store, rounds(5, 40))
+    run_processes(WORKERS, method, overwrite, store, rounds(5, 40))
 
 
 def change_members(number: int, barrier: Any, store: Any, turns: int) -> None:
@@ -137,7 +125,7 @@ def test_consolidated_copies_keep_every_update(method: str, kind: str, tmp_path:
     store = make_store(kind, tmp_path)
     zarr.create_group(store).create_group("g")
     zarr.consolidate_metadata(store)
-    run_processes(method, change_members, store, rounds(4, 25))
+    run_processes(WORKERS, method, change_members, store, rounds(4, 25))
 
     def listing(use: bool) -> dict[str, Any]:
         group = zarr.open_group(store, mode="r", use_consolidated=use)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import pickle
 import signal
@@ -11,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ import numpy as np
 import pytest
 
 import zarr
+from tests.trust.together import run_processes
 from zarr.runners.process_locks import STRIPES, lock_file, lock_file_async, lock_paths
 from zarr.steps.requests import LockScope
 from zarr.storage import FsspecStore, LMDBStore, LocalStore, MemoryStore, SQLiteStore, WrapperStore, ZipStore
@@ -36,18 +35,6 @@ def make_store(kind: str, folder: Any) -> Any:
     if kind == "local":
         return LocalStore(Path(folder) / "data")
     return SQLiteStore(Path(folder) / "data") if kind == "sqlite" else LMDBStore(Path(folder) / "data", sync=False)
-
-
-def run_together(method: str, work: Callable[..., None], *arguments: Any) -> None:
-    """Run ``work(number, barrier, *arguments)`` in several processes at once; all must end well."""
-    context = multiprocessing.get_context(method)
-    barrier = context.Barrier(WORKERS)
-    processes = [context.Process(target=work, args=(number, barrier, *arguments)) for number in range(WORKERS)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(120)
-    assert [process.exitcode for process in processes] == [0] * WORKERS
 
 
 def open_locked(store: Any, config: Any = None) -> Any:
@@ -71,7 +58,7 @@ def test_partial_writes(method: str, kind: str, shards: Any, tmp_path: Path) -> 
     store = make_store(kind, tmp_path)
     array = zarr.create_array(store, shape=(16, 16), chunks=(8, 8), shards=shards, dtype="i4")
     rounds = 15
-    run_together(method, write_rows, store, rounds)
+    run_processes(WORKERS, method, write_rows, store, rounds)
     expected = ((rounds - 1) * 100 + np.arange(16) % WORKERS + 1)[:, None].repeat(16, axis=1)
     np.testing.assert_array_equal(array[...], expected)
 
@@ -89,7 +76,7 @@ def count_up(number: int, barrier: Any, store: Any, times: int) -> None:
 def test_writes_that_cross_chunks(tmp_path: Path) -> None:
     store = make_store("local", tmp_path)
     array = zarr.create_array(store, shape=24, chunks=4, dtype="i4")
-    run_together("fork", count_up, store, 40)
+    run_processes(WORKERS, "fork", count_up, store, 40)
     np.testing.assert_array_equal(array[:], np.full(24, 40))
 
 
@@ -106,7 +93,7 @@ def test_appends(method: str, kind: str, place: str, tmp_path: Path) -> None:
     store = make_store(kind, tmp_path)
     zarr.create_array(store, shape=(0, 4), chunks=(3, 4), dtype="i4")
     config = {"locking": "process" if place == "beside" else f"process:{tmp_path}/locks"}
-    run_together(method, append_rows, store, 10, config)
+    run_processes(WORKERS, method, append_rows, store, 10, config)
     rows = zarr.open_array(store, mode="r")[...]
     assert sorted(rows[:, 0].tolist()) == list(range(1, 10 * WORKERS + 1))
     assert (rows == rows[:, :1]).all()
@@ -126,7 +113,7 @@ def update_attributes(number: int, barrier: Any, store: Any, times: int) -> None
 def test_attributes(method: str, tmp_path: Path) -> None:
     store = make_store("local", tmp_path)
     zarr.create_group(store).create_array("array", shape=1, dtype="i4")
-    run_together(method, update_attributes, store, 10)
+    run_processes(WORKERS, method, update_attributes, store, 10)
     group = zarr.open_group(store, mode="r")
     assert len(group.attrs) == len(group["array"].attrs) == 10 * WORKERS
 
@@ -150,7 +137,7 @@ def append_in_threads(number: int, barrier: Any, store: Any, times: int) -> None
 def test_threads_of_processes(tmp_path: Path) -> None:
     store = make_store("local", tmp_path)
     zarr.create_array(store, shape=0, chunks=4, dtype="i8")
-    run_together("fork", append_in_threads, store, 5)
+    run_processes(WORKERS, "fork", append_in_threads, store, 5)
     assert sorted(zarr.open_array(store, mode="r")[:].tolist()) == list(range(1, 15 * WORKERS + 1))
 
 
@@ -167,7 +154,7 @@ def append_in_tasks(number: int, barrier: Any, store: Any, times: int) -> None:
 def test_tasks_of_processes(tmp_path: Path) -> None:
     store = make_store("local", tmp_path)
     zarr.create_array(store, shape=0, chunks=4, dtype="i8")
-    run_together("fork", append_in_tasks, store, 8)
+    run_processes(WORKERS, "fork", append_in_tasks, store, 8)
     assert sorted(zarr.open_array(store, mode="r")[:].tolist()) == list(range(1, 8 * WORKERS + 1))
 
 
@@ -182,7 +169,7 @@ def test_stores_of_coroutines(tmp_path: Path) -> None:
     pytest.importorskip("fsspec")
     store = FsspecStore.from_url(f"local://{tmp_path}/data")
     array = zarr.create_array(store, shape=8, chunks=8, dtype="i4")
-    run_together("spawn", write_remote, store, str(tmp_path / "locks"), 15)
+    run_processes(WORKERS, "spawn", write_remote, store, str(tmp_path / "locks"), 15)
     np.testing.assert_array_equal(array[:], np.full(8, 15))
 
 

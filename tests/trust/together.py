@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import threading
 from collections.abc import Callable
@@ -53,6 +54,18 @@ def run_together(actions: list[Callable[[], Any]], seconds: float = 60) -> None:
     assert not any(thread.is_alive() for thread in threads), f"not done within {seconds} seconds"
     if errors:
         raise errors[0]
+
+
+def run_processes(count: int, method: str, work: Callable[..., None], *arguments: Any) -> None:
+    """Run ``work(number, barrier, *arguments)`` in several processes at once; all must end well."""
+    context: Any = multiprocessing.get_context(method)
+    barrier = context.Barrier(count)
+    processes = [context.Process(target=work, args=(number, barrier, *arguments)) for number in range(count)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(300)
+    assert [process.exitcode for process in processes] == [0] * count
 
 
 def open_descriptors() -> int:

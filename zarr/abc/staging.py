@@ -74,12 +74,13 @@ class Stage(ABC):
 _SINGLE: Final = frozenset(
     f"{name}{end}" for name in ("get", "set", "delete", "delete_dir") for end in ("", "_sync")
 )
+_STAGING: Final = frozenset(("stage_sync", "apply_sync"))
 
 
 @cache
 def _class_stages(cls: type) -> bool:
     """Whether nobody below the class that stages sees to single values: what they do must not be passed by."""
-    own = next((base for base in cls.__mro__ if "stage_sync" in vars(base)), None)
+    own = next((base for base in cls.__mro__ if not _STAGING.isdisjoint(vars(base))), None)
     if own is None:
         return False
     below = cls.__mro__[: cls.__mro__.index(own)]

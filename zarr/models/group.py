@@ -18,6 +18,7 @@ from zarr.models.typed import anything, first_fit, is_union, member_types
 if TYPE_CHECKING:
     from typing import Self
 
+    from zarr.arrays.synchronous import Array
     from zarr.groups.synchronous import Group
     from zarr.metadata.group import NodeMetadata
     from zarr.storage.resolve import StoreLike
@@ -273,6 +274,12 @@ def nested(data: Mapping[str, NodeSpec], cls: type[GroupModel]) -> NodeSpec:
     )
 
 
-def flat_table(node: NodeSpec, root_path: str = "") -> dict[str, NodeSpec]:
+def to_flat(node: NodeSpec, root_path: str = "") -> dict[str, NodeSpec]:
     """All nodes of a model in one table; an array is the one node of its table."""
     return node.to_flat(root_path) if isinstance(node, GroupModel) else {root_path: node}
+
+
+def to_zarr(spec: Any, store: StoreLike, path: str = "", *, overwrite: bool = False) -> Array[Any] | Group:
+    """Make the array or the hierarchy of a model; see ``GroupSpec.to_zarr``."""
+    made: Array[Any] | Group = spec.to_zarr(store, path, overwrite=overwrite)
+    return made

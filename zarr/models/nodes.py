@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from zarr.arrays.synchronous import Array
 from zarr.errors import MetadataValidationError
 from zarr.models import v2, v3
-from zarr.models.group import flat_table, nested
+from zarr.models.group import nested, to_flat, to_zarr
 from zarr.models.node import NodeSpec
 from zarr.models.plain import parsed
 
 if TYPE_CHECKING:
     from zarr.groups.synchronous import Group
-    from zarr.storage.resolve import StoreLike
 
 ArrayModel = v2.ArraySpec[Any] | v3.ArraySpec[Any]
 HierarchyModel = v2.GroupSpec[Any, Any] | v3.GroupSpec[Any, Any]
@@ -58,17 +57,10 @@ def from_zarr(node: Array[Any] | Group, *, depth: int = -1) -> AnyModel:
     return model
 
 
-def to_zarr(spec: AnyModel, store: StoreLike, path: str = "", *, overwrite: bool = False) -> Array[Any] | Group:
-    """Make the array or the hierarchy of a model; see ``GroupSpec.to_zarr``."""
-    return spec.to_zarr(store, path, overwrite=overwrite)
-
-
-def to_flat(node: NodeSpec, root_path: str = "") -> dict[str, NodeSpec]:
-    """All nodes of a model in one table; an array is the one node of its table."""
-    return flat_table(node, root_path)
-
-
 def from_flat(data: Mapping[str, NodeSpec]) -> NodeSpec:
     """The model that a table of paths and nodes describes."""
     first = next(iter(data.values()), None)
     return nested(data, v2.GroupSpec if isinstance(first, v2.ArraySpec | v2.GroupSpec) else v3.GroupSpec)
+
+
+__all__ = ["AnyModel", "ArrayModel", "HierarchyModel", "from_flat", "from_json", "from_zarr", "to_flat", "to_zarr"]

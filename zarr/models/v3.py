@@ -18,7 +18,7 @@ from zarr.errors import MetadataValidationError
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.models.checks import check_grid, check_literal, check_names, lengths, named, required
-from zarr.models.group import GroupModel, flat_table, nested
+from zarr.models.group import GroupModel, nested, to_flat, to_zarr
 from zarr.models.lenient import repair_v3
 from zarr.models.names import from_model_names, to_model_names
 from zarr.models.node import NodeSpec, attributes_json
@@ -406,19 +406,9 @@ def from_zarr(element: Any, *, depth: int = -1) -> Any:
     return GroupSpec.from_zarr(element, depth=depth) if hasattr(element, "members") else ArraySpec.from_zarr(element)
 
 
-def to_zarr(spec: Any, store: StoreLike, path: str = "", *, overwrite: bool = False) -> Any:
-    """Make the array or the hierarchy of a model."""
-    return spec.to_zarr(store, path, overwrite=overwrite)
-
-
 def from_flat(data: Mapping[str, NodeSpec]) -> NodeSpec:
     """The model that a table of paths and nodes describes."""
     return nested(data, GroupSpec)
-
-
-def to_flat(node: NodeSpec, root_path: str = "") -> dict[str, NodeSpec]:
-    """All nodes of a model in one table; an array is the one node of its table."""
-    return flat_table(node, root_path)
 
 
 __all__ = [

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from zarr.abc.store import BulkAccess, SyncStore
+from zarr.abc.store import BulkAccess
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.key_ranges import child_names_in_order, key_after
 from zarr.storage.keys import check_key, check_prefix, dir_prefix, only_keys
 from zarr.storage.lmdb_environment import INITIAL_MAP_BYTES, SMALLEST_BYTES, Environment, environment_of, require_lmdb
-from zarr.storage.overlay import OverlayStage, check_expected
+from zarr.storage.overlay import TransactionStore, check_expected
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
-    from zarr.abc.staging import Changes, Stage
+    from zarr.abc.staging import Changes
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
 
@@ -35,7 +35,7 @@ def _between(transaction: Any, low: str, high: str | None) -> Iterator[tuple[str
         found = cursor.next()
 
 
-class LMDBStore(SyncStore):
+class LMDBStore(TransactionStore):
     """All keys in one LMDB database.
 
     Every change is a transaction, many values set at once are one transaction. Readers of any thread or process see the
@@ -341,11 +341,6 @@ class LMDBStore(SyncStore):
         environment.write(change)
 
     # Many changes in one step
-
-    def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
-        """Changes that are gathered in memory, and then stored in one transaction."""
-        self._check_writable()
-        return OverlayStage(self, self.lock_prefix, self.apply_sync, absent)
 
     def apply_sync(self, changes: Changes) -> None:
         """Store many changes in one transaction.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Iterable, MutableMapping
+from collections.abc import Iterable, MutableMapping
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from zarr.abc.store import BulkAccess, SyncStore
+from zarr.abc.store import BulkAccess
 from zarr.buffer import cpu, gpu
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import slice_of
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
-from zarr.storage.overlay import OverlayStage, check_expected
+from zarr.storage.overlay import TransactionStore, check_expected
 from zarr.storage.values import SameObject, check_buffer, frozen
 
 if TYPE_CHECKING:
-    from zarr.abc.staging import Changes, Stage
+    from zarr.abc.staging import Changes
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
 
@@ -28,7 +28,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_CHANGES.acquire, after_in_parent=_CHANGES.release, after_in_child=_CHANGES.release)
 
 
-class MemoryStore(SyncStore):
+class MemoryStore(TransactionStore):
     """Keys and values in a dictionary.
 
     Values are copied when they are set and cannot be written to when they are got, so that neither a caller's array
@@ -217,11 +217,6 @@ class MemoryStore(SyncStore):
         self._store_dict.clear()
 
     # Many changes in one step
-
-    def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
-        """Changes that are gathered aside, and then made in one step."""
-        self._check_writable()
-        return OverlayStage(self, self.lock_prefix, self.apply_sync, absent)
 
     def apply_sync(self, changes: Changes) -> None:
         """Make many changes; nobody sees some of them and not the others.

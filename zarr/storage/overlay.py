@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
@@ -299,3 +300,27 @@ class OverlayStage(Stage):
     def discard(self) -> None:
         """Forget the changes."""
         self.store = OverlayStore(self.store._base, self.store.lock_prefix, read_only=True)
+
+
+class TransactionStore(SyncStore):
+    """The base of stores that make many changes in one step, which a class says in ``apply_sync``."""
+
+    @property
+    @abstractmethod
+    def lock_prefix(self) -> str:
+        """Under which name keys are locked."""
+
+    def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
+        """Changes that are gathered in memory, and then made in one step."""
+        self._check_writable()
+        return OverlayStage(self, self.lock_prefix, self.apply_sync, absent)
+
+    @abstractmethod
+    def apply_sync(self, changes: Changes) -> None:
+        """Make many changes in one step.
+
+        Raises
+        ------
+        TakenError
+            If a key does not hold what it was expected to hold; nothing has changed then.
+        """

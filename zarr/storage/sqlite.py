@@ -5,22 +5,22 @@ from __future__ import annotations
 import errno
 import os
 import weakref
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeAlias
 
-from zarr.abc.store import BulkAccess, SyncStore
+from zarr.abc.store import BulkAccess
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.damaged import DamagedDatabaseError
 from zarr.storage.key_ranges import child_names_in_order, key_after
 from zarr.storage.keys import check_key, check_prefix, dir_prefix, only_keys
-from zarr.storage.overlay import OverlayStage, check_expected
+from zarr.storage.overlay import TransactionStore, check_expected
 from zarr.storage.sqlite_pool import Connections, Journal, Synchronous
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
-    from zarr.abc.staging import Changes, Stage
+    from zarr.abc.staging import Changes
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
 
@@ -41,7 +41,7 @@ def _between(head: str, bounds: Bounds, tail: str = "") -> tuple[str, tuple[str,
     return f"{head} WHERE k >= ? AND k < ?{tail}", (low, high)
 
 
-class SQLiteStore(SyncStore):
+class SQLiteStore(TransactionStore):
     """All keys in one SQLite database, in a table ``zarr`` of keys ``k`` and values ``v``, as zarr-python 2 has it.
 
     Every change is a transaction, many values set at once are one transaction, and any number of threads and processes
@@ -347,11 +347,6 @@ class SQLiteStore(SyncStore):
             connection.executemany(_DELETE, [(key,) for key, payload in last.items() if payload is None])
 
     # Many changes in one step
-
-    def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
-        """Changes that are gathered in memory, and then stored in one transaction."""
-        self._check_writable()
-        return OverlayStage(self, self.lock_prefix, self.apply_sync, absent)
 
     def apply_sync(self, changes: Changes) -> None:
         """Store many changes in one transaction.

@@ -6,22 +6,22 @@ import copy
 import io
 import os
 import zipfile
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
-from zarr.abc.store import BulkAccess, SyncStore
+from zarr.abc.store import BulkAccess
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import FolderInPlaceError
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix
-from zarr.storage.overlay import OverlayStage, check_expected
+from zarr.storage.overlay import TransactionStore, check_expected
 from zarr.storage.values import check_buffer
 from zarr.storage.zip_archive import Archive
 from zarr.storage.zip_format import END_SIGNATURE, LOCAL_SIGNATURE
 
 if TYPE_CHECKING:
-    from zarr.abc.staging import Changes, Stage
+    from zarr.abc.staging import Changes
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
 
@@ -66,7 +66,7 @@ def _check_file(file: Any, mode: str) -> None:
         raise TypeError(f"{type(file)} is no io.IOBase: such a file can only be opened for reading (mode 'r')")
 
 
-class ZipStore(SyncStore):
+class ZipStore(TransactionStore):
     """All keys in one zip file.
 
     Values are in the file as soon as they are set, but other readers see them after :meth:`close` (or the end of a
@@ -314,11 +314,6 @@ class ZipStore(SyncStore):
         self._archive.move(os.fspath(path))
         self.path = Path(path)
         await self._ensure_open()
-
-    def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
-        """Changes that are gathered in memory, and then made in one step."""
-        self._check_writable()
-        return OverlayStage(self, self.lock_prefix, self.apply_sync, absent)
 
     def apply_sync(self, changes: Changes) -> None:
         """Make many changes in one step, for the other users of this store; :meth:`commit` keeps them.

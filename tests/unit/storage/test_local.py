@@ -417,14 +417,18 @@ def _refuse_link(*_: object, **__: object) -> None:
     raise OSError(errno.EPERM, "no hard links here")
 
 
-def test_without_hard_links_what_a_dead_process_left_keeps_nobody_out(
-    store: LocalStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def guard(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What keeps others from writing ``a``, where a file system has no hard links; somebody left it there."""
     store.set_sync("b", B(b"1"))
     monkeypatch.setattr(os, "link", _refuse_link)
     monkeypatch.setattr(zarr_core, "put_file", lambda *_: -1)
     guard = store.root / ".a.0-0.partial"
     guard.mkdir()
+    return guard
+
+
+def test_without_hard_links_what_a_dead_process_left_keeps_nobody_out(store: LocalStore, guard: Path) -> None:
     os.utime(guard, (0, 0))
     assert store.put_if_absent_sync("a", B(b"mine"))
     assert not store.put_if_absent_sync("a", B(b"other"))
@@ -432,14 +436,7 @@ def test_without_hard_links_what_a_dead_process_left_keeps_nobody_out(
     assert not guard.exists()
 
 
-def test_without_hard_links_who_comes_second_waits_for_the_first(
-    store: LocalStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store.set_sync("b", B(b"1"))
-    monkeypatch.setattr(os, "link", _refuse_link)
-    monkeypatch.setattr(zarr_core, "put_file", lambda *_: -1)
-    guard = store.root / ".a.0-0.partial"
-    guard.mkdir()
+def test_without_hard_links_who_comes_second_waits_for_the_first(store: LocalStore, guard: Path) -> None:
     given_up = threading.Timer(0.05, guard.rmdir)
     given_up.start()
     try:
