@@ -33,7 +33,7 @@ else:
 
 LogLevel = Literal["NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
-REQUIRED = ("packaging", "numpy", "numcodecs", "typing_extensions", "donfig")
+REQUIRED = ("numpy", "numcodecs", "google-crc32c", "typing_extensions", "donfig")
 OPTIONAL = (
     "botocore",
     "cupy-cuda12x",

@@ -283,3 +283,16 @@ def test_damaged_lengths_of_packed_values_are_errors(kind: Any) -> None:
     for raw in ((2**32 - 1).to_bytes(4, "little") + b"abc", (5).to_bytes(4, "little") + b"abc"):
         with pytest.raises(ValueError, match=r"bytes|buffer"):
             unpack(raw, 0, dtype)
+
+
+def test_a_copy_ends_where_a_link_leads_to_what_is_copied(file: Any) -> None:
+    file.create_dataset("a/b/x", data=np.arange(3))
+    file.create_dataset("other/y", data=np.arange(4))
+    file["a/b/up"] = h5.SoftLink("/a")
+    file["a/side"] = h5.SoftLink("/other")
+    file["other/back"] = h5.SoftLink("/a/b")
+    file.copy("a", "c", expand_soft=True)
+    assert isinstance(file["c/b"].get("up", getlink=True), h5.SoftLink)
+    assert isinstance(file["c"].get("side", getlink=True), h5.HardLink)
+    assert file["c/side/y"][...].tolist() == [0, 1, 2, 3]
+    assert file["c/side/back/x"][...].tolist() == [0, 1, 2]

@@ -13,7 +13,7 @@ from zarr.arrays.synchronous import Array
 from zarr.draft3 import is_draft3
 from zarr.draft3 import migrate as migrate_draft3
 from zarr.groups.synchronous import Group
-from zarr.metadata.migrate_v3 import migrate_v2_to_v3
+from zarr.metadata.migrate_v3 import check_migration, migrate_v2_to_v3
 from zarr.metadata.migrate_v3 import remove_metadata as remove_documents
 from zarr.runners.crossing import sync
 from zarr.storage.path import StorePath
@@ -71,6 +71,7 @@ def migrate(
         migrate_draft3(source, None if output_store is None else target, dry_run=dry_run)
         return
     if overwrite:
+        check_migration(source.store)  # what cannot be written anew is not removed
         sync(remove_documents(target.store, 3, force=force, dry_run=dry_run))
     migrate_v2_to_v3(input_store=source.store, output_store=target.store, dry_run=dry_run)
     if remove_v2_metadata:

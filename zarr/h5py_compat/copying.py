@@ -13,6 +13,7 @@ from zarr.h5py_compat.storage import Storage
 __all__ = ["CopyRules", "copy_node"]
 
 Place = tuple[Storage, str]
+_TOP = 2  # so many places stand above what the copy itself was asked for: its own, and where it goes
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,13 @@ class CopyRules:
     without_attrs: bool = False
 
 
-def copy_node(source: Place, target: Place, rules: CopyRules, depth: int = 0, top: Place | None = None) -> None:
+def copy_node(source: Place, target: Place, rules: CopyRules, above: tuple[Place, ...] = ()) -> None:
     """Copy the node at one place, with its members, to another; links stay links unless the rules expand them.
 
-    ``top`` is the place of the whole copy: where that lies within the source, it is no part of what is copied.
+    ``above`` holds the place of the whole copy, which is no part of what is copied where it lies within the source,
+    and the groups that are being copied: a link to one of those has no end, and stays a link.
     """
-    top = target if top is None else top
+    above = (*(above or (target,)), source)
     storage, path = source
     home, place = target
     node = storage.node(path)
@@ -46,14 +48,14 @@ def copy_node(source: Place, target: Place, rules: CopyRules, depth: int = 0, to
     kept = {key: value for key, value in notes.items() if key != "links"}
     attributes.pop(RESERVED, None)
     home.root.create_group(place, attributes={**attributes, **({RESERVED: kept} if kept else {})})
-    if rules.shallow and depth:
+    if rules.shallow and len(above) > _TOP:
         return
     for name in list(node.keys()):
         member = (storage, join(path, name))
-        if not _is_same(member, top):
-            copy_node(member, (home, join(place, name)), rules, depth + 1, top)
+        if not _is_same(member, above[0]):
+            copy_node(member, (home, join(place, name)), rules, above)
     for name, link in links_of(storage, path).items():
-        _copy_link((storage, path), (home, place), name, link, rules, top)
+        _copy_link((storage, path), (home, place), name, link, rules, above)
 
 
 def _is_same(one: Place, other: Place) -> bool:
@@ -61,7 +63,7 @@ def _is_same(one: Place, other: Place) -> bool:
     return roots[0] == roots[1]
 
 
-def _copy_link(source: Place, target: Place, name: str, link: Any, rules: CopyRules, top: Place) -> None:
+def _copy_link(source: Place, target: Place, name: str, link: Any, rules: CopyRules, above: tuple[Place, ...]) -> None:
     storage, path = source
     home, place = target
     expand = rules.expand_soft if isinstance(link, SoftLink) else rules.expand_external
@@ -70,7 +72,7 @@ def _copy_link(source: Place, target: Place, name: str, link: Any, rules: CopyRu
             found, where, _ = find(storage, join(path, name))
         except KeyError:
             found = None
-        if found is not None:
-            copy_node((found, resolve("", where)), (home, join(place, name)), rules, 1, top)
+        if found is not None and not any(_is_same((found, resolve("", where)), one) for one in above[1:]):
+            copy_node((found, resolve("", where)), (home, join(place, name)), rules, above)
             return
     home.note(place, links={**home.notes(place).get("links", {}), name: link.to_json()})

@@ -158,6 +158,17 @@ def migrate_to_v3(zarr_v2: AnyArray | Group, output_path: StorePath, dry_run: bo
     _migrate(source.store, source.path, output_path, dry_run)
 
 
+def check_migration(store: Store) -> None:
+    """See that all nodes of format 2 can be converted, whether or not documents of format 3 lie beside theirs.
+
+    Raises
+    ------
+    GroupNotFoundError, TypeError, ValueError
+        As :func:`migrate_v2_to_v3`.
+    """
+    runner_for(store).run(_converted_steps(store, "", beside=True))
+
+
 def _migrate(store: Store, path: str, output: StorePath, dry_run: bool) -> None:
     converted = runner_for(store).run(_converted_steps(store, path))
     values: dict[str, Buffer] = {}
@@ -169,10 +180,12 @@ def _migrate(store: Store, path: str, output: StorePath, dry_run: bool) -> None:
         runner_for(output.store).run(_write_steps(values))
 
 
-def _converted_steps(store: Store, path: str) -> Steps[dict[str, ArrayV3Metadata | GroupMetadata]]:
+def _converted_steps(
+    store: Store, path: str, *, beside: bool = False
+) -> Steps[dict[str, ArrayV3Metadata | GroupMetadata]]:
     """Convert all nodes at and below a path, members before the groups that hold them."""
     folders = yield from _walk_steps(path)
-    if folders and ZARR_JSON in folders[0][1]:
+    if folders and ZARR_JSON in folders[0][1] and not beside:
         raise TypeError("Only arrays / groups with zarr v2 metadata can be converted")
     nodes = [
         (folder, ZARRAY_JSON if ZARRAY_JSON in names else ZGROUP_JSON)

@@ -7,6 +7,7 @@ counter, so that a copy in memory is read again only when it has changed.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +27,12 @@ ASIDE = ".zmetadata"
 _EMPTY: dict[str, Any] = {"kind": "inline", "must_understand": False, "metadata": {}}
 
 _versions: dict[str, int] = {}
+_changes = itertools.count(1)
+_MOST_VERSIONS = 10_000
 
 
 def version(store: Store, path: str) -> int:
-    """How often the copy in this group was brought up to date by this process.
+    """A number that is another one whenever this process has brought the copy in this group up to date.
 
     Parameters
     ----------
@@ -47,13 +50,17 @@ def version(store: Store, path: str) -> int:
     >>> version(MemoryStore(), "")
     0
     """
-    return _versions.get(f"{store}/{path}", 0)
+    return _versions.get(f"{store}/{path}", _versions.get("", 0))
 
 
 def touch(store: Store, path: str) -> None:
     """Tell all open groups that the copy in this group has changed."""
-    name = f"{store}/{path}"
-    _versions[name] = _versions.get(name, 0) + 1
+    if len(_versions) >= _MOST_VERSIONS:
+        _versions[""] = next(_changes)  # that of all that is forgotten: whoever holds another one looks again
+        for name in list(_versions):
+            if name:
+                _versions.pop(name, None)
+    _versions[f"{store}/{path}"] = next(_changes)
 
 
 def ancestors(path: str) -> Iterator[str]:

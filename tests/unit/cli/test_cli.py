@@ -49,6 +49,16 @@ def test_migrate_and_remove(store: str) -> None:
     assert main(["remove-metadata", "v3", store, "--force"]) == 0
 
 
+def test_what_cannot_be_migrated_keeps_the_documents_that_it_has(store: str) -> None:
+    assert main(["migrate", "v3", store]) == 0
+    (Path(store) / "a" / "x" / ".zarray").write_text(
+        (Path(store) / "a" / "x" / ".zarray").read_text().replace('"<i8"', '"<f1"')
+    )
+    assert main(["migrate", "v3", store, "--overwrite", "--force"]) == 1
+    root = zarr.open_group(store, mode="r", zarr_format=3)
+    np.testing.assert_array_equal(root["a/x"][:], np.arange(10))
+
+
 def test_migrate_to_another_store(store: str, tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
     assert main(["migrate", "v3", store, str(tmp_path / "new")]) == 0
