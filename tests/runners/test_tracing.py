@@ -23,9 +23,12 @@ NAMES = ("zarr.array", "zarr.group", "zarr.store", CODEC_LOG.name)  # importing 
 
 
 @pytest.fixture(autouse=True)
-def _levels_afterwards() -> Iterator[None]:
+def _levels() -> Iterator[None]:
+    """As in a program that has set none, whatever tests before have set; afterwards as they were."""
     levels = {name: logging.getLogger(name).level for name in ("zarr", *NAMES)}
     handlers = list(logging.getLogger("zarr").handlers)
+    for name in levels:
+        logging.getLogger(name).setLevel("INFO" if name == CODEC_LOG.name else "NOTSET")
     yield
     logging.getLogger("zarr").handlers[:] = handlers
     for name, level in levels.items():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import zarr_core
 from zarr.abc.store import RangeByteRequest
-from zarr.arrays.shards import EMPTY, ShardPart, check_rows, index_format, read_index_steps
+from zarr.arrays.shards import EMPTY, ShardPart, check_rows, index_format, index_of, read_index_steps
 from zarr.arrays.transfer import (
     decode_steps,
     encode_steps,
@@ -30,7 +30,7 @@ from zarr.arrays.transfer import (
 )
 from zarr.buffer.core import default_buffer_prototype
 from zarr.codecs.shard_level import damaged_shard
-from zarr.steps.requests import Delete, Gather, GetRanges, Hold, Put, Splice, Steps, Transfer
+from zarr.steps.requests import Delete, Gather, Get, GetRanges, Hold, Put, Splice, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
@@ -131,6 +131,10 @@ def fetch_pieces_steps(layout: ArrayLayout, key: str, ranges: list[RangeByteRequ
         max_gap_bytes=config.sharding_coalesce_max_gap_bytes,
         max_coalesced_bytes=config.sharding_coalesce_max_bytes,
     )
+    return _all_there(ranges, found)
+
+
+def _all_there(ranges: list[RangeByteRequest], found: Any) -> list[Buffer]:
     for wanted, got in zip(ranges, found or [None] * len(ranges), strict=True):
         length = wanted.end - wanted.start
         if got is None or len(got) != length:
@@ -219,10 +223,10 @@ def put_part_steps(
     assert shard is not None
     try:
         yield Hold((key,), "chunk", layout.scope)
-        table = None
+        table = stored = None
         if not all(whole) or len(whole) < chunks_inside(layout, part.coords, part.counts):
-            table = yield from read_index_steps(shard, key, part.nchunks)
-        pieces, old = yield from _kept_steps(layout, key, part, table, whole, bulk == "files")
+            table, stored = yield from _look_steps(shard, key, part, whole, bulk == "files")
+        pieces, old = yield from _kept_steps(layout, key, part, table, whole, bulk == "files", stored)
         for k, place in enumerate(part.inner):
             chunk = yield from chunk_steps(k, old.get(place))
             if not (skip_filled and is_filled(layout, chunk)):
@@ -243,8 +247,24 @@ def _piece_of(shard: ShardLevel, part: ShardPart, place: int, raw: Buffer) -> Pi
     return Piece(rank, np.array([place]), np.array([0]), np.array([len(data)]), data)
 
 
+def _look_steps(
+    shard: ShardLevel, key: str, part: ShardPart, whole: list[bool], splice: bool
+) -> Steps[tuple[Ndarray | None, Buffer | None]]:
+    """The index of a shard and, where most of it is needed here, all of it, for which one request is enough."""
+    if splice or 2 * sum(whole) > part.nchunks:
+        return (yield from read_index_steps(shard, key, part.nchunks)), None
+    stored = yield Get(key)
+    return (None if stored is None else index_of(shard, stored, part.nchunks)), stored
+
+
 def _kept_steps(
-    layout: ArrayLayout, key: str, part: ShardPart, table: Ndarray | None, whole: list[bool], splice: bool
+    layout: ArrayLayout,
+    key: str,
+    part: ShardPart,
+    table: Ndarray | None,
+    whole: list[bool],
+    splice: bool,
+    stored: Buffer | None,
 ) -> Steps[tuple[list[Piece], dict[int, Buffer]]]:
     """What stays of a shard, and the stored bytes of the inner chunks of which only a part is written."""
     shard = layout.shard
@@ -257,7 +277,11 @@ def _kept_steps(
     changed = [place for place in changed if (table[place] != EMPTY).any()]
     wanted = [RangeByteRequest(int(table[p, 0]), int(table[p, 0] + table[p, 1])) for p in changed]
     fetched = [] if splice else pieces
-    found = yield from fetch_pieces_steps(layout, key, (ranges if fetched else []) + wanted)
+    needed = (ranges if fetched else []) + wanted
+    if stored is None:
+        found = yield from fetch_pieces_steps(layout, key, needed)
+    else:
+        found = _all_there(needed, [stored[one.start : one.end] for one in needed])
     for piece, raw in zip(fetched, found, strict=False):
         piece.data = raw.as_numpy_array()
     return pieces, dict(zip(changed, found[len(fetched) :], strict=True))

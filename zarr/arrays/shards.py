@@ -110,6 +110,12 @@ def read_index_steps(shard: ShardLevel, key: str, nchunks: int) -> Steps[Ndarray
     return None if raw is None else _parsed_index(shard, raw, nchunks)
 
 
+def index_of(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
+    """The index of a shard that is here as a whole, as (offset, length) rows."""
+    nbytes = shard.index_nbytes(nchunks)
+    return _parsed_index(shard, raw[:nbytes] if shard.index_location == "start" else raw[-nbytes:], nchunks)
+
+
 def _parsed_index(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
     expected = shard.index_nbytes(nchunks)
     if len(raw) != expected:
