@@ -15,6 +15,7 @@ from zarr.errors import ZarrUserWarning
 from zarr.storage.byte_ranges import check_byte_range
 from zarr.storage.fsspec_connections import allow_connections
 from zarr.storage.keys import check_key, is_key, join, only_keys
+from zarr.storage.misplaced import check_clearable
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -354,11 +355,18 @@ class FsspecStore(Store):
         with contextlib.suppress(*self.allowed_exceptions):
             await self._filesystem()._rm(self._path(key))
 
+    def _check_clearable(self, prefix: str) -> None:
+        """See that what is removed is not all of this machine's files; see ``misplaced.check_clearable``."""
+        protocols = getattr(self.fs, "protocol", ())
+        if not prefix.strip("/") and "file" in ((protocols,) if isinstance(protocols, str) else protocols):
+            check_clearable(self.path or "/")
+
     async def delete_dir(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
         self._check_writable()
         if not self.supports_deletes:
             raise NotImplementedError("This method is only available for stores that support deletes.")
+        self._check_clearable(prefix)
         with contextlib.suppress(*self.allowed_exceptions):
             await self._filesystem()._rm(self._dir(prefix), recursive=True)
 
@@ -366,6 +374,7 @@ class FsspecStore(Store):
         """Remove all keys."""
         self._check_writable()
         fs = self._filesystem()
+        self._check_clearable("")
         with contextlib.suppress(*self.allowed_exceptions):
             for path in await fs._find(self.path, withdirs=True):
                 with contextlib.suppress(*self.allowed_exceptions):

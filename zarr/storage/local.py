@@ -31,7 +31,7 @@ from zarr.storage.files import (
 from zarr.storage.keys import LOCKS_FOLDER, RESERVED_NAMES, check_key, check_prefix, dir_prefix, is_key, is_partial
 from zarr.storage.local_journal import commit_changes, recover
 from zarr.storage.local_stage import LocalStage
-from zarr.storage.misplaced import not_regular
+from zarr.storage.misplaced import check_clearable, not_regular
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -353,6 +353,7 @@ class LocalStore(SyncStore):
         self._check_writable()
         path = self._dir(prefix)
         if path == self._base:
+            check_clearable(path)
             for entry in list(scan(path, clean=True)):
                 self.delete_sync(entry.name)
         elif os.path.isdir(path):

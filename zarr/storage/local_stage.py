@@ -22,7 +22,7 @@ from zarr.storage.files import (
     sync_tree,
 )
 from zarr.storage.keys import METADATA_NAMES, is_partial
-from zarr.storage.misplaced import file_in_place
+from zarr.storage.misplaced import check_clearable, file_in_place
 
 if TYPE_CHECKING:
     from zarr.storage.local import LocalStore
@@ -72,6 +72,8 @@ class LocalStage(Stage):
         self._replace = replace
         self._absent = absent
         root = os.path.realpath(base.root)
+        if "" in replace:
+            check_clearable(root)
         self._target = os.path.join(root, path) if path else root
         self._keys = f"{path}/" if path else ""
         beside, name = os.path.split(self._target)
