@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import zarr
-from zarr.storage import FsspecStore, LocalStore
+from zarr.storage import FsspecStore, LocalStore, ObjectStore
 from zarr.storage.misplaced import check_clearable
 
 
@@ -35,6 +35,11 @@ def clear_remote(home: Path) -> None:
     asyncio.run(FsspecStore.from_url(f"file://{home}").clear())
 
 
+def clear_objects(home: Path) -> None:
+    stores = pytest.importorskip("obstore.store")
+    asyncio.run(ObjectStore(stores.LocalStore(home)).clear())
+
+
 WAYS: list[Callable[[Path], Any]] = [
     lambda home: zarr.open_group(home, mode="w"),
     lambda home: zarr.open_group(f"{home}//", mode="w"),
@@ -44,6 +49,7 @@ WAYS: list[Callable[[Path], Any]] = [
     lambda home: asyncio.run(LocalStore(home).delete_dir("")),
     lambda home: zarr.open_group(f"file://{home}", mode="w"),
     clear_remote,
+    clear_objects,
 ]
 
 

@@ -15,6 +15,7 @@ from zarr.buffer.core import Buffer
 from zarr.errors import StoreDamagedError
 from zarr.storage.byte_ranges import bounds_of, check_byte_range
 from zarr.storage.keys import LOCKS_FOLDER, check_key, check_prefix, dir_prefix, is_key, is_lock, only_keys
+from zarr.storage.misplaced import check_clearable
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -324,6 +325,8 @@ class ObjectStore(Store, Generic[T_Store]):
         import obstore
 
         self._check_writable()
+        if not prefix.strip("/") and type(self.store).__name__ == "LocalStore":
+            check_clearable(str(getattr(self.store, "prefix", None) or "/"))
         keys = [meta["path"] async for meta in self._objects(dir_prefix(check_prefix(prefix)))]
         for first in range(0, len(keys), 1000):
             await obstore.delete_async(self.store, keys[first : first + 1000])
