@@ -4,6 +4,7 @@ An index is found by the file's device and inode, and used only where size, time
 when it was read. All of this is asked of the descriptor that the chunk is then read from, so that a shard that is
 replaced is never read by another one's index. Nothing waits here: where another thread is looking, it is a miss.
 """
+cimport cython
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
@@ -73,6 +74,8 @@ cdef bint is_unchanged(const zc_stamp* a, const zc_stamp* b) noexcept nogil:
     return a.nbytes == b.nbytes and a.modified_ns == b.modified_ns and a.changed_ns == b.changed_ns
 
 
+# The readers look whether there is a cache at all; where every check is on, counting in it would need the GIL.
+@cython.nonecheck(False)
 cdef KeptIndex* find_kept(IndexCache cache, const zc_stamp* stamp, IndexFormat form, int64_t nchunks) noexcept nogil:
     cdef KeptIndex* index
     cdef KeptIndex* found = NULL
@@ -112,6 +115,7 @@ cdef KeptIndex* make_kept(
     return index
 
 
+@cython.nonecheck(False)
 cdef void drop(IndexCache cache, int place) noexcept nogil:
     cdef KeptIndex* index = cache.places[place]
     cache.places[place] = NULL
@@ -129,6 +133,7 @@ cdef int stalest(IndexCache cache, int first, int stop) noexcept nogil:
     return found
 
 
+@cython.nonecheck(False)
 cdef void keep_index(IndexCache cache, KeptIndex* index) noexcept nogil:
     cdef int first = first_place(&index.stamp), i, free_place = -1
     if not enter(cache):
