@@ -67,12 +67,15 @@ v3_api_available = False  # the switch of zarr-python 2 for its experiment; here
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "zarr.api.opening": "create_group open_array",
-        "zarr.api.synchronous": (
-            "array consolidate_metadata copy copy_all copy_store create create_array create_hierarchy empty empty_like "
-            "from_array full full_like group load ones ones_like open open_consolidated open_group "
-            "open_like read_many save save_array save_group save_many tree zeros zeros_like"
+        "zarr.api.making": (
+            "array create create_array empty empty_like from_array full full_like ones ones_like zeros zeros_like"
         ),
+        "zarr.api.many": "read_many save_many",
+        "zarr.api.opening": (
+            "consolidate_metadata create_group create_hierarchy group open open_array open_consolidated open_group "
+            "open_like"
+        ),
+        "zarr.api.saving": "copy copy_all copy_store load save save_array save_group tree",
         "zarr.arrays.asynchronous": "AsyncArray",
         "zarr.arrays.synchronous": "Array",
         "zarr.groups.asynchronous": "AsyncGroup",

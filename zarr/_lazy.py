@@ -23,17 +23,37 @@ class LazyModule:
     '[1]'
     """
 
-    __slots__ = ("_name",)
+    __slots__ = ("__dict__", "_name")
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        # Asked for each time: who replaces a function of the module, as tests do, replaces it here too.
-        return getattr(importlib.import_module(self._name), attribute)
+        module = importlib.import_module(self._name)
+        # From now on its names are found like those of any module, and who replaces one, as tests do, replaces it here.
+        self.__dict__ = vars(module)
+        return getattr(module, attribute)
 
     def __repr__(self) -> str:
         return f"LazyModule({self._name!r})"
+
+
+def instance_of(value: object, module: str, name: str) -> bool:
+    """Whether a value is an instance of a class, without loading the module of the class: unloaded, it has none.
+
+    Parameters
+    ----------
+    value
+    module, name
+        Where the class is.
+
+    Examples
+    --------
+    >>> instance_of(1, "fractions", "Fraction")
+    False
+    """
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(value, getattr(loaded, name, ()))
 
 
 def submodule(package: str, name: str) -> ModuleType:

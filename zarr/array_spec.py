@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
 
 import numpy as np
 
-from zarr.settings import config
+from zarr.defaults import settings
 from zarr.types import MemoryOrder, parse_bool, parse_int, parse_order, parse_shapelike
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class ArrayConfig:
         unknown = [key for key in data if key not in _CONFIG_KEYS]
         if unknown:
             raise TypeError(f"Unknown array config keys: {unknown}. Valid keys are {list(_CONFIG_KEYS)}.")
-        values = {key: data[key] if key in data else config.get(f"array.{key}") for key in _CONFIG_KEYS}  # type: ignore[literal-required]
+        values = {key: data[key] if key in data else settings.get(f"array.{key}") for key in _CONFIG_KEYS}  # type: ignore[literal-required]
         return cls(**values)
 
     def to_dict(self) -> ArrayConfigParams:
@@ -235,7 +235,7 @@ def _config_of(*values: Any) -> ArrayConfig:
 
 def _default_config() -> ArrayConfig:
     # Every array that is opened asks for this: one look-up of the section, and one frozen object for equal settings.
-    section = config.get("array")
+    section = settings.values["array"]
     return _config_of(*[section[key] for key in _CONFIG_KEYS])
 
 

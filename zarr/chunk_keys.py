@@ -9,12 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, NotRequired, Self, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NotRequired, Self, TypeAlias, TypedDict
 
 import zarr_core
 from zarr.abc.metadata import Metadata
 from zarr.registry import get_chunk_key_encoding_class
-from zarr.types import JSON, NamedConfig, parse_named_configuration
+from zarr.types import JSON, parse_named_configuration
+
+if TYPE_CHECKING:
+    from zarr.types import NamedConfig
 
 SeparatorLiteral: TypeAlias = Literal[".", "/"]
 
@@ -186,7 +189,7 @@ class V2ChunkKeyEncoding(ChunkKeyEncoding):
 
 
 ChunkKeyEncodingLike: TypeAlias = (
-    Mapping[str, JSON] | ChunkKeyEncodingParams | ChunkKeyEncoding | NamedConfig[str, Any] | str
+    "Mapping[str, JSON] | ChunkKeyEncodingParams | ChunkKeyEncoding | NamedConfig[str, Any] | str"
 )
 
 _BUILTIN: dict[str, type[ChunkKeyEncoding]] = {"default": DefaultChunkKeyEncoding, "v2": V2ChunkKeyEncoding}

@@ -1,7 +1,7 @@
 """The ``zarr.config`` object: defaults, files and environment variables, read through donfig.
 
-Only the registry, the runners' resources, and the creation and layout of arrays read it; everything below gets what it
-needs as an argument.
+Users ask this object; the library itself asks ``zarr.defaults``, which loads this module where there is something to
+read.
 """
 
 from __future__ import annotations
@@ -10,72 +10,10 @@ from typing import Any, Final
 
 from donfig import Config as DonfigConfig
 
-NUMCODECS_CLASSES: Final[dict[str, str]] = {
-    "bz2": "BZ2",
-    "crc32": "CRC32",
-    "crc32c": "CRC32C",
-    "lz4": "LZ4",
-    "lzma": "LZMA",
-    "zfpy": "ZFPY",
-    "adler32": "Adler32",
-    "astype": "AsType",
-    "bitround": "BitRound",
-    "blosc": "Blosc",
-    "delta": "Delta",
-    "fixedscaleoffset": "FixedScaleOffset",
-    "fletcher32": "Fletcher32",
-    "gzip": "GZip",
-    "jenkins_lookup3": "JenkinsLookup3",
-    "pcodec": "PCodec",
-    "packbits": "PackBits",
-    "shuffle": "Shuffle",
-    "quantize": "Quantize",
-    "zlib": "Zlib",
-    "zstd": "Zstd",
-}
-CODEC_CLASSES: Final[dict[str, Any]] = {
-    "blosc": "zarr.codecs.blosc.BloscCodec",
-    "gzip": "zarr.codecs.gzip.GzipCodec",
-    "zstd": "zarr.codecs.zstd.ZstdCodec",
-    "bytes": "zarr.codecs.bytes.BytesCodec",
-    "endian": "zarr.codecs.bytes.BytesCodec",
-    "crc32c": "zarr.codecs.crc32c_.Crc32cCodec",
-    "sharding_indexed": "zarr.codecs.sharding.ShardingCodec",
-    "transpose": "zarr.codecs.transpose.TransposeCodec",
-    "vlen-utf8": "zarr.codecs.vlen_utf8.VLenUTF8Codec",
-    "vlen-bytes": "zarr.codecs.vlen_utf8.VLenBytesCodec",
-    "numcodecs": {name: f"zarr.codecs.numcodecs.{attribute}" for name, attribute in NUMCODECS_CLASSES.items()},
-}
-_DEFAULTS: Final[dict[str, Any]] = {
-    "default_zarr_format": 3,
-    "array": {
-        "order": "C",
-        "write_empty_chunks": False,
-        "read_missing_chunks": True,
-        "missing_chunk_retries": 0,
-        "missing_chunk_delay": 0.1,
-        "target_shard_size_bytes": None,
-        "rectilinear_chunks": True,
-        "sharding_coalesce_max_gap_bytes": 1 << 20,
-        "sharding_coalesce_max_bytes": 16 << 20,
-        "allow_unsafe_pickle_decode": False,
-        "locking": "thread",
-        "lock_lease_seconds": 20.0,
-        "chunk_cache_bytes": 0,
-        "array_namespace": False,
-    },
-    "async": {"concurrency": 128, "timeout": None},
-    "threading": {"max_workers": None},
-    "json_indent": 2,
-    "codec_pipeline": {
-        "path": "zarr.core.codec_pipeline.BatchedCodecPipeline",
-        "batch_size": 1,
-        "max_workers": None,
-    },
-    "codecs": CODEC_CLASSES,
-    "buffer": "zarr.buffer.cpu.Buffer",
-    "ndbuffer": "zarr.buffer.cpu.NDBuffer",
-}
+from zarr.defaults import CODEC_CLASSES, DEFAULTS, NUMCODECS_CLASSES, BadConfigError, settings
+
+__all__ = ["CODEC_CLASSES", "NUMCODECS_CLASSES", "BadConfigError", "Config", "config", "deprecations"]
+
 # Keys of earlier versions; donfig refuses them by name instead of leaving them without effect.
 deprecations: Final[dict[str, str | None]] = dict.fromkeys(
     (
@@ -95,12 +33,6 @@ deprecations: Final[dict[str, str | None]] = dict.fromkeys(
         "array.v3_default_compressors",
     )
 )
-
-
-class BadConfigError(ValueError):
-    """A configuration value names something that cannot be used."""
-
-    _msg = "bad Config: %r"
 
 
 class Config(DonfigConfig):  # type: ignore[misc]
@@ -148,21 +80,11 @@ class Config(DonfigConfig):  # type: ignore[misc]
 
 
 def _restore(name: str, values: dict[str, Any]) -> Config:
-    restored = Config(name, defaults=[_DEFAULTS], deprecations=deprecations, paths=[], env={})
+    restored = Config(name, defaults=[DEFAULTS], deprecations=deprecations, paths=[], env={})
     restored.update(values)
     return restored
 
 
-config: Final[Config] = Config("zarr", defaults=[_DEFAULTS], deprecations=deprecations)
-
-
-def pickle_allowed() -> bool:
-    """Return whether the user allowed to unpickle stored data, which can run any code.
-
-    Examples
-    --------
-    >>> pickle_allowed()
-    False
-    """
-    # Nothing but True: an environment variable that says "false" comes as a string, and any string is true.
-    return config.get("array.allow_unsafe_pickle_decode", False) is True
+config: Final[Config] = Config("zarr", defaults=[DEFAULTS], deprecations=deprecations)
+# From now on the library, too, asks this object.
+settings.values = config.config

@@ -8,17 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import reduce
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NotRequired, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
-from typing_extensions import ReadOnly, TypedDict
 
 if TYPE_CHECKING:
-    # Names of upper rooms: at run time `__getattr__` fetches them, once somebody asks.
+    # Names of other rooms: at run time `__getattr__` fetches them, once somebody asks.
     from zarr.arrays.asynchronous import AsyncArray
     from zarr.arrays.synchronous import Array
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
+    from zarr.typed_dicts import DTypeConfig_V2 as DTypeConfig_V2
+    from zarr.typed_dicts import NamedConfig as NamedConfig
+    from zarr.typed_dicts import NamedRequiredConfig as NamedRequiredConfig
 
     AnyArray: TypeAlias = Array[Any]
     AnyAsyncArray: TypeAlias = AsyncArray[Any]
@@ -51,32 +53,7 @@ ZGROUP_JSON: Final = ".zgroup"
 ZATTRS_JSON: Final = ".zattrs"
 ZMETADATA_V2_JSON: Final = ".zmetadata"
 
-TName = TypeVar("TName", bound=str, covariant=True)
-TConfig = TypeVar("TConfig", bound=Mapping[str, object], covariant=True)
-TDTypeName = TypeVar("TDTypeName", covariant=True)
-TObjectCodecID = TypeVar("TObjectCodecID", bound="str | None", covariant=True)
 E = TypeVar("E", bound=Enum)
-
-
-class NamedConfig(TypedDict, Generic[TName, TConfig]):
-    """A name and, where the named thing needs one, a configuration."""
-
-    name: ReadOnly[TName]
-    configuration: NotRequired[ReadOnly[TConfig]]
-
-
-class NamedRequiredConfig(TypedDict, Generic[TName, TConfig]):
-    """A name and its configuration."""
-
-    name: ReadOnly[TName]
-    configuration: ReadOnly[TConfig]
-
-
-class DTypeConfig_V2(TypedDict, Generic[TDTypeName, TObjectCodecID]):
-    """The ``dtype`` of a format 2 array, and the id of the filter for its objects, if it has objects."""
-
-    name: ReadOnly[TDTypeName]
-    object_codec_id: ReadOnly[TObjectCodecID]
 
 
 def product(values: Iterable[int]) -> int:
@@ -359,6 +336,9 @@ _UPPER_NAMES = {
     "AsyncArray": "zarr.arrays.asynchronous",
     "ArrayV2Metadata": "zarr.metadata.v2",
     "ArrayV3Metadata": "zarr.metadata.v3",
+    "DTypeConfig_V2": "zarr.typed_dicts",
+    "NamedConfig": "zarr.typed_dicts",
+    "NamedRequiredConfig": "zarr.typed_dicts",
 }
 _UPPER_ALIASES = {
     "AnyArray": ("Array", None),
@@ -371,7 +351,8 @@ _UPPER_ALIASES = {
 
 
 def __getattr__(name: str) -> Any:
-    # This room lies on the first floor and names classes of upper floors: they are loaded when they are asked for.
+    # This room lies on the first floor and names classes of upper floors, and some that few need: they are loaded when
+    # they are asked for.
     if name in _UPPER_NAMES:
         return getattr(import_module(_UPPER_NAMES[name]), name)
     if name not in _UPPER_ALIASES:

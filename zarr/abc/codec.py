@@ -10,13 +10,10 @@ from __future__ import annotations
 import importlib
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
-
-from typing_extensions import ReadOnly, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from zarr._lazy import LazyModule
 from zarr.abc.metadata import Metadata
-from zarr.types import NamedConfig
 
 if TYPE_CHECKING:
     import asyncio
@@ -30,6 +27,9 @@ if TYPE_CHECKING:
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
     from zarr.grids import ChunkGridMetadata
     from zarr.metadata import ArrayMetadata
+    from zarr.typed_dicts import CodecJSON_V2 as CodecJSON_V2
+    from zarr.typed_dicts import CodecJSON_V3 as CodecJSON_V3
+    from zarr.typed_dicts import GetResult as GetResult
     from zarr.types import SelectorTuple
 else:
     asyncio = LazyModule("asyncio")
@@ -53,7 +53,6 @@ CodecInput = TypeVar("CodecInput", bound="NDBuffer | Buffer")
 CodecOutput = TypeVar("CodecOutput", bound="NDBuffer | Buffer")
 CI = TypeVar("CI", bound="NDBuffer | Buffer")
 CO = TypeVar("CO", bound="NDBuffer | Buffer")
-TName_co = TypeVar("TName_co", bound=str, covariant=True)
 
 # Names that extensions import from here although other rooms make them; looked up when asked for, because those rooms
 # import this one.
@@ -62,25 +61,18 @@ _LAZY_ATTRIBUTES: Final = {
     "NDBuffer": "zarr.buffer.core",
     "config": "zarr.settings",
     "concurrent_map": "zarr.core.common",
+    "CodecJSON_V2": "zarr.typed_dicts",
+    "CodecJSON_V3": "zarr.typed_dicts",
+    "GetResult": "zarr.typed_dicts",
+    "NamedConfig": "zarr.typed_dicts",
+    "ReadOnly": "typing_extensions",
+    "TypedDict": "typing_extensions",
 }
 # How many coroutines of one batch run at the same time.
 _BATCH_WINDOW = 64
 
 
-class CodecJSON_V2(TypedDict, Generic[TName_co]):
-    """The JSON form of a codec in format 2; the parameters stand beside the id."""
-
-    id: ReadOnly[TName_co]
-
-
-CodecJSON_V3: TypeAlias = str | NamedConfig[str, Mapping[str, object]]
 CodecJSON: TypeAlias = str | Mapping[str, object]
-
-
-class GetResult(TypedDict):
-    """What a pipeline reports of one chunk that it was asked to read."""
-
-    status: Literal["present", "missing"]
 
 
 def _check_codecjson_v2(data: object) -> TypeGuard[CodecJSON_V2[str]]:

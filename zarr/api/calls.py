@@ -10,13 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from zarr._lazy import LazyModule, instance_of
 from zarr.api.opened import Call, Opened, array_record, check_format, format_of, group_record
-from zarr.arrays.codec_choice import is_auto
-from zarr.arrays.copying import from_array_steps
-from zarr.arrays.create import create_array_steps, default_zarr_format
 from zarr.arrays.face import ArrayFace
-from zarr.arrays.synchronous import Array
-from zarr.dtype import parse_dtype
 from zarr.errors import (
     ArrayNotFoundError,
     ContainsArrayError,
@@ -25,27 +21,33 @@ from zarr.errors import (
     MetadataValidationError,
     NodeNotFoundError,
 )
-from zarr.groups.consolidating import consolidate_steps
-from zarr.groups.creation import full_like_parameters, legacy_array_steps, like_parameters, warn_without_effect
 from zarr.groups.handle import NodeRecord
-from zarr.groups.hierarchy import create_hierarchy_steps
-from zarr.groups.opening import open_group_steps
-from zarr.groups.operations import new_group_steps
-from zarr.groups.parameters import with_empty_chunks
-from zarr.metadata.group import GroupMetadata
-from zarr.runners.synchronizers import with_synchronizer
-from zarr.steps.layouts import translated_steps
 from zarr.steps.nodes import check_mode_steps, read_array_steps, read_node_steps
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
-from zarr.storage.url import format_of_url
 
 if TYPE_CHECKING:
+    from zarr import dtype as _dtype
     from zarr.abc.store import Store
+    from zarr.arrays import codec_choice, copying, create, synchronous
+    from zarr.groups import consolidating, hierarchy, opening, operations
+    from zarr.groups import creation as _creation
+    from zarr.groups import parameters as _parameters
     from zarr.groups.handle import Nodes
+    from zarr.runners import synchronizers
+    from zarr.steps import layouts
     from zarr.steps.requests import Steps
+    from zarr.storage import url
     from zarr.storage.resolve import StoreLike
     from zarr.types import AccessModeLiteral, ZarrFormat
+else:
+    codec_choice, copying = LazyModule("zarr.arrays.codec_choice"), LazyModule("zarr.arrays.copying")
+    create, _dtype = LazyModule("zarr.arrays.create"), LazyModule("zarr.dtype")
+    consolidating, _creation = LazyModule("zarr.groups.consolidating"), LazyModule("zarr.groups.creation")
+    hierarchy, opening = LazyModule("zarr.groups.hierarchy"), LazyModule("zarr.groups.opening")
+    operations, _parameters = LazyModule("zarr.groups.operations"), LazyModule("zarr.groups.parameters")
+    synchronizers, layouts = LazyModule("zarr.runners.synchronizers"), LazyModule("zarr.steps.layouts")
+    url, synchronous = LazyModule("zarr.storage.url"), LazyModule("zarr.arrays.synchronous")
 
 ArrayLike: TypeAlias = Any
 PathLike: TypeAlias = str
@@ -69,10 +71,11 @@ def open_group_call(
     **without_effect: Any,
 ) -> Call[Opened]:
     """Open a group; whether it may be made depends on the mode."""
-    warn_without_effect(without_effect)
-    config = with_synchronizer(None, synchronizer)
+    if without_effect:
+        _creation.warn_without_effect(without_effect)
+    config = None if synchronizer is None else synchronizers.with_synchronizer(None, synchronizer)
     if type(store) is str and "|" in store:
-        zarr_format = format_of_url(store, zarr_format)
+        zarr_format = url.format_of_url(store, zarr_format)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
 
     def steps() -> Steps[Opened]:
@@ -95,7 +98,7 @@ def _open_group_steps(
     check_format(zarr_format)
     if mode != "w":
         try:
-            return group_record((yield from open_group_steps(place, zarr_format, use_consolidated)))
+            return group_record((yield from opening.open_group_steps(place, zarr_format, use_consolidated)))
         except (GroupNotFoundError, MetadataValidationError) as error:
             translated = yield from _translated_steps(place, mode, zarr_format, error, GroupNotFoundError)
             if translated is not None:
@@ -104,8 +107,8 @@ def _open_group_steps(
                 return translated
             if mode not in CREATING:
                 raise
-    zarr_format = zarr_format or default_zarr_format(place.store)
-    return group_record((yield from new_group_steps(place, zarr_format, attributes, mode == "w", config)))
+    zarr_format = zarr_format or create.default_zarr_format(place.store)
+    return group_record((yield from operations.new_group_steps(place, zarr_format, attributes, mode == "w", config)))
 
 
 def _translated_steps(
@@ -117,7 +120,7 @@ def _translated_steps(
 ) -> Steps[Opened | None]:
     """A node of a hierarchy in another layout, where none was found and no format asked for; such are only read."""
     wanted = zarr_format is None and mode != "w-"
-    found = (yield from translated_steps(place, kind)) if wanted else None
+    found = (yield from layouts.translated_steps(place, kind)) if wanted else None
     if found is not None:
         return Opened(NodeRecord("", found.place, found.metadata))
     if not isinstance(error, NodeNotFoundError):
@@ -137,7 +140,8 @@ def create_group_call(
     place = resolve_store_path(store, path=path, mode="w" if overwrite else "a", storage_options=storage_options)
 
     def steps() -> Steps[Opened]:
-        made = yield from new_group_steps(place, zarr_format or default_zarr_format(place.store), attributes, overwrite)
+        wanted = zarr_format or create.default_zarr_format(place.store)
+        made = yield from operations.new_group_steps(place, wanted, attributes, overwrite)
         return group_record(made)
 
     return Call(place.store, steps())
@@ -172,7 +176,7 @@ def consolidate_call(store: StoreLike, path: str | None = None, zarr_format: Zar
     place = resolve_store_path(store, path=path)
 
     def steps() -> Steps[Opened]:
-        return group_record((yield from consolidate_steps(place, zarr_format)))
+        return group_record((yield from consolidating.consolidate_steps(place, zarr_format)))
 
     return Call(place.store, steps())
 
@@ -180,7 +184,7 @@ def consolidate_call(store: StoreLike, path: str | None = None, zarr_format: Zar
 def hierarchy_call(store: Store, nodes: Nodes, overwrite: bool = False) -> Call[list[NodeRecord]]:
     """Make many nodes at once."""
     place = resolve_store_path(store)
-    return Call(place.store, create_hierarchy_steps(place, nodes, overwrite))
+    return Call(place.store, hierarchy.create_hierarchy_steps(place, nodes, overwrite))
 
 
 # ------------------------------------------------------------------------------------------------- arrays
@@ -200,8 +204,8 @@ def create_array_call(
 
 def _create_array_steps(place: StorePath, data: Any, parameters: dict[str, Any]) -> Steps[Opened]:
     if isinstance(data, ArrayFace):
-        return array_record((yield from from_array_steps(place, data=data, **_as_copy(parameters))))
-    return array_record((yield from create_array_steps(place, data=data, **parameters)))
+        return array_record((yield from copying.from_array_steps(place, data=data, **_as_copy(parameters))))
+    return array_record((yield from create.create_array_steps(place, data=data, **parameters)))
 
 
 def _as_copy(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -213,7 +217,7 @@ def _as_copy(parameters: dict[str, Any]) -> dict[str, Any]:
             "checksum=True is for new data; a copy of a zarr array keeps its codecs: give compressors=, crc32c last"
         )
     return {
-        name: "keep" if name in ("filters", "compressors", "serializer") and is_auto(value) else value
+        name: "keep" if name in ("filters", "compressors", "serializer") and codec_choice.is_auto(value) else value
         for name, value in parameters.items()
     }
 
@@ -225,7 +229,7 @@ def from_array_call(
     place = resolve_store_path(store, path=name, mode="a", storage_options=storage_options)
 
     def steps() -> Steps[Opened]:
-        return array_record((yield from from_array_steps(place, **parameters)))
+        return array_record((yield from copying.from_array_steps(place, **parameters)))
 
     return Call(place.store, steps())
 
@@ -241,7 +245,7 @@ def open_array_call(
     """Open an array; whether it may be made depends on the mode among the keyword arguments."""
     zarr_format = format_of(kwargs, zarr_format)
     if type(store) is str and "|" in store:
-        zarr_format = format_of_url(store, zarr_format)
+        zarr_format = url.format_of_url(store, zarr_format)
     mode = kwargs.pop("mode", None)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
 
@@ -282,16 +286,18 @@ def _open_array_steps(
             "missing the argument 'shape'"
         )
     parameters = {"shape": None, **creation, "overwrite": mode == "w" or creation.get("overwrite", False)}
-    return array_record((yield from legacy_array_steps(place, zarr_format=zarr_format, config=config, **parameters)))
+    made = yield from _creation.legacy_array_steps(place, zarr_format=zarr_format, config=config, **parameters)
+    return array_record(made)
 
 
 def _config_of(config: Any, creation: Mapping[str, Any]) -> Any:
     """The configuration of an array that is there, with the old parameters that count for it, too."""
     if creation:
-        warn_without_effect(creation)
-    config = with_synchronizer(config, creation.get("synchronizer"))
+        _creation.warn_without_effect(creation)
+    if creation.get("synchronizer") is not None:
+        config = synchronizers.with_synchronizer(config, creation["synchronizer"])
     write_empty = creation.get("write_empty_chunks")
-    return config if write_empty is None else with_empty_chunks(config, write_empty)
+    return config if write_empty is None else _parameters.with_empty_chunks(config, write_empty)
 
 
 def create_call(
@@ -309,7 +315,7 @@ def create_call(
 
     def steps() -> Steps[Opened]:
         yield from check_mode_steps(place, mode, store)
-        made = yield from legacy_array_steps(place, shape, overwrite=overwrite or mode == "w", **parameters)
+        made = yield from _creation.legacy_array_steps(place, shape, overwrite=overwrite or mode == "w", **parameters)
         return array_record(made)
 
     return Call(place.store, steps())
@@ -322,7 +328,7 @@ def array_call(data: Any, **kwargs: Any) -> Call[Opened]:
     if isinstance(data, ArrayFace):
         if kwargs.get("zarr_format") is None:
             kwargs.pop("zarr_format", None)
-        kwargs = like_parameters(data, kwargs)
+        kwargs = _creation.like_parameters(data, kwargs)
         data = elements_of(data)
     if not hasattr(data, "shape") or not hasattr(data, "dtype"):
         data = np.asanyarray(data)
@@ -335,14 +341,15 @@ def like_call(model: Any, zarr_format: ZarrFormat | None = None, *, full: bool =
     """Make an array like another one."""
     zarr_format = format_of(kwargs, zarr_format)
     given = kwargs if zarr_format is None else {**kwargs, "zarr_format": zarr_format}
-    parameters = (full_like_parameters if full else like_parameters)(model, given)
+    parameters = (_creation.full_like_parameters if full else _creation.like_parameters)(model, given)
     return create_call(**parameters)
 
 
 def open_like_call(model: Any, path: str, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Call[Opened]:
     """Open an array, or make it like another one."""
     zarr_format = format_of(kwargs, zarr_format)
-    parameters = like_parameters(model, {**kwargs, "zarr_format": zarr_format or default_zarr_format()})
+    wanted = zarr_format or create.default_zarr_format()
+    parameters = _creation.like_parameters(model, {**kwargs, "zarr_format": wanted})
     if zarr_format is None:
         parameters.pop("zarr_format", None)  # that of the array that is there, or that of the configuration
     if parameters.get("mode") is None:
@@ -365,7 +372,7 @@ def open_call(
     """Open whatever is there; what is made where nothing is depends on the mode and on whether a shape is given."""
     zarr_format = format_of(kwargs, zarr_format)
     if type(store) is str and "|" in store:
-        zarr_format = format_of_url(store, zarr_format)
+        zarr_format = url.format_of_url(store, zarr_format)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
     if mode is None:
         mode = "r" if place.store.read_only else "a"
@@ -400,7 +407,7 @@ def _open_steps(
             if mode not in CREATING:
                 raise GroupNotFoundError(place.store, place.path) from None
         else:
-            if not isinstance(metadata, GroupMetadata):
+            if not instance_of(metadata, "zarr.metadata.group", "GroupMetadata"):
                 return Opened(NodeRecord("", place, metadata), _config_of(config, given))
             array_wanted = False
     if array_wanted:
@@ -411,10 +418,12 @@ def _open_steps(
         raise TypeError(f"open_group() got an unexpected keyword argument {unknown[0]!r}")
     if config is not None:
         raise TypeError(f"config is the configuration of an array, but {place} resolves to a group: leave config out")
-    warn_without_effect(given)
+    if given:
+        _creation.warn_without_effect(given)
     chosen = {name: given[name] for name in GROUP_ONLY if name in given}
     opened = yield from _open_group_steps(place, mode, zarr_format, **chosen)
-    opened.record.config = with_synchronizer(None, given.get("synchronizer"))
+    if given.get("synchronizer") is not None:
+        opened.record.config = synchronizers.with_synchronizer(None, given["synchronizer"])
     return opened
 
 
@@ -423,7 +432,7 @@ def _open_steps(
 
 def elements_of(data: Any) -> Any:
     """The elements of a zarr array; anything else as it is."""
-    return data[...] if isinstance(data, Array) else data
+    return data[...] if isinstance(data, synchronous.Array) else data
 
 
 def check_saved(arrays: Iterable[Any]) -> None:
@@ -454,7 +463,7 @@ def save_call(
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
     arrays = {name: elements_of(data) for name, data in arrays.items()}
     for data in arrays.values():  # before anything is replaced
-        parse_dtype(data.dtype, zarr_format=zarr_format or default_zarr_format(place.store))
+        _dtype.parse_dtype(data.dtype, zarr_format=zarr_format or create.default_zarr_format(place.store))
 
     def steps() -> Steps[None]:
         yield from check_mode_steps(place, mode, store)
@@ -463,7 +472,8 @@ def save_call(
         for name, data in arrays.items():
             parameters = {"dtype": data.dtype, **kwargs, "overwrite": mode == "w" or kwargs.get("overwrite", False)}
             parameters["zarr_format"] = zarr_format
-            yield from legacy_array_steps(place / name if name else place, data.shape, data=data, **parameters)
+            below = place / name if name else place
+            yield from _creation.legacy_array_steps(below, data.shape, data=data, **parameters)
 
     return Call(place.store, steps())
 

@@ -18,7 +18,6 @@ from zarr.api.calls import (
 from zarr.api.opened import given
 from zarr.api.running import as_members, run, run_array, run_group, run_node
 from zarr.arrays.synchronous import Array
-from zarr.groups.synchronous import Group
 from zarr.older_calls import (
     IN_ORDER_OF_OPEN_ARRAY,
     also_in_order,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from zarr.array_spec import ArrayConfigLike
     from zarr.arrays.synchronous import Array
     from zarr.groups.handle import Nodes
+    from zarr.groups.synchronous import Group
     from zarr.storage.resolve import StoreLike
     from zarr.types import (
         JSON,

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from zarr._lazy import LazyModule
 from zarr.api.opened import Call, Opened
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.synchronous import Array
 from zarr.groups.handle import NodeRecord
-from zarr.groups.synchronous import Group, wrap
 from zarr.runners.choose import runner_for
+
+if TYPE_CHECKING:
+    from zarr.groups import synchronous
+    from zarr.groups.synchronous import Group
+else:
+    synchronous = LazyModule("zarr.groups.synchronous")
+
 
 T = TypeVar("T")
 
@@ -43,7 +50,7 @@ def as_array(opened: Opened) -> Array[Any]:
 
 def as_group(opened: Opened) -> Group:
     """The synchronous face of a group that was opened."""
-    return Group.from_handle(opened.record.handle())
+    return synchronous.Group.from_handle(opened.record.handle())
 
 
 def as_node(opened: Opened) -> Array[Any] | Group:
@@ -53,4 +60,4 @@ def as_node(opened: Opened) -> Array[Any] | Group:
 
 def as_members(records: list[NodeRecord]) -> list[tuple[str, Array[Any] | Group]]:
     """The synchronous faces of nodes, with their paths."""
-    return [(record.name, wrap(record)) for record in records]
+    return [(record.name, synchronous.wrap(record)) for record in records]

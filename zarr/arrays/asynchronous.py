@@ -6,49 +6,49 @@ import warnings
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from zarr._lazy import LazyModule
 from zarr.abc.array import AsynchronousArray
 from zarr.array_spec import ArrayConfigLike, parse_array_config
-from zarr.arrays.arrow import to_arrow_steps
 from zarr.arrays.batching import DEFAULT_LIMIT, BatchScope
 from zarr.arrays.face import ArrayFace
 from zarr.arrays.handle import ArrayHandle
-from zarr.arrays.indexers import AsyncOIndex, AsyncVIndex
-from zarr.arrays.info import ArrayInfo
-from zarr.arrays.lazy.view import AsyncLazyArray, LazyIndex
-from zarr.arrays.looks import stored_steps
-from zarr.arrays.many import outs_for, read_many_steps
 from zarr.arrays.opening import open_array_steps, parse_metadata
-from zarr.arrays.operations import (
-    append_steps,
-    nbytes_stored_steps,
-    nchunks_initialized_steps,
-    nshards_initialized_steps,
-    resize_steps,
-    save_metadata_steps,
-    update_attributes_steps,
-)
-from zarr.arrays.pipelines import pipeline_of
-from zarr.arrays.ragged import to_awkward_steps
 from zarr.arrays.reading import get_selection_steps
-from zarr.arrays.unsaved import save_steps, unsaved_handle
-from zarr.arrays.writing import set_selection_steps
 from zarr.errors import ZarrDeprecationWarning
-from zarr.registry import get_pipeline_class
 from zarr.runners.choose import async_runner_for, runner_for
-from zarr.runners.synchronizers import with_synchronizer
 from zarr.storage.resolve import make_store_path, resolve_store_path
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from zarr import registry
     from zarr.abc.codec import CodecPipeline
     from zarr.array_spec import ArrayConfig
+    from zarr.arrays import arrow, indexers, looks, many, operations, pipelines, ragged, unsaved, writing
+    from zarr.arrays.indexers import AsyncOIndex, AsyncVIndex
+    from zarr.arrays.info import ArrayInfo
+    from zarr.arrays.lazy import view
+    from zarr.arrays.lazy.view import AsyncLazyArray, LazyIndex
     from zarr.arrays.selection import Fields
     from zarr.buffer.core import BufferPrototype, NDBuffer
+    from zarr.runners import synchronizers
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike
     from zarr.types import JSON, ShapeLike, ZarrFormat
+else:
+    arrow = LazyModule("zarr.arrays.arrow")
+    indexers = LazyModule("zarr.arrays.indexers")
+    view = LazyModule("zarr.arrays.lazy.view")
+    looks = LazyModule("zarr.arrays.looks")
+    many = LazyModule("zarr.arrays.many")
+    operations = LazyModule("zarr.arrays.operations")
+    pipelines = LazyModule("zarr.arrays.pipelines")
+    ragged = LazyModule("zarr.arrays.ragged")
+    unsaved = LazyModule("zarr.arrays.unsaved")
+    writing = LazyModule("zarr.arrays.writing")
+    synchronizers = LazyModule("zarr.runners.synchronizers")
+    registry = LazyModule("zarr.registry")
 
 T = TypeVar("T")
 T_ArrayMetadata = TypeVar("T_ArrayMetadata")
@@ -94,7 +94,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         return cls.from_handle(await run(open_array_steps(store_path, zarr_format, config)))
 
     async def save(self, *, overwrite: bool = False) -> None:
-        await async_runner_for(self.store).run(save_steps(self._handle, overwrite))
+        await async_runner_for(self.store).run(unsaved.save_steps(self._handle, overwrite))
 
     def _run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:
         return self._handle.async_run(steps)
@@ -105,11 +105,11 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
     @property
     def codec_pipeline(self) -> CodecPipeline:
         """The codecs as a pipeline by the public contract, for those who drive one."""
-        return pipeline_of(self._handle, self._handle.layout)
+        return pipelines.pipeline_of(self._handle, self._handle.layout)
 
     @codec_pipeline.setter
     def codec_pipeline(self, pipeline: CodecPipeline) -> None:
-        self._handle.pipeline = (get_pipeline_class(), self._handle.layout.metadata, pipeline)
+        self._handle.pipeline = (registry.get_pipeline_class(), self._handle.layout.metadata, pipeline)
 
     @property
     def _config(self) -> ArrayConfig:
@@ -126,26 +126,26 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
     @property
     def oindex(self) -> AsyncOIndex:
         """Orthogonal indexing."""
-        return AsyncOIndex(self)
+        return indexers.AsyncOIndex(self)
 
     @property
     def vindex(self) -> AsyncVIndex:
         """Vectorized indexing."""
-        return AsyncVIndex(self)
+        return indexers.AsyncVIndex(self)
 
     @property
     def lazy(self) -> LazyIndex[AsyncLazyArray]:
         """Views; ``await view.result()`` reads one."""
-        return LazyIndex(AsyncLazyArray(self._handle))
+        return view.LazyIndex(view.AsyncLazyArray(self._handle))
 
     async def getitem(self, selection: Any, *, prototype: BufferPrototype | None = None) -> Any:
         return await self._get("basic", selection, prototype=prototype)
 
     async def to_arrow(self, selection: Any = ...) -> Any:
-        return await self._run(to_arrow_steps(self._handle, selection))
+        return await self._run(arrow.to_arrow_steps(self._handle, selection))
 
     async def to_awkward(self, selection: Any = ...) -> Any:
-        return await self._run(to_awkward_steps(self._handle, selection))
+        return await self._run(ragged.to_awkward_steps(self._handle, selection))
 
     async def get_orthogonal_selection(
         self,
@@ -179,40 +179,40 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
 
     async def read_many(self, selections: Sequence[Any], *, out: Any = None) -> list[Any]:
         requests = [(self._handle, selection) for selection in selections]
-        return await self._run(read_many_steps(requests, outs_for(out, len(requests))))
+        return await self._run(many.read_many_steps(requests, many.outs_for(out, len(requests))))
 
     async def setitem(self, selection: Any, value: Any, prototype: BufferPrototype | None = None) -> None:
-        await self._run(set_selection_steps(self._handle, "basic", selection, value, prototype=prototype))
+        await self._run(writing.set_selection_steps(self._handle, "basic", selection, value, prototype=prototype))
 
     async def resize(self, new_shape: ShapeLike, delete_outside_chunks: bool = True) -> None:
-        await self._run(resize_steps(self._handle, new_shape, delete_outside_chunks))
+        await self._run(operations.resize_steps(self._handle, new_shape, delete_outside_chunks))
 
     async def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
-        return await self._run(append_steps(self._handle, data, axis))
+        return await self._run(operations.append_steps(self._handle, data, axis))
 
     async def update_attributes(self, new_attributes: dict[str, JSON]) -> Self:
-        await self._run(update_attributes_steps(self._handle, new_attributes))
+        await self._run(operations.update_attributes_steps(self._handle, new_attributes))
         return self
 
     async def _change_attributes(
         self, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
     ) -> None:
-        await self._run(update_attributes_steps(self._handle, changes, removed, replace))
+        await self._run(operations.update_attributes_steps(self._handle, changes, removed, replace))
 
     async def _save_metadata(self, metadata: Any, ensure_parents: bool = False) -> None:
-        await self._run(save_metadata_steps(self._handle, metadata, ensure_parents))
+        await self._run(operations.save_metadata_steps(self._handle, metadata, ensure_parents))
 
     async def nchunks_initialized(self) -> int:
-        return await self._run(nchunks_initialized_steps(self._handle))
+        return await self._run(operations.nchunks_initialized_steps(self._handle))
 
     async def _nshards_initialized(self) -> int:
-        return await self._run(nshards_initialized_steps(self._handle))
+        return await self._run(operations.nshards_initialized_steps(self._handle))
 
     async def nbytes_stored(self) -> int:
-        return await self._run(nbytes_stored_steps(self._handle))
+        return await self._run(operations.nbytes_stored_steps(self._handle))
 
     async def info_complete(self) -> ArrayInfo:
-        return self._info(await self._run(stored_steps(self._handle)))
+        return self._info(await self._run(looks.stored_steps(self._handle)))
 
     def batch(self, max_bytes: int = DEFAULT_LIMIT) -> BatchScope:
         return BatchScope(self._handle, max_bytes)
@@ -254,7 +254,7 @@ def unsaved_face(given: Any, parameters: dict[str, Any]) -> AsyncArray[Any]:
             + (f"missing: {', '.join(missing)}" if given is None else f"got both {given!r} and {sorted(parameters)}")
         )
     place = resolve_store_path(parameters.pop("store", None), path=parameters.pop("path", None), mode="a")
-    return AsyncArray.from_handle(unsaved_handle(place, **parameters))
+    return AsyncArray.from_handle(unsaved.unsaved_handle(place, **parameters))
 
 
 OPENING = {"path", "read_only", "chunk_store", "synchronizer", "cache_metadata", "cache_attrs", "meta_array"} | {
@@ -273,7 +273,7 @@ def opened_face(store: StoreLike, path: str | None = None, read_only: bool = Fal
         What is given is no store.
     """
     place = resolve_store_path(store, path=path, mode="r" if read_only else "r+")
-    config = with_synchronizer(None, older.get("synchronizer"))
+    config = synchronizers.with_synchronizer(None, older.get("synchronizer"))
     write_empty = older.get("write_empty_chunks")
     if write_empty is not None:
         config = {**(config or {}), "write_empty_chunks": write_empty}

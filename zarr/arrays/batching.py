@@ -16,16 +16,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zarr_core
-from zarr.arrays.reading import read_plan_steps
-from zarr.arrays.shard_writing import put_part_steps
-from zarr.arrays.shards import ShardPart, place_in_shard, stored_inner_steps
+from zarr._lazy import LazyModule
 from zarr.arrays.transfer import decode_steps, gather_into, new_chunk, note_place, put_chunk_steps
-from zarr.arrays.writing import write_plan_steps
 from zarr.steps.requests import Gather, Get, Hold, Steps
 
 if TYPE_CHECKING:
+    from zarr.arrays import reading, shard_writing, writing
+    from zarr.arrays import shards as _shards
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.layout import ArrayLayout
+else:
+    _shards = LazyModule("zarr.arrays.shards")
+    writing = LazyModule("zarr.arrays.writing")
+    shard_writing = LazyModule("zarr.arrays.shard_writing")
+    reading = LazyModule("zarr.arrays.reading")
 
 Ndarray = np.ndarray[Any, Any]
 Coords = tuple[int, ...]
@@ -136,14 +140,14 @@ class Batch:
 
 def _stored_chunk_steps(layout: ArrayLayout, coords: Coords, shape: Coords) -> Steps[Ndarray | None]:
     """One chunk as it is stored now; None where it is not."""
-    key = layout.key(coords if layout.shard is None else place_in_shard(layout, coords)[0])
+    key = layout.key(coords if layout.shard is None else _shards.place_in_shard(layout, coords)[0])
     try:
         if layout.shard is None:
             raw, chain = (yield Get(key)), layout.chain_for(shape)
         else:
-            _, inner, counts = place_in_shard(layout, coords)
+            _, inner, counts = _shards.place_in_shard(layout, coords)
             place = int(np.ravel_multi_index(inner, counts)) if counts else 0
-            raw, chain = (yield from stored_inner_steps(layout, key, math.prod(counts), place)), layout.chain
+            raw, chain = (yield from _shards.stored_inner_steps(layout, key, math.prod(counts), place)), layout.chain
         return None if raw is None else (yield from decode_steps(chain, raw))
     except Exception as error:
         note_place(error, layout, key, "reading")
@@ -174,7 +178,7 @@ def _write_steps(
     batch.layout, budget = layout, batch.budget
     if batch.closed or plan.nslots * layout.chunk_nbytes >= budget.limit:
         yield from _flush_steps(batch)
-        yield Gather((write_plan_steps(layout, plan, value, fields, layout.skip_filled, batch.bulk),))
+        yield Gather((writing.write_plan_steps(layout, plan, value, fields, layout.skip_filled, batch.bulk),))
         return
     for i in range(plan.nslots):
         slot = plan.slot(i)
@@ -222,7 +226,7 @@ def _read_steps(batch: Batch, layout: ArrayLayout, plan: zarr_core.Plan, out: Nd
         yield from _flush_steps(batch)
     touched = [i for i in range(plan.nslots) if plan.coords(i) in batch.chunks] if batch.chunks else []
     if len(touched) < plan.nslots:
-        yield Gather((read_plan_steps(layout, plan, out, batch.bulk),))
+        yield Gather((reading.read_plan_steps(layout, plan, out, batch.bulk),))
     for i in touched:
         yield from _settle_steps(batch, layout, plan.coords(i))
         zarr_core.scatter(batch.chunks[plan.coords(i)].chunk, plan.slot(i), out)
@@ -242,7 +246,7 @@ def _flush_steps(batch: Batch) -> Steps[None]:
     shards: dict[Coords, dict[int, Coords]] = {}
     counts_of: dict[Coords, Coords] = {}
     for coords in batch.chunks:
-        at, inner, counts = place_in_shard(layout, coords)
+        at, inner, counts = _shards.place_in_shard(layout, coords)
         place = int(np.ravel_multi_index(inner, counts)) if counts else 0
         shards.setdefault(at, {})[place] = coords
         counts_of[at] = counts
@@ -265,7 +269,7 @@ def _store_chunk_steps(batch: Batch, layout: ArrayLayout, coords: Coords) -> Ste
 def _store_shard_steps(
     batch: Batch, layout: ArrayLayout, at: Coords, counts: Coords, places: dict[int, Coords]
 ) -> Steps[None]:
-    part = ShardPart.of(at, list(places), counts)
+    part = _shards.ShardPart.of(at, list(places), counts)
     pendings = [batch.chunks[coords] for coords in places.values()]
     whole = [p.covers(valid_shape(layout, coords)) for p, coords in zip(pendings, places.values(), strict=True)]
 
@@ -274,7 +278,7 @@ def _store_shard_steps(
             pendings[k].merge((yield from decode_steps(layout.chain, old)))
         return pendings[k].chunk
 
-    yield from put_part_steps(layout, part, whole, chunk_steps, layout.skip_filled, batch.bulk)
+    yield from shard_writing.put_part_steps(layout, part, whole, chunk_steps, layout.skip_filled, batch.bulk)
     for coords in places.values():
         batch.forget(coords)
 

@@ -24,11 +24,7 @@ else:
 CompressorLike: TypeAlias = dict[str, Any] | BytesBytesCodec | Numcodec | Literal["auto"] | None
 CompressorsLike: TypeAlias = Iterable[dict[str, Any] | BytesBytesCodec | Numcodec] | CompressorLike
 FiltersLike: TypeAlias = (
-    Iterable[dict[str, Any] | str | ArrayArrayCodec | Numcodec]
-    | ArrayArrayCodec
-    | Numcodec
-    | Literal["auto"]
-    | None
+    Iterable[dict[str, Any] | str | ArrayArrayCodec | Numcodec] | ArrayArrayCodec | Numcodec | Literal["auto"] | None
 )
 SerializerLike: TypeAlias = dict[str, Any] | str | ArrayBytesCodec | Literal["auto"]
 

@@ -30,6 +30,7 @@ from zarr.chunk_keys import ChunkKeyEncodingLike, V2ChunkKeyEncoding, parse_chun
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.crc32c_ import Crc32cCodec
 from zarr.codecs.sharding import ShardingCodec
+from zarr.defaults import settings
 from zarr.dtype import ZDType, parse_dtype
 from zarr.errors import ZarrRuntimeWarning
 from zarr.grids import (
@@ -43,7 +44,6 @@ from zarr.metadata.members import parse_attributes
 from zarr.metadata.parsed import find_members, known_documents, remember
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.settings import config as settings
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import write_node_steps
 from zarr.types import parse_shapelike

@@ -8,22 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
-from zarr.arrays.info import ArrayInfo
-from zarr.arrays.looks import Stored, array_page, drawing_of
 from zarr.arrays.walks import ChunkWalks
-from zarr.dtype.nullable import shown_dtype, shown_fill
 from zarr.errors import ZarrDeprecationWarning
 from zarr.types import printable
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.array_spec import ArrayConfig
+    from zarr.arrays import info, looks
     from zarr.arrays.handle import ArrayHandle
+    from zarr.arrays.info import ArrayInfo
+    from zarr.arrays.looks import Stored
+    from zarr.dtype import nullable
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.storage.path import StorePath
     from zarr.types import MemoryOrder
+else:
+    info = LazyModule("zarr.arrays.info")
+    looks = LazyModule("zarr.arrays.looks")
+    nullable = LazyModule("zarr.dtype.nullable")
 
 
 def split_codecs(metadata: ArrayV2Metadata | ArrayV3Metadata) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
@@ -86,7 +92,7 @@ class ArrayFace(ChunkWalks):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The numpy data type of the elements."""
-        return shown_dtype(self._handle.metadata.dtype)
+        return nullable.shown_dtype(self._handle.metadata.dtype)
 
     @property
     def chunks(self) -> tuple[int, ...]:
@@ -196,15 +202,15 @@ class ArrayFace(ChunkWalks):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the summary, the attributes and the grid of chunks."""
-        return array_page(self._handle, self.info, None)
+        return looks.array_page(self._handle, self.info, None)
 
     def _info(self, stored: Stored | None = None) -> ArrayInfo:
         metadata = self._handle.metadata
         filters, serializer, compressors = split_codecs(metadata)
-        return ArrayInfo(
+        return info.ArrayInfo(
             _zarr_format=metadata.zarr_format,
             _data_type=metadata.dtype,
-            _fill_value=shown_fill(metadata.dtype, metadata.fill_value),
+            _fill_value=nullable.shown_fill(metadata.dtype, metadata.fill_value),
             _shape=self.shape,
             _shard_shape=_shape_or_variable(self, "shards"),
             _chunk_shape=_shape_or_variable(self, "chunks"),
@@ -217,7 +223,7 @@ class ArrayFace(ChunkWalks):
             _count_bytes=self.nbytes,
             _count_bytes_stored=None if stored is None else stored.nbytes,
             _count_chunks_initialized=None if stored is None else len(stored.chunks),
-            _draw=drawing_of(self._handle, None if stored is None else stored.chunks),
+            _draw=looks.drawing_of(self._handle, None if stored is None else stored.chunks),
         )
 
     def __repr__(self) -> str:

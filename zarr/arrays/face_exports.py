@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from zarr.arrays.arrow import to_arrow_steps
-from zarr.arrays.ragged import to_awkward_steps
+from zarr._lazy import LazyModule
 
 if TYPE_CHECKING:
+    from zarr.arrays import arrow, ragged
     from zarr.arrays.handle import ArrayHandle
+else:
+    arrow = LazyModule("zarr.arrays.arrow")
+    ragged = LazyModule("zarr.arrays.ragged")
 
 
 class ExportMethods:
@@ -57,7 +60,7 @@ class ExportMethods:
         >>> array.to_arrow(slice(1, None)).to_pylist()  # doctest: +SKIP
         ['', 'bcd']
         """
-        return self._run(to_arrow_steps(self._handle, selection))
+        return self._run(arrow.to_arrow_steps(self._handle, selection))
 
     def to_awkward(self, selection: Any = ...) -> Any:
         """Read a selection as an Awkward Array.
@@ -86,4 +89,4 @@ class ExportMethods:
         >>> zarr.array([1, 2, 3]).to_awkward(slice(0, 2)).to_list()  # doctest: +SKIP
         [1, 2]
         """
-        return self._run(to_awkward_steps(self._handle, selection))
+        return self._run(ragged.to_awkward_steps(self._handle, selection))

@@ -5,18 +5,23 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from zarr._lazy import LazyModule
 from zarr.arrays.face import ArrayFace
-from zarr.arrays.lazy.view import LazyArray, LazyIndex
 from zarr.arrays.reading import get_selection_steps
-from zarr.arrays.writing import set_selection_steps
 from zarr.errors import OperationPutOffError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from zarr.arrays import writing
+    from zarr.arrays.lazy import view
+    from zarr.arrays.lazy.view import LazyArray, LazyIndex
     from zarr.arrays.selection import Fields
     from zarr.buffer.core import BufferPrototype, NDBuffer
     from zarr.steps.requests import Steps
+else:
+    view = LazyModule("zarr.arrays.lazy.view")
+    writing = LazyModule("zarr.arrays.writing")
 
 
 class SelectionMethods(ArrayFace):
@@ -38,13 +43,13 @@ class SelectionMethods(ArrayFace):
         >>> view[0]
         array([7, 6, 5, 4])
         """
-        return LazyIndex(LazyArray(self._handle))
+        return view.LazyIndex(view.LazyArray(self._handle))
 
     def _get(self, kind: str, selection: Any, **options: Any) -> Any:
         return self._run(get_selection_steps(self._handle, kind, selection, **options))
 
     def _set(self, kind: str, selection: Any, value: Any, **options: Any) -> None:
-        self._change(set_selection_steps(self._handle, kind, selection, value, **options))
+        self._change(writing.set_selection_steps(self._handle, kind, selection, value, **options))
 
     def _change(self, steps: Steps[Any]) -> None:
         """Run what has no result: it may be put off until what this thread is amid has ended."""

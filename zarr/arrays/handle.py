@@ -5,23 +5,28 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from zarr._lazy import LazyModule
 from zarr.abc.store import bulk_access_of, is_synchronous
 from zarr.arrays.layout import ArrayLayout
-from zarr.grids import ChunkGrid
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.steps.requests import Await
-from zarr.storage.transformed import transformed_store
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
+    from zarr import grids
     from zarr.abc.store import Store
     from zarr.array_spec import ArrayConfig
     from zarr.buffer.core import Buffer
+    from zarr.grids import ChunkGrid
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.steps.requests import Steps
+    from zarr.storage import transformed
     from zarr.storage.path import StorePath
+else:
+    transformed = LazyModule("zarr.storage.transformed")
+    grids = LazyModule("zarr.grids")
 
 T = TypeVar("T")
 
@@ -73,7 +78,7 @@ class ArrayState:
         """The grid of stored objects as users see it; made at the first use."""
         grid = self._chunk_grid
         if grid is None:
-            grid = self._chunk_grid = ChunkGrid.from_metadata(self.metadata)
+            grid = self._chunk_grid = grids.ChunkGrid.from_metadata(self.metadata)
         return grid
 
     def replaced(
@@ -113,6 +118,10 @@ def bulk_kind(store: Store) -> str | None:
     return kind
 
 
+def _transformed(place: StorePath, transformers: Any) -> Store:
+    return transformed.transformed_store(place.store, place.path, transformers)
+
+
 class ArrayHandle:
     """An open array: where it lies, its state, and the runners that serve its store.
 
@@ -137,7 +146,7 @@ class ArrayHandle:
         self._async_run: Any = None
         transformers = getattr(metadata, "storage_transformers", ())
         plain = store_path.store
-        self.serving: Store = transformed_store(plain, store_path.path, transformers) if transformers else plain
+        self.serving: Store = plain if not transformers else _transformed(store_path, transformers)
         """The store that answers this array: that of the user, or what its storage transformers made of it."""
         self.bulk: str | None = bulk_kind(self.serving)
         """Where a bulk transfer finds chunks: "files", "memory", or "buffers" that are read whole. None: no bulk."""

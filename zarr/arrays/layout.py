@@ -7,30 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 import zarr_core
+from zarr._lazy import LazyModule, instance_of
 from zarr.abc.codec import Codec
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.core import BufferPrototype, default_buffer_prototype
 from zarr.chunk_keys import V2ChunkKeyEncoding
-from zarr.codecs._v2 import v2_chain_codecs
 from zarr.codecs.chain import CodecChain, ShardLevel
+from zarr.defaults import settings
 from zarr.dtype.base import empty_array
-from zarr.dtype.nullable import nullable_of
 from zarr.errors import UnknownCodecError
 from zarr.metadata.places import document_place, locate
-from zarr.settings import config as settings
 from zarr.steps.requests import LockScope
 
 if TYPE_CHECKING:
     from zarr.chunk_keys import ChunkKeyEncoding
-    from zarr.dtype import ZDType
+    from zarr.codecs import _v2
+    from zarr.dtype.base import ZDType
+    from zarr.dtype.nullable import Nullable
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.types import MemoryOrder
+else:
+    _v2 = LazyModule("zarr.codecs._v2")
 
 CPU_BUFFER = "zarr.buffer.cpu.Buffer"
 CPU_NDBUFFER = "zarr.buffer.cpu.NDBuffer"
@@ -48,7 +51,7 @@ def foreign_buffers() -> bool:
 
     Asked at every read and write, since a user may set it for a few lines only: so it is three look-ups in a dict.
     """
-    values = settings.config
+    values = settings.values
     if values["ndbuffer"] != CPU_NDBUFFER or values["buffer"] != CPU_BUFFER:
         return True
     return values["codec_pipeline"]["path"] not in OWN_PIPELINES
@@ -59,7 +62,7 @@ def codecs_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Iterable[Codec]:
     codecs: Iterable[Codec] | None = getattr(metadata, "codecs", None)
     if codecs is not None:
         return codecs
-    return v2_chain_codecs(metadata.filters, metadata.compressor, metadata.order, metadata.dtype)  # type: ignore[union-attr]
+    return _v2.v2_chain_codecs(metadata.filters, metadata.compressor, metadata.order, metadata.dtype)  # type: ignore[union-attr]
 
 
 def key_encoding_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> ChunkKeyEncoding:
@@ -161,7 +164,8 @@ class ArrayLayout:
         self.ndim = len(self.shape)
         self.zdtype: ZDType[Any, Any] = metadata.dtype
         self.dtype: np.dtype[Any] = self.zdtype.to_native_dtype()
-        self.nullable = nullable_of(self.zdtype)
+        missing = instance_of(self.zdtype, "zarr.dtype.nullable", "Nullable")
+        self.nullable = cast("Nullable", self.zdtype) if missing else None
         """The data type where elements may be missing: users see masked arrays. None elsewhere."""
         self.fill = fill_array(self.dtype, self.zdtype, metadata.fill_value)
         self.skip_filled = not config.write_empty_chunks

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr._lazy import LazyModule
 from zarr.arrays.face import ArrayFace
 from zarr.arrays.handle import ArrayHandle
-from zarr.arrays.iteration import iterate_rows
-from zarr.arrays.operations import refresh_steps
-from zarr.dtype import parse_dtype
-from zarr.grids.walk import cells
 from zarr.steps.requests import Get
 from zarr.storage.path import StorePath
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
+    import hashlib
     from typing import Self
 
+    from zarr import dtype as _dtype
     from zarr.abc.store import Store
+    from zarr.arrays import iteration, operations
+    from zarr.grids import walk
     from zarr.steps.requests import Steps
+else:
+    hashlib = LazyModule("hashlib")
+    iteration = LazyModule("zarr.arrays.iteration")
+    operations = LazyModule("zarr.arrays.operations")
+    walk = LazyModule("zarr.grids.walk")
+    _dtype = LazyModule("zarr.dtype")
 
 DOCUMENTS = {2: (".zarray", ".zattrs"), 3: ("zarr.json",)}
 
@@ -33,7 +39,8 @@ def digest_steps(handle: ArrayHandle, hashname: str) -> Steps[bytes]:
     checksum = hashlib.new(hashname)
     metadata, path = handle.metadata, handle.store_path.path
     prefix = f"{path}/" if path else ""
-    keys = [metadata.encode_chunk_key(coords) for coords in cells([range(n) for n in handle.layout.outer.cdata_shape])]
+    shape = handle.layout.outer.cdata_shape
+    keys = [metadata.encode_chunk_key(coords) for coords in walk.cells([range(n) for n in shape])]
     for key in (*keys, *DOCUMENTS[metadata.zarr_format]):
         value = yield Get(prefix + key)
         checksum.update(b"" if value is None else value.to_bytes())
@@ -82,7 +89,7 @@ class OlderMembers(ArrayFace):
         return self._viewed
 
     def _read_attributes(self) -> None:
-        self._run(refresh_steps(self._handle))
+        self._run(operations.refresh_steps(self._handle))
 
     def info_items(self) -> list[tuple[str, str]]:
         """What ``info`` shows, as pairs of texts.
@@ -109,7 +116,7 @@ class OlderMembers(ArrayFace):
         >>> [int(row) for row in zarr.array([3, 1, 2]).islice(1)]
         [1, 2]
         """
-        return islice(iterate_rows(self, start or 0), None if end is None else max(0, end - (start or 0)))  # type: ignore[arg-type]
+        return islice(iteration.iterate_rows(self, start or 0), None if end is None else max(0, end - (start or 0)))  # type: ignore[arg-type]
 
     def digest(self, hashname: str = "sha1") -> bytes:
         """A checksum of the array as it is stored: its chunks as they were encoded, its attributes and its document.
@@ -204,7 +211,7 @@ def viewed_metadata(metadata: Any, changes: dict[str, Any]) -> Any:
         grid = {"name": "regular", "configuration": {"chunk_shape": lengths}}
         document.update({"chunks": lengths} if of_2 else {"chunk_grid": grid})
     if "dtype" in changes:
-        zdtype = parse_dtype(changes["dtype"], zarr_format=metadata.zarr_format)
+        zdtype = _dtype.parse_dtype(changes["dtype"], zarr_format=metadata.zarr_format)
         told: Any = zdtype.to_json(zarr_format=metadata.zarr_format)
         document["dtype" if of_2 else "data_type"] = told["name"] if of_2 else told
         if "fill_value" not in changes:

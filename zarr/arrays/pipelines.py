@@ -93,9 +93,7 @@ def pipeline_write_steps(
     yield Gather([_write_locked_steps(layout, plan, partial(pipeline.write, batch, value, drop_axes=()))])
 
 
-def _write_locked_steps(
-    layout: ArrayLayout, plan: zarr_core.Plan, write: Callable[[], Awaitable[None]]
-) -> Steps[None]:
+def _write_locked_steps(layout: ArrayLayout, plan: zarr_core.Plan, write: Callable[[], Awaitable[None]]) -> Steps[None]:
     """The pipeline reads and writes by itself, so all its chunks are held together."""
     yield Hold([layout.key(plan.coords(i)) for i in range(plan.nslots)], "chunk", layout.scope)
     yield Await(write)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zarr_core
+from zarr._lazy import LazyModule
 from zarr.arrays.layout import foreign_buffers
 from zarr.arrays.patience import patient_steps
-from zarr.arrays.pipelines import pipeline_read_steps
 from zarr.arrays.selection import (
     Fields,
     as_items,
@@ -26,19 +26,23 @@ from zarr.arrays.selection import (
     pop_fields,
     simple_kind,
 )
-from zarr.arrays.shards import read_shards_steps
 from zarr.arrays.transfer import MIN_BULK_SLOTS, is_cached, read_bulk_steps, read_chunk_steps, read_slots_steps
 from zarr.buffer import cpu
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.dtype.base import empty_array
-from zarr.dtype.objects import PythonObject
 from zarr.errors import ArrayTooLargeError
 from zarr.logs import CODEC_LOG, CODEC_SWITCH, DEBUG
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
+    from zarr.arrays import pipelines, shards
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.layout import ArrayLayout
+    from zarr.dtype import objects
+else:
+    pipelines = LazyModule("zarr.arrays.pipelines")
+    shards = LazyModule("zarr.arrays.shards")
+    objects = LazyModule("zarr.dtype.objects")
 
 Ndarray = np.ndarray[Any, Any]
 
@@ -75,7 +79,7 @@ def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bul
     if CODEC_SWITCH.get(DEBUG) is not False and CODEC_LOG.isEnabledFor(DEBUG):
         bulk = None  # somebody listens: each chunk has its line
     if layout.shard is not None:
-        yield from read_shards_steps(layout, plan, out, bulk)
+        yield from shards.read_shards_steps(layout, plan, out, bulk)
     elif bulk is not None and layout.program is not None and count >= MIN_BULK_SLOTS:
         yield from read_bulk_steps(layout, plan, out)
     else:
@@ -107,7 +111,7 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
         out = layout.nullable.to_masked(out)
     # As in zarr-python, Python integers alone give a 0-d array, other indices of one element a scalar.
     # Objects, which it does not have, are themselves.
-    boxed = layout.ndim and not (layout.dtype.kind == "O" and isinstance(layout.zdtype, PythonObject))
+    boxed = layout.ndim and not (layout.dtype.kind == "O" and isinstance(layout.zdtype, objects.PythonObject))
     return out if out.ndim or (simple and boxed) else out[()]
 
 
@@ -249,7 +253,7 @@ def _foreign_steps(
         buffer = out
     else:
         buffer = prototype.nd_buffer.from_ndarray_like(checked_out(out, plan.shape))
-    yield from pipeline_read_steps(handle, layout, plan, buffer, prototype)
+    yield from pipelines.pipeline_read_steps(handle, layout, plan, buffer, prototype)
     if fields is not None:
         result = project(buffer.as_numpy_array(), fields)
         if out is None:

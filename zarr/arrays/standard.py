@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from zarr.arrays.face_selections import SelectionMethods
+from zarr.defaults import settings
 from zarr.registry.table import import_path
-from zarr.settings import config
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -122,7 +122,7 @@ class StandardMethods(SelectionMethods):
             6
             """
             if name == "__array_namespace__":
-                if config.get("array.array_namespace"):
+                if settings.get("array.array_namespace"):
                     return import_path(NAMESPACE)
                 raise AttributeError(
                     "an array has __array_namespace__ while zarr.config's 'array.array_namespace' is true; "

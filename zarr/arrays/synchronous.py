@@ -5,36 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from zarr._lazy import LazyModule
 from zarr.abc.array import SynchronousArray
 from zarr.array_spec import ArrayConfigLike
 from zarr.arrays.asynchronous import AsyncArray, merged_config, unsaved_face
-from zarr.arrays.attributes import Attributes
 from zarr.arrays.batching import DEFAULT_LIMIT, BatchScope
 from zarr.arrays.face_exports import ExportMethods
 from zarr.arrays.handle import ArrayHandle
-from zarr.arrays.indexers import BlockIndex, OIndex, VIndex
-from zarr.arrays.info import ArrayInfo
-from zarr.arrays.iteration import iterate_rows
-from zarr.arrays.looks import array_page, chunks_at_hand_steps, stored_steps
-from zarr.arrays.many import outs_for, read_many_steps
 from zarr.arrays.older import OlderMembers
 from zarr.arrays.opening import open_array_steps
-from zarr.arrays.operations import (
-    append_steps,
-    nbytes_stored_steps,
-    nchunks_initialized_steps,
-    nshards_initialized_steps,
-    resize_steps,
-    update_attributes_steps,
-)
 from zarr.arrays.reading import getitem_steps
 from zarr.arrays.standard import StandardMethods
-from zarr.arrays.unsaved import save_steps
-from zarr.arrays.writing import setitem_steps
-from zarr.dtype.nullable import shown_fill
 from zarr.errors import OperationPutOffError
 from zarr.runners.choose import runner_for
-from zarr.runners.crossing import sync
 from zarr.storage.resolve import make_store_path
 
 if TYPE_CHECKING:
@@ -42,9 +25,26 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from zarr.arrays import attributes, indexers, iteration, looks, many, operations, unsaved, writing
+    from zarr.arrays.attributes import Attributes
+    from zarr.arrays.indexers import BlockIndex, OIndex, VIndex
+    from zarr.arrays.info import ArrayInfo
+    from zarr.dtype import nullable
+    from zarr.runners import crossing
     from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike
     from zarr.types import JSON, ShapeLike
+else:
+    indexers = LazyModule("zarr.arrays.indexers")
+    iteration = LazyModule("zarr.arrays.iteration")
+    looks = LazyModule("zarr.arrays.looks")
+    many = LazyModule("zarr.arrays.many")
+    operations = LazyModule("zarr.arrays.operations")
+    unsaved = LazyModule("zarr.arrays.unsaved")
+    writing = LazyModule("zarr.arrays.writing")
+    nullable = LazyModule("zarr.dtype.nullable")
+    attributes = LazyModule("zarr.arrays.attributes")
+    crossing = LazyModule("zarr.runners.crossing")
 
 T_ArrayMetadata = TypeVar("T_ArrayMetadata")
 
@@ -157,7 +157,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         >>> zarr.Array.open(store).shape
         (3,)
         """
-        store_path = sync(make_store_path(store))
+        store_path = crossing.sync(make_store_path(store))
         return cls.from_handle(runner_for(store_path.store).run(open_array_steps(store_path, None, config)))
 
     def save(self, *, overwrite: bool = False) -> None:
@@ -179,7 +179,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         >>> array = zarr.Array(shape=3, dtype="int8", store=zarr.storage.MemoryStore(), path="x")
         >>> array.save()
         """
-        runner_for(self.store).run(save_steps(self._handle, overwrite))
+        runner_for(self.store).run(unsaved.save_steps(self._handle, overwrite))
         self._run = self._handle.bound_run()
 
     # ------------------------------------------------------------------------------------------ brackets
@@ -213,7 +213,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         array([0, 5, 0], dtype=int8)
         """
         try:
-            self._run(setitem_steps(self._handle, selection, value))
+            self._run(writing.setitem_steps(self._handle, selection, value))
         except OperationPutOffError:
             pass  # it is done when what this finalizer has interrupted has ended
 
@@ -251,23 +251,23 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         array([ 8, 50,  9])
         """
         requests = [(self._handle, selection) for selection in selections]
-        result: list[Any] = self._handle.run(read_many_steps(requests, outs_for(out, len(requests))))
+        result: list[Any] = self._handle.run(many.read_many_steps(requests, many.outs_for(out, len(requests))))
         return result
 
     @property
     def oindex(self) -> OIndex:
         """Orthogonal indexing: each dimension by itself."""
-        return OIndex(self)
+        return indexers.OIndex(self)
 
     @property
     def vindex(self) -> VIndex:
         """Vectorized indexing: points, or a mask."""
-        return VIndex(self)
+        return indexers.VIndex(self)
 
     @property
     def blocks(self) -> BlockIndex:
         """Block indexing: whole chunks (shards, where there are some) by their place in the grid."""
-        return BlockIndex(self)
+        return indexers.BlockIndex(self)
 
     # ------------------------------------------------------------------------------------------ shape
 
@@ -303,7 +303,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         >>> array[:]
         array([1, 1, 1, 1, 1], dtype=int8)
         """
-        self._change(resize_steps(self._handle, (new_shape, *more) if more else new_shape))
+        self._change(operations.resize_steps(self._handle, (new_shape, *more) if more else new_shape))
 
     def append(self, data: npt.ArrayLike, axis: int = 0) -> tuple[int, ...]:
         """Add data at the end of a dimension.
@@ -331,14 +331,14 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         >>> array.append([3])
         (3,)
         """
-        return self._handle.run(append_steps(self._handle, data, axis))
+        return self._handle.run(operations.append_steps(self._handle, data, axis))
 
     # ------------------------------------------------------------------------------------------ attributes, state
 
     @property
     def attrs(self) -> Attributes:
         """The attributes, as a mapping; a change of it is written at once."""
-        return Attributes(self)
+        return attributes.Attributes(self)
 
     def update_attributes(self, new_attributes: dict[str, JSON]) -> Self:
         """Add or replace attributes in one write.
@@ -364,7 +364,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
     def _change_attributes(
         self, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
     ) -> None:
-        self._change(update_attributes_steps(self._handle, changes, removed, replace))
+        self._change(operations.update_attributes_steps(self._handle, changes, removed, replace))
 
     def with_config(self, config: ArrayConfigLike) -> Self:
         """The same array with another run-time configuration.
@@ -433,18 +433,18 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
     def fill_value(self) -> Any:
         """The value of elements that were never written."""
         metadata = self._handle.metadata
-        return shown_fill(metadata.dtype, metadata.fill_value)
+        return nullable.shown_fill(metadata.dtype, metadata.fill_value)
 
     # ------------------------------------------------------------------------------------------ what is stored
 
     @property
     def nchunks_initialized(self) -> int:
         """The number of chunks that are stored; a stored shard counts for all its chunks."""
-        return self._handle.run(nchunks_initialized_steps(self._handle))
+        return self._handle.run(operations.nchunks_initialized_steps(self._handle))
 
     @property
     def _nshards_initialized(self) -> int:
-        return self._handle.run(nshards_initialized_steps(self._handle))
+        return self._handle.run(operations.nshards_initialized_steps(self._handle))
 
     def nbytes_stored(self) -> int:
         """The number of bytes in the store, metadata included.
@@ -459,7 +459,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         >>> zarr.array([1, 2, 3]).nbytes_stored() > 24
         True
         """
-        return self._handle.run(nbytes_stored_steps(self._handle))
+        return self._handle.run(operations.nbytes_stored_steps(self._handle))
 
     def info_complete(self) -> ArrayInfo:
         """A summary with what is stored, for which the store is listed.
@@ -474,17 +474,17 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         >>> "Chunks Initialized : 1" in repr(zarr.array([1, 2, 3]).info_complete())
         True
         """
-        return self._info(self._handle.run(stored_steps(self._handle)))
+        return self._info(self._handle.run(looks.stored_steps(self._handle)))
 
     def _repr_html_(self) -> str:
         """What a notebook shows; which chunks are stored is told where the store is memory or a folder."""
-        return array_page(self._handle, self.info, self._handle.run(chunks_at_hand_steps(self._handle)))
+        return looks.array_page(self._handle, self.info, self._handle.run(looks.chunks_at_hand_steps(self._handle)))
 
     # ------------------------------------------------------------------------------------------ protocols
 
     def __iter__(self) -> Iterator[Any]:
         """Go over the first dimension; each row of chunks is read once."""
-        return iterate_rows(self)
+        return iteration.iterate_rows(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Array):

@@ -7,21 +7,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zarr_core
-from zarr.arrays.pipelines import pipeline_write_steps
+from zarr._lazy import LazyModule
 from zarr.arrays.reading import PLANNERS, wants_pipeline
-from zarr.arrays.repairing import store_repaired_steps
 from zarr.arrays.selection import Fields, as_items, field_dtype, is_mask_selection, plan_brackets, pop_fields
-from zarr.arrays.shard_writing import write_shards_steps
 from zarr.arrays.transfer import MIN_BULK_SLOTS, write_bulk_steps, write_slots_steps
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
-from zarr.dtype.objects import PythonObject
 from zarr.errors import ReadOnlyError
 from zarr.logs import CODEC_LOG, CODEC_SWITCH, DEBUG
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
+    from zarr.arrays import pipelines, repairing, shard_writing
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.layout import ArrayLayout
+    from zarr.dtype import objects
+else:
+    pipelines = LazyModule("zarr.arrays.pipelines")
+    repairing = LazyModule("zarr.arrays.repairing")
+    shard_writing = LazyModule("zarr.arrays.shard_writing")
+    objects = LazyModule("zarr.dtype.objects")
 
 Ndarray = np.ndarray[Any, Any]
 
@@ -100,7 +104,7 @@ def write_value_steps(
     if plan.nslots == 0:
         return
     if handle.state.metadata._stored_document is not None:
-        yield from store_repaired_steps(handle)
+        yield from repairing.store_repaired_steps(handle)
     names = [fields] if isinstance(fields, str) else fields
     dtype = field_dtype(layout.dtype, fields)
     if layout.nullable is not None and fields is None:
@@ -111,7 +115,7 @@ def write_value_steps(
             yield Gather((batch.flush_steps(),))
         yield from _foreign_steps(handle, layout, plan, value, names, prototype, points)
         return
-    if dtype.kind == "O" and not plan.shape and isinstance(layout.zdtype, PythonObject):
+    if dtype.kind == "O" and not plan.shape and isinstance(layout.zdtype, objects.PythonObject):
         value = one_object(value)
     prepared = prepare_value(value, dtype, plan.shape, points)
     if batch is not None:
@@ -137,7 +141,7 @@ def write_plan_steps(
     if CODEC_SWITCH.get(DEBUG) is not False and CODEC_LOG.isEnabledFor(DEBUG):
         bulk = None  # somebody listens: each chunk has its line
     if layout.shard is not None:
-        yield from write_shards_steps(layout, plan, value, fields, skip_filled, bulk)
+        yield from shard_writing.write_shards_steps(layout, plan, value, fields, skip_filled, bulk)
     elif bulk is not None and layout.program is not None and fields is None and count >= MIN_BULK_SLOTS:
         yield from write_bulk_steps(layout, plan, value, skip_filled)
     else:
@@ -236,4 +240,4 @@ def _foreign_steps(
     else:
         prepared = prepare_value(value, layout.dtype, plan.shape, points)
         buffer = prototype.nd_buffer.from_ndarray_like(np.ascontiguousarray(prepared).reshape(plan.shape))
-    yield from pipeline_write_steps(handle, layout, plan, buffer, prototype)
+    yield from pipelines.pipeline_write_steps(handle, layout, plan, buffer, prototype)

@@ -6,7 +6,10 @@ Read ``core.py`` first; ``cpu.py`` is what is used unless the configuration name
 
 from __future__ import annotations
 
-from zarr.buffer import cpu, gpu
+from typing import TYPE_CHECKING
+
+from zarr._lazy import lazy_names
+from zarr.buffer import cpu
 from zarr.buffer.core import (
     ArrayLike,
     Buffer,
@@ -17,6 +20,11 @@ from zarr.buffer.core import (
     default_buffer_prototype,
 )
 from zarr.buffer.cpu import numpy_buffer_prototype
+
+if TYPE_CHECKING:
+    from zarr.buffer import gpu
+
+__getattr__, __dir__ = lazy_names(__name__, {})
 
 __all__ = [
     "ArrayLike",

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, SupportsIn
 import numpy as np
 import numpy.typing as npt
 
+from zarr.defaults import settings
 from zarr.registry import get_buffer_class, get_ndbuffer_class
 from zarr.registry.changes import Changes
-from zarr.settings import config
 from zarr.types import BytesLike, ScalarType
 
 if TYPE_CHECKING:
@@ -416,7 +416,7 @@ def default_buffer_prototype() -> BufferPrototype:
     >>> default_buffer_prototype().buffer.__name__
     'Buffer'
     """
-    values = config.config
+    values = settings.values
     state = (values.get("buffer"), values.get("ndbuffer"), Changes.count)
     known = _Named.last
     if known[0] != state:  # asked for with every value that is read, while the answer hardly ever changes

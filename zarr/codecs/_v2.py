@@ -33,8 +33,8 @@ from zarr.codecs.streams import CoreStream, native_stage, numcodec_decode, numco
 from zarr.codecs.sync_api import ArrayBytesMethods
 from zarr.codecs.v2_sizes import filter_size, first_size
 from zarr.codecs.vlen_utf8 import pack_strings
+from zarr.defaults import pickle_allowed
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, PickleCodecDisabledError
-from zarr.settings import pickle_allowed
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec

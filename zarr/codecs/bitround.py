@@ -12,7 +12,7 @@ from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.bound import AnyArray, FunctionCodec, as_bytes, native_dtype
 from zarr.codecs.configuration import configuration_of, parse_field_int
 from zarr.codecs.sync_api import ArrayArrayMethods
-from zarr.dtype.small import is_small
+from zarr.dtype.bits import is_small
 
 if TYPE_CHECKING:
     from typing import Self

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 
+from zarr._lazy import instance_of
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.bound import (
     AnyArray,
@@ -22,8 +23,7 @@ from zarr.codecs.bound import (
 from zarr.codecs.configuration import configuration_of
 from zarr.codecs.deprecated_enums import DeprecatedStrEnumMeta, one_of
 from zarr.codecs.sync_api import ArrayBytesMethods
-from zarr.dtype.nullable import Nullable
-from zarr.dtype.small import drop_unused_bits, is_small, used_bits
+from zarr.dtype.bits import drop_unused_bits, is_small, used_bits
 from zarr.errors import ChunkEncodeError, warn_once
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
         ValueError
             When the elements have a byte order and the codec has none, or when they may be missing.
         """
-        if isinstance(array_spec.dtype, Nullable):
+        if instance_of(array_spec.dtype, "zarr.dtype.nullable", "Nullable"):
             raise ValueError(
                 f"codec 'bytes' cannot store elements that may be missing, of {array_spec.dtype}: the codec 'optional' "
                 "does, and holds this one for the values (data_codecs)"

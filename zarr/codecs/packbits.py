@@ -13,7 +13,7 @@ from zarr.codecs.bound import AnyArray, BoundBase, Bytes, NativeForm, as_bytes, 
 from zarr.codecs.configuration import configuration_of, parse_field_int
 from zarr.codecs.deprecated_enums import one_of
 from zarr.codecs.sync_api import ArrayBytesMethods
-from zarr.dtype.small import is_small, used_bits
+from zarr.dtype.bits import is_small, used_bits
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:

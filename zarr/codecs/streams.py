@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import bz2
-import lzma
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import zarr_core
+from zarr._lazy import LazyModule
 from zarr.codecs.bound import (
     START_NBYTES,
     SUSPECT_NBYTES,
@@ -24,8 +23,13 @@ from zarr.codecs.starts import check_encoded_start
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 
 if TYPE_CHECKING:
+    import bz2
+    import lzma
+
     from zarr.abc.numcodec import Numcodec
     from zarr.array_spec import ArraySpec
+else:
+    bz2, lzma = LazyModule("bz2"), LazyModule("lzma")
 
 BLOSC_COMPRESSORS = ("blosclz", "lz4", "lz4hc", "zlib", "zstd")
 CHECKSUM_NBYTES = 4

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, Ty
 
 import numpy as np
 
-from zarr.dtype.spec import ENDIANNESS_STR, JSON, DTypeJSON, DTypeSpec_V2, DTypeSpec_V3, EndiannessStr, ZarrFormat
+from zarr.dtype.spec import ENDIANNESS_STR, JSON, DTypeJSON, EndiannessStr, ZarrFormat
 from zarr.errors import ArrayTooLargeError, DataTypeValidationError, UnstableSpecificationWarning, warn_once
 
 if TYPE_CHECKING:
     from typing import Self, TypeGuard
+
+    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 # Numpy's stubs have no type that covers user-defined dtypes and text of any length.
 TBaseScalar: TypeAlias = np.generic | str | bytes

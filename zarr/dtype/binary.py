@@ -27,8 +27,6 @@ from zarr.dtype.scalars import bytes_from_json, bytes_to_json
 from zarr.dtype.spec import (
     JSON,
     DTypeJSON,
-    DTypeSpec_V2,
-    DTypeSpec_V3,
     ZarrFormat,
     check_dtype_spec_no_object_codec_v2,
     check_dtype_spec_v2,
@@ -37,6 +35,8 @@ from zarr.dtype.spec import (
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 _RAW_BITS = re.compile(r"r([0-9]+)")
 

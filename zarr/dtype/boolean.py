@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from zarr.dtype.base import HasItemSize, TBaseDType, ZDType, check_zarr_format, wrong_dtype, wrong_json, wrong_scalar
-from zarr.dtype.spec import (
-    JSON,
-    DTypeJSON,
-    DTypeSpec_V2,
-    DTypeSpec_V3,
-    ZarrFormat,
-    check_dtype_spec_no_object_codec_v2,
-    split_dtype_spec_v3,
-)
+from zarr.dtype.spec import JSON, DTypeJSON, ZarrFormat, check_dtype_spec_no_object_codec_v2, split_dtype_spec_v3
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,10 +14,12 @@ import numpy as np
 
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, wrong_dtype, wrong_json
 from zarr.dtype.registry import data_type_registry
-from zarr.dtype.spec import JSON, DTypeJSON, DTypeSpec_V2, DTypeSpec_V3, ZarrFormat, split_dtype_spec_v3
+from zarr.dtype.spec import JSON, DTypeJSON, ZarrFormat, split_dtype_spec_v3
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 NAMES: Final = ("zarrs.optional", "optional")
 Ndarray = np.ndarray[Any, Any]

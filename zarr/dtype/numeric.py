@@ -24,8 +24,6 @@ from zarr.dtype.base import (
 )
 from zarr.dtype.spec import (
     DTypeJSON,
-    DTypeSpec_V2,
-    DTypeSpec_V3,
     EndiannessStr,
     ZarrFormat,
     check_dtype_spec_no_object_codec_v2,
@@ -34,6 +32,8 @@ from zarr.dtype.spec import (
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 
 @dataclass(frozen=True, kw_only=True)

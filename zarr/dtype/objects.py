@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from zarr.dtype.base import TBaseDType, ZDType, check_zarr_format, wrong_dtype, wrong_json
-from zarr.dtype.spec import (
-    JSON,
-    OBJECT_CODEC_IDS,
-    DTypeJSON,
-    DTypeSpec_V2,
-    DTypeSpec_V3,
-    ZarrFormat,
-    check_dtype_spec_v2,
-)
+from zarr.dtype.spec import JSON, OBJECT_CODEC_IDS, DTypeJSON, ZarrFormat, check_dtype_spec_v2
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from zarr._lazy import LazyModule, instance_of
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, is_sequence
 from zarr.dtype.registry import data_type_registry
 from zarr.dtype.spec import DTypeJSON, ZarrFormat
-from zarr.dtype.structured import Structured, SubArray
-from zarr.dtype.text import VariableLengthUTF8
-from zarr.types import JSON
 
-ZDTypeLike: TypeAlias = npt.DTypeLike | ZDType[TBaseDType, TBaseScalar] | Mapping[str, JSON] | str
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from zarr.dtype import text
+    from zarr.dtype.json_forms import ZDTypeLike
+else:
+    text = LazyModule("zarr.dtype.text")
+
 # What means text of any length; numpy reads these as text of length 0.
 VLEN_UTF8_ALIAS: Final = ("str", str, "string")
 
@@ -87,15 +91,15 @@ def parse_dtype(dtype_spec: ZDTypeLike, *, zarr_format: ZarrFormat) -> ZDType[TB
     if isinstance(dtype_spec, Mapping):
         return get_data_type_from_json(cast("DTypeJSON", dtype_spec), zarr_format=zarr_format)
     if isinstance(dtype_spec, (str, type)) and dtype_spec in VLEN_UTF8_ALIAS:
-        return VariableLengthUTF8()
-    if isinstance(dtype_spec, str) and zarr_format == 3:
+        return text.VariableLengthUTF8()
+    if isinstance(dtype_spec, str) and zarr_format == 3 and not data_type_registry.is_plain_number(dtype_spec):
         try:
             return get_data_type_from_json(dtype_spec, zarr_format=3)
         except ValueError:
             pass  # not a name of format 3, so perhaps one of numpy's
     native = np.dtype(_with_tuples(dtype_spec))
     if native.kind == "U" and native.itemsize == 0:
-        return VariableLengthUTF8()
+        return text.VariableLengthUTF8()
     parsed = data_type_registry.match_dtype(native)
     if zarr_format == 3:
         _refuse_subarrays(parsed)
@@ -118,9 +122,9 @@ def _with_tuples(dtype: Any) -> Any:
 
 
 def _refuse_subarrays(dtype: ZDType[Any, Any]) -> None:
-    if isinstance(dtype, Structured):
-        for name, inner in dtype.fields:
-            if isinstance(inner, SubArray):
+    if instance_of(dtype, "zarr.dtype.structured", "Structured"):
+        for name, inner in cast("Any", dtype).fields:
+            if instance_of(inner, "zarr.dtype.structured", "SubArray"):
                 raise ValueError(
                     f"Cannot convert the structured data type {dtype.to_native_dtype()}: field {name!r} is a subarray "
                     f"with shape {inner.shape}, which zarr_format=3 cannot store. Use zarr_format=2, or one field per "

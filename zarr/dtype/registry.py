@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from dataclasses import InitVar, dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -12,12 +12,51 @@ from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, canonical
 from zarr.dtype.spec import DTypeJSON, ZarrFormat, split_dtype_spec_v3
 from zarr.errors import DataTypeValidationError
 from zarr.registry.changes import Changes
-from zarr.registry.table import entry_points_by_group, entry_points_for, failure_of, load_entry_point
+from zarr.registry.table import entry_points_by_group, entry_points_for, failure_of, import_path, load_entry_point
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 _MOST_KNOWN = 512
+# The order matters where several classes fit: the first one that does is taken.
+_BUILT_IN: Final = (
+    ("zarr.dtype.boolean", "Bool"),
+    ("zarr.dtype.integers", "Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64"),
+    ("zarr.dtype.floats", "Float16 Float32 Float64 Complex64 Complex128"),
+    ("zarr.dtype.text", "FixedLengthUTF32 VariableLengthUTF8"),
+    ("zarr.dtype.binary", "RawBytes NullTerminatedBytes VariableLengthBytes"),
+    ("zarr.dtype.structured", "Struct"),
+    ("zarr.dtype.times", "DateTime64 TimeDelta64"),
+)
+# No names of their own: whole families of JSON forms. They are not among the named types that others walk through.
+_FAMILIES: Final = (
+    ("zarr.dtype.binary", "RawBits"),
+    ("zarr.dtype.objects", "PythonObject"),
+    ("zarr.dtype.small", "SmallInt SmallFloat SmallComplex"),
+    ("zarr.dtype.nullable", "Nullable"),
+)
+# Numbers, by numpy's letter and width: as long as nobody has registered anything, these are the classes to be taken.
+_NUMBERS: Final[dict[str, str]] = {
+    "b1": "boolean.Bool", "f2": "floats.Float16", "f4": "floats.Float32", "f8": "floats.Float64",
+    "c8": "floats.Complex64", "c16": "floats.Complex128",
+    **{f"i{n}": f"integers.Int{8 * n}" for n in (1, 2, 4, 8)},
+    **{f"u{n}": f"integers.UInt{8 * n}" for n in (1, 2, 4, 8)},
+}  # fmt: skip
+_NUMBERS_BY_NAME: Final = {path.partition(".")[2].lower(): path for path in _NUMBERS.values()}
+
+
+def _classes(table: Iterable[tuple[str, str]]) -> list[type[ZDType[Any, Any]]]:
+    return [import_path(f"{module}.{name}") for module, names in table for name in names.split()]
+
+
+def _code_of(data: DTypeJSON, zarr_format: ZarrFormat) -> str | None:
+    """Where the class of a number is, by its JSON form; None for what is no number."""
+    if zarr_format == 3:
+        return _NUMBERS_BY_NAME.get(data) if type(data) is str else None
+    name = data.get("name") if type(data) is dict and data.get("object_codec_id") is None else None
+    if type(name) is not str or name[:1] not in (("|",) if name[2:] == "1" else ("<", ">")):
+        return None
+    return _NUMBERS.get(name[1:])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +80,41 @@ class DataTypeRegistry:
     'Int8'
     """
 
-    contents: dict[str, type[ZDType[TBaseDType, TBaseScalar]]] = field(default_factory=dict, init=False)
+    contents: dict[str, type[ZDType[TBaseDType, TBaseScalar]]] = field(init=False)
     families: list[type[ZDType[Any, Any]]] = field(default_factory=list, init=False, repr=False, compare=False)
     _lazy_load_list: list[EntryPoint] = field(default_factory=list, init=False, repr=False)
     _known: dict[tuple[Any, ...], ZDType[Any, Any] | None] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     _state: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _built_in: InitVar[bool] = False
+
+    def __post_init__(self, _built_in: bool) -> None:
+        if not _built_in:
+            object.__setattr__(self, "contents", {})
+
+    def __getattr__(self, name: str) -> Any:
+        # All that is built in is loaded when somebody asks for the contents: most arrays are of numbers.
+        if name != "contents":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        found = vars(self).setdefault(name, {cls._zarr_v3_name: cls for cls in _classes(_BUILT_IN)})
+        families = _classes(_FAMILIES)
+        self.families[:] = [*families, *(cls for cls in self.families if cls not in families)]
+        return found
+
+    def is_plain_number(self, name: str) -> bool:
+        """Whether a string is numpy's for a number, and nobody has registered anything that it could mean instead.
+
+        Examples
+        --------
+        >>> DataTypeRegistry().is_plain_number("float32")
+        False
+        """
+        return name[name[:1] in ("<", ">", "=", "|") :] in _NUMBERS and "contents" not in vars(self)
+
+    def _number(self, path: str | None) -> type[ZDType[Any, Any]] | None:
+        """The class of a number while nothing else is loaded, nor registered."""
+        return None if path is None or "contents" in vars(self) else import_path(f"zarr.dtype.{path}")
 
     def _lazy_load(self) -> None:
         offered = entry_points_by_group()  # the same object until someone looks again what is installed
@@ -127,6 +194,9 @@ class DataTypeRegistry:
         return found
 
     def _try_dtype(self, dtype: np.dtype[Any]) -> ZDType[TBaseDType, TBaseScalar] | None:
+        number = self._number(_NUMBERS.get(dtype.str[1:])) if dtype.kind in "biufc" else None
+        if number is not None and number.dtype_cls is type(dtype):
+            return number.from_native_dtype(dtype)
         for cls in [*self.contents.values(), *self.families]:
             if getattr(cls, "dtype_cls", type(dtype)) is not type(dtype):
                 continue
@@ -168,6 +238,9 @@ class DataTypeRegistry:
         return found
 
     def _try_known(self, data: DTypeJSON, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar] | None:
+        number = self._number(_code_of(data, zarr_format))
+        if number is not None:
+            return number.from_json(data, zarr_format=zarr_format)
         # The same few names are asked for again and again; data types are frozen, so one of each will do.
         if type(data) is not str:
             return self._try_json(data, zarr_format)
@@ -203,4 +276,4 @@ class DataTypeRegistry:
         return within(data, zarr_format, self.match_json)  # type: ignore[no-any-return]
 
 
-data_type_registry = DataTypeRegistry()
+data_type_registry = DataTypeRegistry(_built_in=True)

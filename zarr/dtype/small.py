@@ -27,17 +27,16 @@ from zarr.dtype.base import (
     wrong_json,
     wrong_scalar,
 )
+from zarr.dtype.bits import USED_BITS, is_small
 from zarr.dtype.scalars import float_from_json, float_to_json, not_a_float
-from zarr.dtype.spec import JSON, DTypeJSON, DTypeSpec_V2, DTypeSpec_V3, ZarrFormat, split_dtype_spec_v3
+from zarr.dtype.spec import JSON, DTypeJSON, ZarrFormat, split_dtype_spec_v3
 from zarr.errors import DataTypeValidationError
 
 if TYPE_CHECKING:
     from typing import Self
 
-# How many bits of each byte count. Types that are not here use all.
-_BITS: Final[dict[str, int]] = {
-    "int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6,
-}  # fmt: skip
+    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
+
 _INTEGERS: Final = ("int2", "int4", "uint2", "uint4")
 _FLOATS: Final = (
     "bfloat16", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3", "float8_e4m3fn",
@@ -80,49 +79,6 @@ def _native(name: str, mark: Any = "=") -> Any:
         return np.dtype(_scalar_type(_PAIRS[name][0])).newbyteorder(mark)
     part = _native(name.removeprefix("complex_"))
     return np.dtype([("real", part), ("imag", part)])
-
-
-def is_small(dtype: np.dtype[Any]) -> bool:
-    """Return whether a dtype is one of those of ``ml_dtypes``.
-
-    Examples
-    --------
-    >>> is_small(np.dtype("V2"))
-    False
-    """
-    return dtype.type.__module__ == "ml_dtypes"
-
-
-def used_bits(dtype: np.dtype[Any]) -> int:
-    """Return how many low bits of each byte of an element count; 8 unless elements are narrower than a byte.
-
-    Examples
-    --------
-    >>> used_bits(np.dtype("u1"))
-    8
-    """
-    if dtype.fields is not None and dtype.names == ("real", "imag"):
-        dtype = dtype.fields["real"][0]
-    return _BITS.get(dtype.name, 8) if is_small(dtype) else 8
-
-
-def drop_unused_bits(raw: np.ndarray[Any, np.dtype[np.uint8]], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return the bytes of elements with the bits that do not count cleared, as ``ml_dtypes`` itself leaves them.
-
-    Parameters
-    ----------
-    raw
-        One-dimensional ``uint8`` array.
-    dtype
-        What the elements are.
-
-    Examples
-    --------
-    >>> drop_unused_bits(np.array([255], dtype="u1"), np.dtype("u1"))
-    array([255], dtype=uint8)
-    """
-    bits = used_bits(dtype)
-    return raw if bits == 8 else raw & np.uint8(2**bits - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +185,7 @@ class SmallInt(_Named):
             number = int(data)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             raise wrong_scalar(self, data) from None
-        bits = _BITS[self.name]
+        bits = USED_BITS[self.name]
         low, high = (0, 2**bits - 1) if self.name[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
         if not low <= number <= high:
             raise OverflowError(f"{number} is out of the range of {self.name}, {low} to {high}")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 
-from zarr.types import JSON, DTypeConfig_V2, DTypeJSON, EndiannessStr, NamedConfig, NamedRequiredConfig, ZarrFormat
+from zarr.types import JSON, DTypeJSON, EndiannessStr, ZarrFormat
+
+if TYPE_CHECKING:
+    from zarr.dtype.json_forms import DTypeName_V2, DTypeSpec_V2, DTypeSpec_V3
+    from zarr.types import DTypeConfig_V2
 
 __all__ = [
     "ENDIANNESS_STR",
     "OBJECT_CODEC_IDS",
-    "DTypeConfig_V2",
     "DTypeJSON",
-    "DTypeSpec_V2",
-    "DTypeSpec_V3",
     "EndiannessStr",
     "JSON",
     "ObjectCodecID",
@@ -40,29 +41,6 @@ OBJECT_CODEC_IDS: Final = (
     "base64",
 )
 ObjectCodecID: TypeAlias = str
-
-StructuredName_V2: TypeAlias = Sequence[Any]
-DTypeName_V2: TypeAlias = "str | Sequence[Any]"
-DTypeSpec_V2: TypeAlias = DTypeConfig_V2[Any, Any]
-DTypeSpec_V3: TypeAlias = str | NamedConfig[str, Mapping[str, object]]
-
-# Names of the JSON forms of single data types, for annotations in other libraries.
-DateTime64JSON_V2: TypeAlias = DTypeConfig_V2[str, None]
-DateTime64JSON_V3: TypeAlias = NamedRequiredConfig[Literal["numpy.datetime64"], Mapping[str, object]]
-TimeDelta64JSON_V2: TypeAlias = DTypeConfig_V2[str, None]
-TimeDelta64JSON_V3: TypeAlias = NamedRequiredConfig[Literal["numpy.timedelta64"], Mapping[str, object]]
-FixedLengthUTF32JSON_V2: TypeAlias = DTypeConfig_V2[str, None]
-FixedLengthUTF32JSON_V3: TypeAlias = NamedConfig[Literal["fixed_length_utf32"], Mapping[str, object]]
-NullterminatedBytesJSON_V2: TypeAlias = DTypeConfig_V2[str, None]
-NullTerminatedBytesJSON_V3: TypeAlias = NamedConfig[Literal["null_terminated_bytes"], Mapping[str, object]]
-RawBytesJSON_V2: TypeAlias = DTypeConfig_V2[str, None]
-RawBytesJSON_V3: TypeAlias = NamedConfig[Literal["raw_bytes"], Mapping[str, object]]
-StructuredJSON_V2: TypeAlias = DTypeConfig_V2[StructuredName_V2, None]
-StructuredJSON_V3: TypeAlias = NamedConfig[Literal["structured"], Mapping[str, object]]
-StructJSON_V3: TypeAlias = NamedConfig[Literal["struct"], Mapping[str, object]]
-VariableLengthBytesJSON_V2: TypeAlias = DTypeConfig_V2[Literal["|O"], Literal["vlen-bytes"]]
-VariableLengthUTF8JSON_V2: TypeAlias = DTypeConfig_V2[Literal["|O"], Literal["vlen-utf8"]]
-
 
 def check_dtype_name_v2(data: object) -> TypeGuard[DTypeName_V2]:
     """Return whether something looks like the ``dtype`` of format 2: a string, or a list of fields.

@@ -23,19 +23,13 @@ from zarr.dtype.base import (
 )
 from zarr.dtype.registry import data_type_registry
 from zarr.dtype.scalars import bytes_from_json, bytes_to_json
-from zarr.dtype.spec import (
-    JSON,
-    DTypeJSON,
-    DTypeSpec_V2,
-    DTypeSpec_V3,
-    ZarrFormat,
-    check_dtype_spec_no_object_codec_v2,
-    split_dtype_spec_v3,
-)
+from zarr.dtype.spec import JSON, DTypeJSON, ZarrFormat, check_dtype_spec_no_object_codec_v2, split_dtype_spec_v3
 from zarr.errors import DataTypeValidationError, ZarrUserWarning, warn_once
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
     Field: TypeAlias = tuple[str, ZDType[TBaseDType, TBaseScalar]]
     Fields: TypeAlias = tuple[Field, ...]

@@ -26,8 +26,6 @@ from zarr.dtype.base import (
 from zarr.dtype.spec import (
     JSON,
     DTypeJSON,
-    DTypeSpec_V2,
-    DTypeSpec_V3,
     ZarrFormat,
     check_dtype_spec_no_object_codec_v2,
     check_dtype_spec_v2,
@@ -36,6 +34,8 @@ from zarr.dtype.spec import (
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 _V2_NAME = re.compile(r"([<>])U([0-9]+)")
 _BYTES_PER_CHARACTER = 4

@@ -28,8 +28,6 @@ from zarr.dtype.base import (
 from zarr.dtype.spec import (
     JSON,
     DTypeJSON,
-    DTypeSpec_V2,
-    DTypeSpec_V3,
     EndiannessStr,
     ZarrFormat,
     check_dtype_spec_no_object_codec_v2,
@@ -38,6 +36,8 @@ from zarr.dtype.spec import (
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 DateTimeUnit: TypeAlias = Literal[
     "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs", "as", "generic"

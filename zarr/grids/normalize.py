@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from zarr.defaults import settings
 from zarr.errors import ZarrUserWarning
 from zarr.grids.base import ChunkGridMetadata
 from zarr.grids.dimensions import DimensionGrid, FixedDimension, VaryingDimension
 from zarr.grids.grid import ChunkGrid
 from zarr.grids.guess import SHARDED_INNER_CHUNK_MAX_BYTES, guess_chunks, guess_shard_shape
-from zarr.settings import config
 
 
 class ChunkLayout(NamedTuple):
@@ -259,6 +259,6 @@ def resolve_outer_and_inner_chunks(
             stacklevel=2,
         )
         if target_shard_size_bytes is None:
-            target_shard_size_bytes = config.get("array.target_shard_size_bytes")
+            target_shard_size_bytes = settings.get("array.target_shard_size_bytes")
         shard_shape = guess_shard_shape(array_shape, inner, item_size, target_shard_size_bytes)
     return ChunkLayout(normalize_chunks_nd(shard_shape, array_shape, inner), ChunkLayout(chunks))

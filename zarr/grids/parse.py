@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+from zarr._lazy import LazyModule
 from zarr.grids.base import ChunkGridMetadata
 from zarr.grids.dimensions import FixedDimension, VaryingDimension
 from zarr.grids.grid import ChunkGrid
-from zarr.grids.rectilinear import RectilinearChunkGridMetadata, check_rectilinear_enabled
 from zarr.grids.regular import RegularChunkGridMetadata
 from zarr.registry import failure_of, get_chunk_grid_class
 from zarr.types import parse_named_configuration
 
-_BUILTIN: dict[str, type[ChunkGridMetadata]] = {
-    "regular": RegularChunkGridMetadata,
-    "rectilinear": RectilinearChunkGridMetadata,
-}
+if TYPE_CHECKING:
+    from zarr.grids import rectilinear
+else:
+    rectilinear = LazyModule("zarr.grids.rectilinear")
+
+
+_BUILTIN = ("rectilinear", "regular")
 
 
 def parse_chunk_grid(data: object) -> ChunkGridMetadata:
@@ -48,9 +51,13 @@ def parse_chunk_grid(data: object) -> ChunkGridMetadata:
     if name == "rectangular" and isinstance(configuration, dict) and "chunk_shape" in configuration:
         # The name and the member of the proposal (ZEP 3) that became `rectilinear`; read, never written.
         renamed = {"kind": "inline", "chunk_shapes": configuration["chunk_shape"]}
-        return RectilinearChunkGridMetadata.from_dict({"name": "rectilinear", "configuration": renamed})
-    cls = _BUILTIN.get(name)
-    return cls.from_dict(data) if cls is not None else _look_up(name).from_dict(data)
+        return rectilinear.RectilinearChunkGridMetadata.from_dict({"name": "rectilinear", "configuration": renamed})
+    if name == "regular":
+        return RegularChunkGridMetadata.from_dict(cast("dict[str, Any]", data))
+    if name == "rectilinear":
+        return rectilinear.RectilinearChunkGridMetadata.from_dict(cast("dict[str, Any]", data))
+    grid: ChunkGridMetadata = _look_up(name).from_dict(data)
+    return grid
 
 
 def _look_up(name: str) -> Any:
@@ -58,7 +65,7 @@ def _look_up(name: str) -> Any:
         return get_chunk_grid_class(name)
     except KeyError as error:
         raise ValueError(
-            f"Unknown chunk grid name: {name!r}. Known are {sorted(_BUILTIN)} and the grids registered under "
+            f"Unknown chunk grid name: {name!r}. Known are {list(_BUILTIN)} and the grids registered under "
             f"'zarr.chunk_grid'.{failure_of(name)}"
         ) from error
 
@@ -87,7 +94,7 @@ def create_chunk_grid_metadata(chunks: ChunkGrid) -> ChunkGridMetadata:
     """
     if chunks.is_regular:
         return RegularChunkGridMetadata(chunk_shape=chunks.chunk_shape)
-    check_rectilinear_enabled()
+    rectilinear.check_rectilinear_enabled()
     shapes: list[int | tuple[int, ...]] = []
     for dim in chunks.dimensions:
         if isinstance(dim, FixedDimension):
@@ -96,4 +103,4 @@ def create_chunk_grid_metadata(chunks: ChunkGrid) -> ChunkGridMetadata:
             shapes.append(dim.edges)
         else:
             shapes.append(tuple([dim.chunk_size(i) for i in range(dim.ngridcells)]))
-    return RectilinearChunkGridMetadata(chunk_shapes=tuple(shapes))
+    return rectilinear.RectilinearChunkGridMetadata(chunk_shapes=tuple(shapes))

@@ -9,11 +9,11 @@ from typing import Any, Literal, Self, TypeAlias
 
 from typing_extensions import TypedDict
 
+from zarr.defaults import settings
 from zarr.grids.base import ChunkGridMetadata
 from zarr.grids.dimensions import DimensionGrid
 from zarr.grids.grid import make_dimension
 from zarr.grids.shapes import MAX_LENGTH, parse_chunk_edge, parse_member
-from zarr.settings import config
 from zarr.types import NamedRequiredConfig, parse_named_configuration
 
 # A run-length pair of a few bytes can ask for any number of chunks; beyond this the list is refused, not built.
@@ -39,7 +39,7 @@ class RectilinearChunksDisabledError(ValueError):
 
 def check_rectilinear_enabled() -> None:
     """Raise `RectilinearChunksDisabledError` if ``array.rectilinear_chunks`` is off."""
-    if not config.get("array.rectilinear_chunks", True):
+    if not settings.get("array.rectilinear_chunks", True):
         raise RectilinearChunksDisabledError(
             "Rectilinear chunk grids are switched off, as where they are experimental and disabled by default. Switch "
             "them on with zarr.config.set({'array.rectilinear_chunks': True}) or the environment variable "

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr.metadata.group import GroupMetadata
-from zarr.metadata.v2 import ArrayV2Metadata
-from zarr.metadata.v3 import ArrayV3Metadata
+from zarr._lazy import LazyModule, instance_of
 from zarr.steps.consolidated import version
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
+    from zarr.metadata import group
     from zarr.metadata.consolidated import ConsolidatedMetadata
+    from zarr.metadata.group import GroupMetadata
+    from zarr.metadata.v2 import ArrayV2Metadata
+    from zarr.metadata.v3 import ArrayV3Metadata
+else:
+    group = LazyModule("zarr.metadata.group")
 
-NodeMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata | GroupMetadata
+NodeMetadata: TypeAlias = "ArrayV2Metadata | ArrayV3Metadata | GroupMetadata"
 Nodes: TypeAlias = Mapping[str, NodeMetadata]
 
 
@@ -112,9 +116,9 @@ class NodeRecord:
     @property
     def is_group(self) -> bool:
         """Whether the node is a group."""
-        return isinstance(self.metadata, GroupMetadata)
+        return instance_of(self.metadata, "zarr.metadata.group", "GroupMetadata")
 
     def handle(self) -> GroupHandle:
         """The handle of a node that is a group."""
-        assert isinstance(self.metadata, GroupMetadata)
+        assert isinstance(self.metadata, group.GroupMetadata)
         return GroupHandle(self.metadata, self.store_path, self.origin, self.config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,8 +11,7 @@ from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Co
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.cpu import buffer_prototype
 from zarr.codecs.settling import settle
-from zarr.codecs.sharding import ShardingCodec
-from zarr.dtype import ZDType
+from zarr.dtype.base import ZDType
 from zarr.errors import MetadataValidationError, ZarrUserWarning
 from zarr.registry import get_codec_class
 from zarr.types import parse_named_configuration
@@ -91,7 +91,8 @@ def validate_array_bytes_codec(codecs: tuple[Codec, ...]) -> ArrayBytesCodec:
 
 def warn_whole_shards(codecs: tuple[Codec, ...]) -> None:
     """Tell that the shards of an array can only be read and written as a whole, where that is so."""
-    if len(codecs) > 1 and any(isinstance(codec, ShardingCodec) for codec in codecs):
+    sharding = sys.modules.get("zarr.codecs.sharding")  # unloaded, there is no codec of it
+    if len(codecs) > 1 and sharding is not None and any(isinstance(each, sharding.ShardingCodec) for each in codecs):
         warnings.warn(
             "Another codec beside the `sharding_indexed` codec disables partial reads and writes, which may lead to "
             "inefficient performance. Give filters and compressors to the codec of the shards instead: "

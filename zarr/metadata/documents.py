@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from zarr.defaults import settings
 from zarr.errors import MetadataValidationError
-from zarr.settings import config
 
 # Larger documents are not metadata; reading one would only take the memory of the process.
 MAX_DOCUMENT_BYTES = 2**30
@@ -133,7 +133,7 @@ def dump_document(document: Mapping[str, Any], *, indent: int | str | None = "co
     b'{"zarr_format": 2}'
     """
     if indent == "config":
-        indent = config.get("json_indent", 2)
+        indent = settings.get("json_indent", 2)
     try:
         if type(indent) is not int or indent < 0:
             return json.dumps(document, indent=indent).encode("ascii")

@@ -7,11 +7,18 @@ and data, one of the large forms has offsets of 64 bits.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec, Codec
-from zarr.codecs.arrow_vlen import ArrowVLenCodec
 from zarr.registry import get_codec_class
+
+if TYPE_CHECKING:
+    from zarr.codecs import arrow_vlen
+    from zarr.codecs.arrow_vlen import ArrowVLenCodec
+else:
+    arrow_vlen = LazyModule("zarr.codecs.arrow_vlen")
+
 
 LARGE_NAMES: Final = frozenset(("large_string", "large_binary", "LargeString", "LargeBinary"))
 NAMES: Final = LARGE_NAMES | {"string", "binary"}
@@ -69,7 +76,7 @@ def codec_kind(codec: Any) -> type:
 
 
 def _implied(name: str) -> ArrowVLenCodec:
-    return ArrowVLenCodec(offset="int64" if name in LARGE_NAMES else "int32")
+    return arrow_vlen.ArrowVLenCodec(offset="int64" if name in LARGE_NAMES else "int32")
 
 
 def add_string_codec(codecs: tuple[Codec, ...], document: Mapping[str, Any]) -> tuple[Codec, ...]:

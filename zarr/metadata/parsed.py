@@ -9,14 +9,14 @@ and everything is forgotten when a registry or the configuration of codecs chang
 from __future__ import annotations
 
 import marshal
+import sys
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Final, TypeAlias
 
-from zarr.codecs.sharding import ShardingCodec
-from zarr.grids import RegularChunkGridMetadata
+from zarr.defaults import settings
+from zarr.grids.regular import RegularChunkGridMetadata
 from zarr.registry.changes import Changes
-from zarr.settings import config
 
 MAX_DOCUMENT_BYTES: Final = 4096
 """Larger documents are not remembered."""
@@ -48,7 +48,7 @@ def known_documents() -> Documents:
     >>> known_documents() is known_documents()
     True
     """
-    codecs = config.config.get("codecs")
+    codecs = settings.values.get("codecs")
     if _Known.changes != Changes.count or codecs != _Known.codecs:
         # A new table: who is still parsing by the old state of things adds to the old one, where nobody looks.
         _Known.documents = {}
@@ -120,6 +120,7 @@ def _sharable(members: Mapping[str, Any]) -> bool:
     codecs = members["codecs"]
     if any(type(codec).__module__.startswith("zarr.codecs.numcodecs") for codec in codecs):
         return False
-    if len(codecs) > 1 and any(isinstance(codec, ShardingCodec) for codec in codecs):
+    sharding = sys.modules.get("zarr.codecs.sharding")  # unloaded, there is no codec of it
+    if len(codecs) > 1 and sharding is not None and any(isinstance(each, sharding.ShardingCodec) for each in codecs):
         return False
     return dtype.to_native_dtype().kind in _QUIET_KINDS

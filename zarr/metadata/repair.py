@@ -12,12 +12,18 @@ import warnings
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from zarr._lazy import LazyModule
+from zarr.defaults import settings
 from zarr.errors import ZarrUserWarning
-from zarr.grids.rectilinear import RectilinearChunkGridMetadata
 from zarr.grids.shapes import are_lengths, parse_chunk_edge
-from zarr.settings import config
+
+if TYPE_CHECKING:
+    from zarr.grids import rectilinear
+else:
+    rectilinear = LazyModule("zarr.grids.rectilinear")
+
 
 RECREATE_HINT: Final = (
     "Nothing is stored along such an axis, so nothing is lost where the array is made anew with the chunks that it "
@@ -102,9 +108,7 @@ def _is_number(entry: object, least: int) -> bool:
     return isinstance(entry, int | float) and entry == int(entry) and int(entry) >= least
 
 
-def _repair_lengths(
-    stored: Any, shape: Sequence[int], inner: Sequence[int] | None = None
-) -> tuple[Any, list[Reading]]:
+def _repair_lengths(stored: Any, shape: Sequence[int], inner: Sequence[int] | None = None) -> tuple[Any, list[Reading]]:
     """One chunk length for each axis: 1 for true; for 0 the length of an inner chunk, or 1."""
     if not isinstance(stored, list | tuple) or len(stored) != len(shape) or are_lengths(stored, 1):
         return stored, []
@@ -201,7 +205,7 @@ def _plain_edges(edges: Any) -> Any:
 
 def _permission() -> str:
     """What the user must do before a rectilinear grid can be stored, if anything."""
-    if config.get("array.rectilinear_chunks", True):
+    if settings.get("array.rectilinear_chunks", True):
         return ""
     return (
         "Re-saving the metadata stores that rectilinear chunk grid, so each step that follows requires "
@@ -229,4 +233,4 @@ def _repair_listed(grid: Any, stored: Any, shape: Sequence[int]) -> tuple[Any, l
         f"The stored chunk grid is invalid: it is named regular, but lists chunk lengths in dimensions {listed}. "
         f"It is read as that rectilinear chunk grid. {_permission()}{RESAVE_HINT}"
     )
-    return RectilinearChunkGridMetadata(chunk_shapes=shapes), [Reading(moves=True, message=message)]
+    return rectilinear.RectilinearChunkGridMetadata(chunk_shapes=shapes), [Reading(moves=True, message=message)]

@@ -13,9 +13,10 @@ from zarr.abc.numcodec import Numcodec, _is_numcodec
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.chunk_keys import V2ChunkKeyEncoding, parse_separator
-from zarr.dtype import ZDType, get_data_type_from_json
+from zarr.dtype.base import ZDType
+from zarr.dtype.parse import get_data_type_from_json
 from zarr.errors import ZarrUserWarning, warn_once
-from zarr.grids import ChunkGrid
+from zarr.grids.grid import ChunkGrid
 from zarr.grids.shapes import parse_shape
 from zarr.metadata.documents import dump_document
 from zarr.metadata.members import parse_attributes

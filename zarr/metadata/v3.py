@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeGuard, cast
 
+from zarr._lazy import LazyModule, instance_of, lazy_names
 from zarr.abc.codec import Codec
 from zarr.abc.metadata import Metadata
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.chunk_keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
-from zarr.codecs.sharding import ShardingCodec
-from zarr.dtype import ZDType, get_data_type_from_json
+from zarr.defaults import settings
+from zarr.dtype.base import ZDType
+from zarr.dtype.parse import get_data_type_from_json
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
-from zarr.grids import (
-    ChunkGridMetadata,
-    RectilinearChunkGridMetadata,
-    RectilinearChunksDisabledError,
-    RegularChunkGridMetadata,
-    create_chunk_grid_metadata,
-    parse_chunk_grid,
-)
-from zarr.grids.rectilinear import check_rectilinear_enabled
+from zarr.grids.base import ChunkGridMetadata
+from zarr.grids.parse import create_chunk_grid_metadata, parse_chunk_grid
+from zarr.grids.regular import RegularChunkGridMetadata
 from zarr.grids.shapes import parse_shape
 from zarr.metadata.codecs import parse_codecs, settle_codecs, validate_array_bytes_codec, warn_whole_shards
 from zarr.metadata.documents import dump_document, dump_framed
@@ -37,8 +33,18 @@ from zarr.metadata.members import (
 from zarr.metadata.parsed import find_members, known_documents, remember, structure_key
 from zarr.metadata.places import document_place, locate, require
 from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
-from zarr.settings import config
-from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, NamedConfig, parse_shapelike
+from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, parse_shapelike
+
+if TYPE_CHECKING:
+    from zarr.codecs.sharding import ShardingCodec
+    from zarr.grids import rectilinear
+    from zarr.grids.rectilinear import RectilinearChunkGridMetadata, RectilinearChunksDisabledError
+    from zarr.types import NamedConfig
+else:
+    rectilinear = LazyModule("zarr.grids.rectilinear")
+
+_HOME: Final = "zarr.grids.rectilinear"
+__getattr__, __dir__ = lazy_names(__name__, {_HOME: "RectilinearChunkGridMetadata RectilinearChunksDisabledError"})
 
 __all__ = [
     "ARRAY_METADATA_KEYS",
@@ -62,22 +68,15 @@ __all__ = [
     "validate_array_bytes_codec",
 ]
 
+_KEYS = ("shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes")
 ARRAY_METADATA_KEYS: Final = frozenset(
-    (
-        "zarr_format",
-        "node_type",
-        "shape",
-        "data_type",
-        "chunk_grid",
-        "chunk_key_encoding",
-        "fill_value",
-        "codecs",
-        "attributes",
-        "dimension_names",
-        "storage_transformers",
-    )
+    ("zarr_format", "node_type", *_KEYS, "dimension_names", "storage_transformers")
 )
 _MEMBERS: Final = (*sorted(ARRAY_METADATA_KEYS - {"zarr_format", "node_type"}), "extra_fields")
+
+
+def _is_rectilinear(grid: object) -> TypeGuard[RectilinearChunkGridMetadata]:
+    return instance_of(grid, _HOME, "RectilinearChunkGridMetadata")
 
 
 def parse_zarr_format(data: object) -> Literal[3]:
@@ -367,9 +366,9 @@ class ArrayV3Metadata(Metadata):
         RectilinearChunksDisabledError
             If the chunks are rectilinear and the configuration forbids them.
         """
-        if isinstance(self.chunk_grid, RectilinearChunkGridMetadata):
-            check_rectilinear_enabled()
-        indent = config.get("json_indent", 2)
+        if type(self.chunk_grid) is not RegularChunkGridMetadata and _is_rectilinear(self.chunk_grid):
+            rectilinear.check_rectilinear_enabled()
+        indent = settings.get("json_indent", 2)
         if self.extra_fields:
             return {ZARR_JSON: prototype.buffer.from_bytes(dump_document(self.to_dict(), indent=indent))}
         frames = self.__dict__.setdefault("_frames", {})
@@ -399,7 +398,8 @@ class ArrayV3Metadata(Metadata):
     def sharding_codec(self) -> ShardingCodec | None:
         """The codec of a sharded array; None for any other, and where other codecs stand beside it."""
         first = self.codecs[0]
-        return first if len(self.codecs) == 1 and isinstance(first, ShardingCodec) else None
+        sharded = len(self.codecs) == 1 and instance_of(first, "zarr.codecs.sharding", "ShardingCodec")
+        return cast("ShardingCodec", first) if sharded else None
 
     @property
     def inner_codecs(self) -> tuple[Codec, ...]:
@@ -421,7 +421,7 @@ class ArrayV3Metadata(Metadata):
     def _regular_shape(self, attribute: str, instead: str) -> tuple[int, ...]:
         if isinstance(self.chunk_grid, RegularChunkGridMetadata):
             return self.chunk_grid.chunk_shape
-        kind = "rectilinear" if isinstance(self.chunk_grid, RectilinearChunkGridMetadata) else "irregular"
+        kind = "rectilinear" if _is_rectilinear(self.chunk_grid) else "irregular"
         raise NotImplementedError(
             f"The `{attribute}` attribute is only defined for arrays using regular chunk grids. This array has a "
             f"{kind} chunk grid. Use `{instead}` for general access."
@@ -476,7 +476,7 @@ def check_ranks(
             "`dimension_names` and `shape` need to have the same number of dimensions. "
             f"They have {len(dimension_names)} and {len(shape)}."
         )
-    if isinstance(chunk_grid, RectilinearChunkGridMetadata):
+    if _is_rectilinear(chunk_grid):
         for axis, (edges, extent) in enumerate(zip(chunk_grid.chunk_shapes, shape)):
             if not isinstance(edges, int) and sum(edges) < extent:
                 raise ValueError(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from zarr.defaults import BadConfigError
 from zarr.errors import UnknownCodecError, ZarrUserWarning
 from zarr.registry.codecs import (
     _parse_array_array_codec,
@@ -63,10 +64,10 @@ from zarr.registry.tables import (
     _pipeline_registry,
 )
 from zarr.registry.tables import recollect_entry_points as _collect_entrypoints
-from zarr.settings import BadConfigError, config
 
 if TYPE_CHECKING:
     from zarr.dtype import data_type_registry as data_type_registry
+    from zarr.settings import config as config
 
 __all__ = [
     "BadConfigError",
@@ -116,8 +117,11 @@ __all__ = [
     "register_store",
 ]
 
-# Offered here too, but made by a room above.
-_LAZY_ATTRIBUTES: Final = {"data_type_registry": "zarr.dtype.data_type_registry"}
+# Offered here too, but made by a room above, or not needed by most.
+_LAZY_ATTRIBUTES: Final = {
+    "config": "zarr.settings.config",
+    "data_type_registry": "zarr.dtype.data_type_registry",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,12 +8,13 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.defaults import BadConfigError
+from zarr.defaults import settings as all_settings
 from zarr.errors import MetadataValidationError, UnknownCodecError, ZarrUserWarning
 from zarr.registry.crc32c import CRC32C
 from zarr.registry.packages import missing_codec_message
 from zarr.registry.table import Registry, failure_of
 from zarr.registry.tables import _codec_registries, collect_entry_points
-from zarr.settings import BadConfigError, config
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec, CodecJSON_V2
@@ -73,10 +74,10 @@ def get_codec_class(key: str, reload_config: bool = False) -> type[Codec]:
     'GzipCodec'
     """
     if reload_config:
-        config.refresh()
+        all_settings.refresh()
     if not isinstance(key, str):
         raise TypeError(f"The name of a codec is a string, got {key!r} of {type(key)}.")
-    wanted = config.get(f"codecs.{key}", None)
+    wanted = all_settings.get(f"codecs.{key}", None)
     wanted = wanted if isinstance(wanted, str) else None
     registry = _codec_registries.get(key)
     found = registry.find(wanted) if registry is not None and wanted is not None else None

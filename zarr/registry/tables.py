@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
+from zarr.defaults import CODEC_CLASSES, BadConfigError, settings
 from zarr.registry.changes import Changes
 from zarr.registry.table import Registry, entry_points_by_group, entry_points_for
-from zarr.settings import CODEC_CLASSES, BadConfigError, config
 
 # Codecs that the configuration does not list.
 _UNLISTED_CODECS: Final[dict[str, str]] = {
@@ -134,8 +134,8 @@ def load_entry_points_of(registry: Registry[Any], *, use_entrypoint_name: bool =
 def configured_class(registry: Registry[Any], key: str, label: str, plural: str, reload_config: bool) -> type[Any]:
     """Return the class that a configuration value names; BadConfigError if it is not registered."""
     if reload_config:
-        config.refresh()
-    path = config.get(key)
+        settings.refresh()
+    path = settings.get(key)
     found = registry.find(path) if isinstance(path, str) else None
     if found is None:
         load_entry_points_of(registry)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING
 
+from zarr._lazy import LazyModule
 from zarr.abc.store import is_synchronous
-from zarr.runners.asynchronous import AsyncRunner
 from zarr.runners.inline import InlineRunner
-from zarr.runners.loop import LoopRunner
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
+    from zarr.runners import asynchronous, loop
+    from zarr.runners.asynchronous import AsyncRunner
+    from zarr.runners.loop import LoopRunner
+else:
+    asynchronous = LazyModule("zarr.runners.asynchronous")
+    loop = LazyModule("zarr.runners.loop")
 
 # A runner keeps its store alive, so an entry can never outlive the object that its id names; and the table keeps no
 # runner alive, so a store goes when its last array goes. (Stores compare by value and do not hash: hence the ids.)
@@ -40,9 +45,13 @@ def runner_for(store: Store) -> InlineRunner | LoopRunner:
     """
     runner = _SYNC.get(id(store))
     if runner is None:
-        runner = InlineRunner(store, LoopRunner) if is_synchronous(store) else LoopRunner(store)  # type: ignore[arg-type]
+        runner = InlineRunner(store, _over_loop) if is_synchronous(store) else loop.LoopRunner(store)  # type: ignore[arg-type]
         _SYNC[id(store)] = runner
     return runner
+
+
+def _over_loop(store: Store) -> LoopRunner:
+    return loop.LoopRunner(store)
 
 
 def async_runner_for(store: Store) -> AsyncRunner:
@@ -64,6 +73,6 @@ def async_runner_for(store: Store) -> AsyncRunner:
     """
     runner = _ASYNC.get(id(store))
     if runner is None:
-        runner = AsyncRunner(store)
+        runner = asynchronous.AsyncRunner(store)
         _ASYNC[id(store)] = runner
     return runner

@@ -8,8 +8,8 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr._lazy import LazyModule
+from zarr.defaults import settings
 from zarr.runners.resources import SyncError, get_loop
-from zarr.settings import config
 
 if TYPE_CHECKING:
     import asyncio
@@ -62,7 +62,7 @@ def sync(
     target = get_loop() if loop is None else loop
     _check_can_wait(coro, target)
     if timeout is None:
-        timeout = config.get("async.timeout", None)
+        timeout = settings.get("async.timeout", None)
     return _Call(coro, target).wait(timeout)
 
 
@@ -170,9 +170,7 @@ def collect_aiterator(data: AsyncIterator[T]) -> tuple[T, ...]:
     return sync(_collect_aiterator(data))
 
 
-async def _with_semaphore(
-    func: Callable[[], Awaitable[T]], semaphore: asyncio.Semaphore | None = None
-) -> T:
+async def _with_semaphore(func: Callable[[], Awaitable[T]], semaphore: asyncio.Semaphore | None = None) -> T:
     """Await ``func()``, under the semaphore if there is one."""
     if semaphore is None:
         return await func()
@@ -184,7 +182,7 @@ class SyncMixin:
     """Gives a class the means to run its coroutines and asynchronous iterators to their end."""
 
     def _sync(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return sync(coroutine, timeout=config.get("async.timeout", None))
+        return sync(coroutine, timeout=settings.get("async.timeout", None))
 
     def _sync_iter(self, async_iterator: AsyncIterator[T]) -> list[T]:
         async def collect() -> list[T]:

@@ -8,14 +8,12 @@ from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from zarr._lazy import LazyModule
 from zarr.abc.store import bulk_access_of, get_many_of, is_synchronous, stamp_of_store
 from zarr.buffer.core import default_buffer_prototype
 from zarr.logs import SWITCH, TRACING
-from zarr.runners.bulk import transfer
-from zarr.runners.crossing import first_error, sync
 from zarr.runners.lock_table import LOCKS, MAX_READINGS
 from zarr.runners.locks import STORING, Holder, lock_prefix
-from zarr.runners.process_locks import lock_paths
 from zarr.runners.put_off import PutOff, Resumed
 from zarr.runners.tracing import is_tracing, traced
 from zarr.steps.requests import (
@@ -43,6 +41,11 @@ from zarr.steps.requests import (
 if TYPE_CHECKING:
     from zarr.abc.store import SyncStore
     from zarr.buffer.core import Buffer
+    from zarr.runners import bulk, crossing, process_locks
+else:
+    bulk = LazyModule("zarr.runners.bulk")
+    crossing = LazyModule("zarr.runners.crossing")
+    process_locks = LazyModule("zarr.runners.process_locks")
 
 T = TypeVar("T")
 
@@ -153,7 +156,7 @@ class InlineRunner:
                             holder = Holder(self._lock_prefix(), above)
                         reply = self._scoped(request, holder)
                 except Exception as error:
-                    request = steps.throw(first_error(error) if isinstance(error, ExceptionGroup) else error)
+                    request = steps.throw(crossing.first_error(error) if isinstance(error, ExceptionGroup) else error)
                 else:
                     request = steps.send(reply)
         except StopIteration as stop:
@@ -214,7 +217,7 @@ class InlineRunner:
         """Answer the requests that concern the steps themselves."""
         if type(request) is Hold:
             scope = request.scope
-            files = () if scope is None else lock_paths(self.store, scope, request.keys, request.family)
+            files = () if scope is None else process_locks.lock_paths(self.store, scope, request.keys, request.family)
             holder.acquire(request.keys, request.family, files)
             return None
         if type(request) is Gather:
@@ -280,7 +283,7 @@ class InlineRunner:
         try:
             found = self.store.get_ranges_sync(request.key, request.ranges, prototype=prototype, **limits)
         except (FileNotFoundError, ExceptionGroup) as error:
-            if isinstance(first_error(error), FileNotFoundError):
+            if isinstance(crossing.first_error(error), FileNotFoundError):
                 return None
             raise
         for index, value in found:
@@ -362,7 +365,7 @@ class InlineRunner:
 
     def transfer(self, request: Transfer) -> None:
         """Run a bulk job; its keys are locked by the caller, where that is needed."""
-        transfer(request, bulk_access_of(self.store), self._get_many, self._set_many)
+        bulk.transfer(request, bulk_access_of(self.store), self._get_many, self._set_many)
 
     def _get_many(self, keys: list[str]) -> Sequence[Any]:
         prototype = default_buffer_prototype()
@@ -385,7 +388,7 @@ class InlineRunner:
         async def call() -> Any:
             return await request.factory()
 
-        return sync(call())
+        return crossing.sync(call())
 
 
 _HANDLERS: dict[type, Callable[[InlineRunner, Any], Any]] = {

@@ -9,7 +9,6 @@ its lease surely lasts, and, where it has read the value before, only if that is
 from __future__ import annotations
 
 import json
-import random
 import time
 import uuid
 from collections.abc import Sequence
@@ -17,21 +16,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 from zarr._lazy import LazyModule
 from zarr.buffer.core import default_buffer_prototype
+from zarr.defaults import settings
 from zarr.errors import LockLostError
 from zarr.runners.process_locks import lock_names
 from zarr.runners.windows import completed
-from zarr.settings import config
 from zarr.steps.requests import ChangedMeanwhileError
 from zarr.storage.keys import LOCKS_FOLDER
 
 if TYPE_CHECKING:
     import asyncio
+    import random
 
     from zarr.abc.store import Store
     from zarr.buffer.core import Buffer
     from zarr.steps.requests import LockScope
 else:
-    asyncio = LazyModule("asyncio")
+    asyncio, random = LazyModule("asyncio"), LazyModule("random")
 
 RENEWALS: Final = 4
 """How often a lease is written anew in the time that it lasts."""
@@ -55,7 +55,7 @@ def lease_keys(scope: LockScope, keys: Sequence[str], family: str) -> list[str]:
 
 def lease_seconds() -> float:
     """How long the lease of a dead process lasts: the setting ``array.lock_lease_seconds``."""
-    return max(0.1, float(config.get("array.lock_lease_seconds", 20.0)))
+    return max(0.1, float(settings.get("array.lock_lease_seconds", 20.0)))
 
 
 def _as_buffer(owner: str | None, beat: int, seconds: float) -> Buffer:

@@ -14,18 +14,21 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
-from zarr.runners.leases import Fence, Lease, lease_keys, take_lease
 from zarr.runners.lock_table import LOCKS, Claim
-from zarr.runners.process_locks import LockedFile, lock_file, lock_file_async
 from zarr.runners.put_off import PutOff, do_all, variables_of_callers
 from zarr.steps.requests import FAMILY_RANK
 
 if TYPE_CHECKING:
     import asyncio
 
+    from zarr.runners import leases, process_locks
+    from zarr.runners.leases import Fence, Lease
+    from zarr.runners.process_locks import LockedFile
     from zarr.steps.requests import LockScope, Transfer
 else:
     asyncio = LazyModule("asyncio")
+    leases = LazyModule("zarr.runners.leases")
+    process_locks = LazyModule("zarr.runners.process_locks")
 
 _holding: dict[Holder, None] = {}
 """Who holds keys now, the first first."""
@@ -67,7 +70,7 @@ class Holder:
         self.called_off = called_off
         if above is not None:
             if above.fence is not None:
-                self.fence = Fence(above.fence)
+                self.fence = leases.Fence(above.fence)
             self._top, self._top_file, self.called_off = above._top, above._top_file, above.called_off
 
     def _chain(self) -> Iterator[Holder]:
@@ -205,7 +208,7 @@ class Holder:
             for path in self.wanted_files(files) if files else ():
                 # Threads of this process queue up here; one at a time asks the system.
                 self._take(f"file:{path}")
-                self._files.append(lock_file(path, self.called_off))
+                self._files.append(process_locks.lock_file(path, self.called_off))
         except PutOff:
             self._top, self._top_file = before
             raise
@@ -220,17 +223,17 @@ class Holder:
         for path in self.wanted_files(files) if files else ():
             await LOCKS.acquire_async(f"file:{path}")
             self.names.append(f"file:{path}")
-            self._files.append(await lock_file_async(path))
+            self._files.append(await process_locks.lock_file_async(path))
 
     async def lease(self, store: Any, scope: LockScope, keys: Sequence[str], family: str) -> None:
         """Keep other processes out by leases in the store itself, or by watching what is read."""
         if self.fence is None:
-            self.fence = Fence()
-        for key in self.wanted_files(lease_keys(scope, keys, family)):
+            self.fence = leases.Fence()
+        for key in self.wanted_files(leases.lease_keys(scope, keys, family)):
             name = f"file:{self._prefix}/{key}"
             await LOCKS.acquire_async(name)
             self.names.append(name)
-            self._leases.append(await take_lease(store, key))
+            self._leases.append(await leases.take_lease(store, key))
             self.fence.leases.append(self._leases[-1])
 
     async def end_leases(self) -> None:

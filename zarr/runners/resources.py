@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
-from zarr.settings import config
+from zarr.defaults import settings
 
 if TYPE_CHECKING:
     import asyncio
@@ -67,7 +67,7 @@ def max_workers() -> int:
         cpus = len(os.sched_getaffinity(0))
     except AttributeError:
         cpus = os.cpu_count() or 1
-    limits = [config.get(f"{section}.max_workers", None) for section in ("threading", "codec_pipeline")]
+    limits = [settings.get(f"{section}.max_workers", None) for section in ("threading", "codec_pipeline")]
     return max(1, min([cpus, *(int(limit) for limit in limits if limit is not None)]))
 
 
@@ -86,7 +86,7 @@ def get_executor() -> ThreadPoolExecutor:
     """
     with RESOURCES.lock:
         if RESOURCES.executor is None:
-            configured = config.get("threading.max_workers", None)
+            configured = settings.get("threading.max_workers", None)
             RESOURCES.executor = ThreadPoolExecutor(max_workers=configured, thread_name_prefix="zarr_pool")
             if RESOURCES.loop is not None and configured is not None:
                 RESOURCES.loop.set_default_executor(RESOURCES.executor)
@@ -127,7 +127,7 @@ def get_loop() -> asyncio.AbstractEventLoop:
     loop = RESOURCES.loop
     if loop is not None and not loop.is_closed() and RESOURCES.thread is not None and RESOURCES.thread.is_alive():
         return loop
-    executor = None if config.get("threading.max_workers", None) is None else get_executor()
+    executor = None if settings.get("threading.max_workers", None) is None else get_executor()
     with RESOURCES.lock:
         if RESOURCES.loop is None or RESOURCES.loop.is_closed():
             loop = asyncio.new_event_loop()

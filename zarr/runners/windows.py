@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
-from zarr.settings import config
+from zarr.defaults import settings
 
 if TYPE_CHECKING:
     import asyncio
@@ -44,7 +44,7 @@ def request_gate() -> asyncio.Semaphore:
 
 def concurrency() -> int:
     """How many requests may be under way in one loop."""
-    width = config.get("async.concurrency", 64)
+    width = settings.get("async.concurrency", 64)
     return NO_LIMIT if width is None else max(1, int(width))
 
 

@@ -6,19 +6,25 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from zarr._lazy import LazyModule
 from zarr.errors import NodeNotFoundError, ZarrUserWarning
 from zarr.metadata.documents import load_document
-from zarr.metadata.group import GroupMetadata
 from zarr.metadata.parsed import find_members, known_documents, remember
-from zarr.metadata.v2 import ArrayV2Metadata
-from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
+    from zarr.metadata import group, v2, v3
+    from zarr.metadata.group import GroupMetadata
+    from zarr.metadata.v2 import ArrayV2Metadata
+    from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.types import ZarrFormat
+else:
+    group = LazyModule("zarr.metadata.group")
+    v2 = LazyModule("zarr.metadata.v2")
+    v3 = LazyModule("zarr.metadata.v3")
 
-ArrayMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata
-NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
+ArrayMetadata: TypeAlias = "ArrayV2Metadata | ArrayV3Metadata"
+NodeMetadata: TypeAlias = "ArrayV2Metadata | ArrayV3Metadata | GroupMetadata"
 
 V3_NAMES: Final = ("zarr.json",)
 V2_NAMES: Final = (".zarray", ".zgroup", ".zattrs")
@@ -130,8 +136,8 @@ def _parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet:
     attributes = found.get(".zattrs")
     document["attributes"] = {} if attributes is None else load_document(attributes, document_name(place, ".zattrs"))
     if name == ".zarray":
-        return ArrayV2Metadata.from_dict(document, path=path, place=place, quiet=quiet)
-    return GroupMetadata.from_dict(document, path=path)
+        return v2.ArrayV2Metadata.from_dict(document, path=path, place=place, quiet=quiet)
+    return group.GroupMetadata.from_dict(document, path=path)
 
 
 def parse_v3(
@@ -141,13 +147,13 @@ def parse_v3(
     known = known_documents()
     members = find_members(known, raw) if wanted != "group" else None
     if members is not None:
-        return ArrayV3Metadata.of_members(members)
+        return v3.ArrayV3Metadata.of_members(members)
     path = path_of(place)
     try:
         document = load_document(raw, document_name(place, "zarr.json"))
         if wanted == "group" or (wanted is None and document.get("node_type") == "group"):
-            return GroupMetadata.from_dict(document, path=path)
-        metadata = ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet)
+            return group.GroupMetadata.from_dict(document, path=path)
+        metadata = v3.ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet)
     except Exception as error:
         name_store(error, place)
         raise

@@ -7,8 +7,9 @@ one document that makes it a node is written, and of several who create a node a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from zarr._lazy import LazyModule, instance_of
 from zarr.abc.staging import TakenError, stages
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import (
@@ -19,8 +20,6 @@ from zarr.errors import (
     NodeNotFoundError,
 )
 from zarr.metadata.documents import load_document
-from zarr.metadata.group import GroupMetadata
-from zarr.metadata.names import check_new_path
 from zarr.steps.documents import (
     V2_NAMES,
     V3_NAMES,
@@ -52,12 +51,18 @@ from zarr.steps.requests import (
     Steps,
 )
 from zarr.storage.path import StorePath, exists_message
-from zarr.storage.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.buffer.core import Buffer
+    from zarr.metadata import group
+    from zarr.metadata import names as _names
+    from zarr.metadata.group import GroupMetadata
+    from zarr.storage.wrapper import WrapperStore
     from zarr.types import AccessModeLiteral, ZarrFormat
+else:
+    group = LazyModule("zarr.metadata.group")
+    _names = LazyModule("zarr.metadata.names")
 
 
 
@@ -128,8 +133,8 @@ def read_array_steps(
         metadata = parse_v2(found, ".zarray", place, quiet)
     else:
         raise not_found(place, ArrayNotFoundError)
-    assert not isinstance(metadata, GroupMetadata)
-    return metadata
+    assert not instance_of(metadata, "zarr.metadata.group", "GroupMetadata")
+    return cast("ArrayMetadata", metadata)
 
 
 def read_group_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[GroupMetadata]:
@@ -160,7 +165,7 @@ def read_group_steps(place: StorePath | str, zarr_format: ZarrFormat | None = No
         metadata = parse_v2(found, ".zgroup", place)
     else:
         raise not_found(place, GroupNotFoundError)
-    assert isinstance(metadata, GroupMetadata)
+    assert isinstance(metadata, group.GroupMetadata)
     return metadata
 
 
@@ -283,7 +288,7 @@ def ensure_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> S
 
 def _put_groups_steps(paths: Sequence[str], zarr_format: ZarrFormat) -> Steps[None]:
     if paths:
-        plain = GroupMetadata(zarr_format=zarr_format).to_buffer_dict(default_buffer_prototype())
+        plain = group.GroupMetadata(zarr_format=zarr_format).to_buffer_dict(default_buffer_prototype())
         yield Gather([_put_absent_steps(path, plain) for path in paths])
 
 
@@ -341,8 +346,8 @@ def _put_steps(path: str, documents: dict[str, Buffer]) -> Steps[None]:
 
 def _takes_contents_first(store: Store) -> bool:
     """Whether a store takes values below a node that is not there yet; those that know of nodes refuse them."""
-    while isinstance(store, WrapperStore):
-        store = store._store
+    while instance_of(store, "zarr.storage.wrapper", "WrapperStore"):
+        store = cast("WrapperStore[Any]", store)._store
     return bool(getattr(store, "contents_first", False))
 
 
@@ -395,7 +400,7 @@ def _write_locked_steps(
     locking: str,
 ) -> Steps[dict[str, Buffer]]:
     path, zarr_format = place.path, metadata.zarr_format
-    check_new_path(path)
+    _names.check_new_path(path)
     documents = metadata.to_buffer_dict(default_buffer_prototype())
     names = dict.fromkeys((*V3_NAMES, *V2_NAMES))
     yield Hold([node_key(path, name) for name in names], "node", LockScope.of(locking, path))

@@ -32,12 +32,6 @@ else:
 ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 
-def is_fsmap(store_like: object) -> bool:
-    """Whether an object is fsspec's mapping, told without importing fsspec."""
-    cls = type(store_like)
-    return cls.__name__ == "FSMap" and cls.__module__ == "fsspec.mapping"
-
-
 def make_async(fs: Any) -> AsyncFileSystem:
     """The asynchronous form of a file system, with connections of its own.
 

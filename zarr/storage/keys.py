@@ -137,6 +137,12 @@ def is_upath(value: object) -> bool:
     return module is not None and isinstance(value, module.UPath)
 
 
+def is_fsmap(store_like: object) -> bool:
+    """Whether an object is fsspec's mapping, told without importing fsspec."""
+    cls = type(store_like)
+    return cls.__name__ == "FSMap" and cls.__module__ == "fsspec.mapping"
+
+
 def normalize_path(path: str | bytes | Path | None) -> str:
     """Bring the path of a node into the form that keys are made from: no slash at either end, single slashes between.
 

@@ -7,35 +7,42 @@ import stat
 from collections.abc import MutableMapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import Store
 from zarr.errors import PlaceNotFoundError
 from zarr.registry import get_store_factory
-from zarr.storage.fsspec_store import FsspecStore, is_fsmap
-from zarr.storage.keys import is_upath, join, normalize_path
+from zarr.storage.keys import is_fsmap, is_upath, join, normalize_path
 from zarr.storage.local import LocalStore
-from zarr.storage.managed_memory import ManagedMemoryStore, is_managed
-from zarr.storage.mapping import MappingStore
-from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath, check_mode
-from zarr.storage.url import is_pipeline, is_uri, parse_store_url
 
 if TYPE_CHECKING:
-    from zarr.storage import pipelines, reference_store, reference_tables
+    from zarr.storage import fsspec_store, managed_memory, mapping, memory, pipelines, reference_store, reference_tables
+    from zarr.storage import url as _url
     from zarr.storage import zip as zip_store
+    from zarr.storage.managed_memory import ManagedMemoryStore
     from zarr.types import AccessModeLiteral
 else:
     zip_store = LazyModule("zarr.storage.zip")
     pipelines = LazyModule("zarr.storage.pipelines")
     reference_store = LazyModule("zarr.storage.reference_store")
     reference_tables = LazyModule("zarr.storage.reference_tables")
+    fsspec_store = LazyModule("zarr.storage.fsspec_store")
+    managed_memory = LazyModule("zarr.storage.managed_memory")
+    mapping = LazyModule("zarr.storage.mapping")
+    memory = LazyModule("zarr.storage.memory")
+    _url = LazyModule("zarr.storage.url")
 
 StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
 """What can be given where a store is asked for: a store or a place in one, a path, a URL, a mapping or an FSMap."""
 
 _ZIP_MODES: Final[dict[str | None, str]] = {"r": "r", "r+": "a", "a": "a", "w": "w", "w-": "x", None: "a"}
+
+
+def is_managed_store(store: object) -> TypeGuard[ManagedMemoryStore]:
+    """Whether a store is one of those in memory that have names."""
+    return instance_of(store, "zarr.storage.managed_memory", "ManagedMemoryStore")
 
 
 def _refuse_options(storage_options: dict[str, Any] | None) -> None:
@@ -103,34 +110,34 @@ def _check_folder(root: str, mode: AccessModeLiteral | None) -> None:
 
 
 def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[str, Any] | None) -> Store:
-    scheme = parse_store_url(url).scheme if "::" not in url else "chain"
+    scheme = _url.parse_store_url(url).scheme if "::" not in url else "chain"
     if scheme != "memory" and _is_table(url.removeprefix("file:").removeprefix("//")):
         return _from_table(url, storage_options)
-    if scheme not in {"memory", "chain", "file"} and parse_store_url(url).path.lower().endswith(".json"):
+    if scheme not in {"memory", "chain", "file"} and _url.parse_store_url(url).path.lower().endswith(".json"):
         return _from_table(url, storage_options)
     if scheme in {"memory", "file"}:
         _refuse_options(storage_options)
     if scheme == "memory":
         # A store of that name, if one is in use; else fsspec's memory, which keeps what is in it as long as the process
         # lives; a store of that name where fsspec is not installed.
-        name = parse_store_url(url).name
-        if is_managed(name) or find_spec("fsspec") is None:
-            parsed = parse_store_url(url)
-            return ManagedMemoryStore(name, path=parsed.path, read_only=mode == "r")
+        name = _url.parse_store_url(url).name
+        if managed_memory.is_managed(name) or find_spec("fsspec") is None:
+            parsed = _url.parse_store_url(url)
+            return managed_memory.ManagedMemoryStore(name, path=parsed.path, read_only=mode == "r")
     if scheme == "file":
         return _from_local_path(url.removeprefix("file:").removeprefix("//") or ".", mode)
     factory = get_store_factory(scheme)
     if factory is not None:
         store: Store = factory(url, read_only=mode == "r", **(storage_options or {}))
         return store
-    return FsspecStore.from_url(url, storage_options=storage_options, read_only=mode == "r")
+    return fsspec_store.FsspecStore.from_url(url, storage_options=storage_options, read_only=mode == "r")
 
 
 def _from_upath(upath: Any, mode: AccessModeLiteral | None) -> Store:
     """A path of universal_pathlib on the disk is a path; any other is one for fsspec."""
     if upath.protocol in {"", "file", "local"}:
         return _from_local_path(upath.path, mode)
-    return FsspecStore.from_upath(upath, read_only=mode == "r")
+    return fsspec_store.FsspecStore.from_upath(upath, read_only=mode == "r")
 
 
 def resolve_store(
@@ -170,20 +177,20 @@ def resolve_store(
     MemoryStore('memory://...')
     """
     check_mode(mode)
-    if isinstance(store_like, str) and "|" in store_like and is_pipeline(store_like):
+    if isinstance(store_like, str) and "|" in store_like and _url.is_pipeline(store_like):
         store, path = pipelines.open_pipeline(store_like, mode, storage_options, resolve_store)
         if path:
             raise ValueError(f"{store_like!r} names the place {path!r} in a store, where a store is asked for")
         return store
-    if isinstance(store_like, str) and (is_uri(store_like) or store_like.startswith("file:")):
+    if isinstance(store_like, str) and (_url.is_uri(store_like) or store_like.startswith("file:")):
         return _from_url(store_like, mode, storage_options)
     if isinstance(store_like, str) and _is_table(store_like):
         return _from_table(store_like, storage_options)
     _refuse_options(storage_options)
     if is_fsmap(store_like):
-        return FsspecStore.from_mapper(store_like, read_only=mode == "r")
+        return fsspec_store.FsspecStore.from_mapper(store_like, read_only=mode == "r")
     if store_like is None:
-        return MemoryStore()
+        return memory.MemoryStore()
     if isinstance(store_like, StorePath):
         return store_like.store
     if isinstance(store_like, Store):
@@ -195,9 +202,9 @@ def resolve_store(
     if isinstance(store_like, str):
         return _from_local_path(store_like, mode)
     if isinstance(store_like, dict):
-        return MemoryStore(store_like)
+        return memory.MemoryStore(store_like)
     if isinstance(store_like, MutableMapping):
-        return MappingStore(store_like)
+        return mapping.MappingStore(store_like)
     raise TypeError(f"Unsupported type for store_like: {type(store_like).__name__!r}")
 
 
@@ -251,16 +258,16 @@ def resolve_store_path(
         return StorePath.with_mode(store_like.store, join(store_like.path, below), mode)
     if below and is_fsmap(store_like):
         raise ValueError("'path' was provided but is not used for FSMap store_like objects; put it into the mapper")
-    if isinstance(store_like, str) and "|" in store_like and is_pipeline(store_like):
+    if isinstance(store_like, str) and "|" in store_like and _url.is_pipeline(store_like):
         store, above = pipelines.open_pipeline(store_like, mode, storage_options, resolve_store)
         return StorePath.with_mode(store, join(above, below), mode)
     store = resolve_store(store_like, mode=mode, storage_options=storage_options)
     if isinstance(store, LocalStore):
         _check_folder(store._base.rstrip("/") or "/", mode)
-    if isinstance(store, ManagedMemoryStore) and isinstance(store_like, str):
+    if isinstance(store_like, str) and is_managed_store(store):
         # The path of the URL is the path of the node: the store itself begins at its root.
         below = join(store.path, below)
-        store = ManagedMemoryStore(store.name, read_only=store.read_only)
+        store = managed_memory.ManagedMemoryStore(store.name, read_only=store.read_only)
     return StorePath.with_mode(store, below, mode)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from zarr.abc.store import BulkAccess, ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 
+
 _DOCUMENTS: Final = frozenset(("zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"))
 
 

@@ -20,7 +20,7 @@ from zarr.codecs.packbits import PackBitsCodec
 from zarr.codecs.reshape import ReshapeCodec, reshaped
 from zarr.codecs.zfp import ZfpCodec, demote, promote
 from zarr.dtype import parse_dtype
-from zarr.dtype.small import used_bits
+from zarr.dtype.bits import used_bits
 
 
 def made(values: np.ndarray[Any, Any], dtype: Any = None, **how: Any) -> zarr.Array:

@@ -12,15 +12,17 @@ from zarr.dtype.base import (
     ScalarTypeValidationError,
     v3_unstable_dtype_warning,
 )
-from zarr.dtype.spec import (
-    ENDIANNESS_STR,
-    OBJECT_CODEC_IDS,
+from zarr.dtype.json_forms import (
     DTypeName_V2,
     DTypeSpec_V2,
     DTypeSpec_V3,
+    StructuredName_V2,
+)
+from zarr.dtype.spec import (
+    ENDIANNESS_STR,
+    OBJECT_CODEC_IDS,
     EndiannessStr,
     ObjectCodecID,
-    StructuredName_V2,
     check_dtype_name_v2,
     check_dtype_spec_no_object_codec_v2,
     check_dtype_spec_v2,

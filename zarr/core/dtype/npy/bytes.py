@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zarr.dtype.binary import NullTerminatedBytes, RawBytes, VariableLengthBytes
-from zarr.dtype.spec import (
+from zarr.dtype.json_forms import (
     NullterminatedBytesJSON_V2,
     NullTerminatedBytesJSON_V3,
     RawBytesJSON_V2,

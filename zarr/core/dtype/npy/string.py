@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from zarr.dtype.spec import FixedLengthUTF32JSON_V2, FixedLengthUTF32JSON_V3, VariableLengthUTF8JSON_V2
+from zarr.dtype.json_forms import (
+    FixedLengthUTF32JSON_V2,
+    FixedLengthUTF32JSON_V3,
+    VariableLengthUTF8JSON_V2,
+)
 from zarr.dtype.text import FixedLengthUTF32, VariableLengthUTF8
 
 __all__ = [

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from zarr.dtype.spec import StructJSON_V3, StructuredJSON_V2, StructuredJSON_V3
+from zarr.dtype.json_forms import (
+    StructJSON_V3,
+    StructuredJSON_V2,
+    StructuredJSON_V3,
+)
 from zarr.dtype.structured import Struct, Structured
 
 __all__ = [

@@ -6,7 +6,12 @@ from typing import cast
 
 import numpy as np
 
-from zarr.dtype.spec import DateTime64JSON_V2, DateTime64JSON_V3, TimeDelta64JSON_V2, TimeDelta64JSON_V3
+from zarr.dtype.json_forms import (
+    DateTime64JSON_V2,
+    DateTime64JSON_V3,
+    TimeDelta64JSON_V2,
+    TimeDelta64JSON_V3,
+)
 from zarr.dtype.times import DateTime64, DateTimeUnit, TimeDelta64, TimeDTypeBase
 
 

@@ -1,0 +1,108 @@
+"""What a program loads that opens an array and reads from it, or makes one and writes to it: not what it never uses.
+
+Names of modules are counted, not milliseconds: the same on every machine.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import zarr
+
+ROOT = Path(__file__).parents[2]
+# Of the standard library and of other packages: what takes long to load.
+HEAVY = (
+    "asyncio donfig yaml numcodecs fsspec hashlib random ssl socket sqlite3 zipfile concurrent.futures "
+    "importlib.metadata typing_extensions html lmdb ml_dtypes"
+)
+# Of our own: what arrays of numbers in a folder do not need.
+UNUSED = (
+    "zarr.settings zarr.typed_dicts zarr.api.asynchronous zarr.api.saving zarr.arrays.arrow zarr.arrays.indexers "
+    "zarr.arrays.lazy.view zarr.arrays.many zarr.arrays.operations zarr.arrays.unsaved zarr.buffer.gpu "
+    "zarr.codecs.sharding zarr.dtype.nullable zarr.dtype.small zarr.dtype.structured zarr.dtype.text zarr.dtype.times "
+    "zarr.grids.rectilinear zarr.groups.synchronous zarr.metadata.group zarr.runners.asynchronous zarr.runners.leases "
+    "zarr.steps.layouts zarr.storage.fsspec_store zarr.storage.managed_memory"
+)
+READ = "zarr.open_array(place, mode='r')[0, 0]"
+READ_ANY = "zarr.open(place, mode='r')[0, 0]"
+
+
+def loaded(tmp_path: Path, statement: str, environment: dict[str, str] | None = None) -> set[str]:
+    """The modules that a fresh program has loaded after a statement."""
+    place = str(tmp_path / "array")
+    script = f"import sys, zarr\nplace = {place!r}\n{statement}\nprint(*sys.modules)"
+    inherited = {"HOME": str(tmp_path), "PATH": "", "PYTHONPATH": str(ROOT), **(environment or {})}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script], check=False, capture_output=True, text=True, env=inherited
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("statement", [READ, READ_ANY])
+def test_opening_and_reading_an_element(tmp_path: Path, statement: str) -> None:
+    zarr.create_array(str(tmp_path / "array"), shape=(4, 4), chunks=(2, 2), dtype="f4")[:] = 1
+    found = loaded(tmp_path, statement)
+    assert sorted(found & set(HEAVY.split())) == []
+    assert sorted(found & set(UNUSED.split())) == []
+    assert sum(name.split(".")[0] == "zarr" for name in found) <= 130
+
+
+def test_settings_in_the_environment_are_read(tmp_path: Path) -> None:
+    zarr.create_array(str(tmp_path / "array"), shape=(4, 4), chunks=(2, 2), dtype="f4")[:] = 1
+    statement = READ + "\nassert zarr.open_array(place).config.order == 'F'"
+    assert "donfig" in loaded(tmp_path, statement, {"ZARR_ARRAY__ORDER": "F"})
+
+
+def test_settings_in_a_file_are_read(tmp_path: Path) -> None:
+    zarr.create_array(str(tmp_path / "array"), shape=(4, 4), chunks=(2, 2), dtype="f4")[:] = 1
+    folder = tmp_path / ".config" / "zarr"
+    folder.mkdir(parents=True)
+    (folder / "zarr.yaml").write_text("array:\n  order: F\n")
+    assert "yaml" in loaded(tmp_path, READ + "\nassert zarr.open_array(place).config.order == 'F'")
+
+
+def test_settings_that_are_made_later_count(tmp_path: Path) -> None:
+    zarr.create_array(str(tmp_path / "array"), shape=(4, 4), chunks=(2, 2), dtype="f4")[:] = 1
+    lines = [
+        READ,
+        "assert zarr.open_array(place).config.order == 'C'",
+        "with zarr.config.set({'array.order': 'F'}):",
+        "    assert zarr.open_array(place).config.order == 'F'",
+        "assert zarr.open_array(place).config.order == 'C'",
+        "import os; os.environ['ZARR_ARRAY__ORDER'] = 'F'; zarr.config.refresh()",
+        "assert zarr.open_array(place).config.order == 'F'",
+    ]
+    loaded(tmp_path, "\n".join(lines))
+
+
+def test_data_types_are_found_alike_before_and_after_all_are_loaded(tmp_path: Path) -> None:
+    script = """
+import numpy as np
+from zarr.dtype import data_type_registry as registry, parse_dtype
+codes = [c + str(n) for c in "iu" for n in (1, 2, 4, 8)] + ["b1", "f2", "f4", "f8", "c8", "c16"]
+marked = [mark + c for c in codes for mark in ("", "<", ">", "=", "|")]
+names = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+def attempt(spec, zarr_format):
+    try:
+        return parse_dtype(spec, zarr_format=zarr_format)
+    except (TypeError, ValueError) as error:
+        return type(error), str(error)
+def json_v2(name):
+    return {"name": name, "object_codec_id": None}
+def numbers():
+    specs = [np.dtype(c) for c in marked] + marked
+    return [attempt(s, f) for s in specs for f in (2, 3)] + [registry.match_json(n, zarr_format=3) for n in names]
+def documents():
+    return [attempt(json_v2(np.dtype(c).str), 2) for c in marked]
+before = numbers() + documents()
+assert "zarr.dtype.text" not in sys.modules
+registry.contents
+assert "zarr.dtype.text" in sys.modules
+assert before == numbers() + documents()
+"""
+    loaded(tmp_path, script)

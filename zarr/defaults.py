@@ -1,0 +1,181 @@
+"""The defaults of all settings, and what the library asks for a setting.
+
+``zarr.config`` is made with donfig, which brings a reader of YAML along. As long as nobody has asked for that object,
+no environment variable is named ``ZARR_...`` and no folder or file of settings is there, every setting has its default,
+and neither is loaded.
+
+May import ``zarr._lazy`` only. The registry, the runners' resources, and the creation and layout of arrays ask here;
+everything below gets what it needs as an argument.
+"""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from zarr._lazy import LazyModule
+
+if TYPE_CHECKING:
+    from zarr import settings as _settings
+else:
+    _settings = LazyModule("zarr.settings")
+
+NUMCODECS_CLASSES: Final[dict[str, str]] = {
+    "bz2": "BZ2",
+    "crc32": "CRC32",
+    "crc32c": "CRC32C",
+    "lz4": "LZ4",
+    "lzma": "LZMA",
+    "zfpy": "ZFPY",
+    "adler32": "Adler32",
+    "astype": "AsType",
+    "bitround": "BitRound",
+    "blosc": "Blosc",
+    "delta": "Delta",
+    "fixedscaleoffset": "FixedScaleOffset",
+    "fletcher32": "Fletcher32",
+    "gzip": "GZip",
+    "jenkins_lookup3": "JenkinsLookup3",
+    "pcodec": "PCodec",
+    "packbits": "PackBits",
+    "shuffle": "Shuffle",
+    "quantize": "Quantize",
+    "zlib": "Zlib",
+    "zstd": "Zstd",
+}
+CODEC_CLASSES: Final[dict[str, Any]] = {
+    "blosc": "zarr.codecs.blosc.BloscCodec",
+    "gzip": "zarr.codecs.gzip.GzipCodec",
+    "zstd": "zarr.codecs.zstd.ZstdCodec",
+    "bytes": "zarr.codecs.bytes.BytesCodec",
+    "endian": "zarr.codecs.bytes.BytesCodec",
+    "crc32c": "zarr.codecs.crc32c_.Crc32cCodec",
+    "sharding_indexed": "zarr.codecs.sharding.ShardingCodec",
+    "transpose": "zarr.codecs.transpose.TransposeCodec",
+    "vlen-utf8": "zarr.codecs.vlen_utf8.VLenUTF8Codec",
+    "vlen-bytes": "zarr.codecs.vlen_utf8.VLenBytesCodec",
+    "numcodecs": {name: f"zarr.codecs.numcodecs.{attribute}" for name, attribute in NUMCODECS_CLASSES.items()},
+}
+DEFAULTS: Final[dict[str, Any]] = {
+    "default_zarr_format": 3,
+    "array": {
+        "order": "C",
+        "write_empty_chunks": False,
+        "read_missing_chunks": True,
+        "missing_chunk_retries": 0,
+        "missing_chunk_delay": 0.1,
+        "target_shard_size_bytes": None,
+        "rectilinear_chunks": True,
+        "sharding_coalesce_max_gap_bytes": 1 << 20,
+        "sharding_coalesce_max_bytes": 16 << 20,
+        "allow_unsafe_pickle_decode": False,
+        "locking": "thread",
+        "lock_lease_seconds": 20.0,
+        "chunk_cache_bytes": 0,
+        "array_namespace": False,
+    },
+    "async": {"concurrency": 128, "timeout": None},
+    "threading": {"max_workers": None},
+    "json_indent": 2,
+    "codec_pipeline": {
+        "path": "zarr.core.codec_pipeline.BatchedCodecPipeline",
+        "batch_size": 1,
+        "max_workers": None,
+    },
+    "codecs": CODEC_CLASSES,
+    "buffer": "zarr.buffer.cpu.Buffer",
+    "ndbuffer": "zarr.buffer.cpu.NDBuffer",
+}
+
+
+class BadConfigError(ValueError):
+    """A configuration value names something that cannot be used."""
+
+    _msg = "bad Config: %r"
+
+
+def _places() -> Iterator[str]:
+    """Where files of settings may lie; donfig looks at the same places."""
+    yield os.environ.get("ZARR_ROOT_CONFIG", "/etc/zarr")
+    yield from (os.path.join(prefix, "etc", "zarr") for prefix in (sys.prefix, *site.PREFIXES))
+    yield os.path.join(os.path.expanduser("~"), ".config", "zarr")
+
+
+def _something_to_read() -> bool:
+    return any(name.startswith("ZARR_") for name in os.environ) or any(map(os.path.exists, _places()))
+
+
+class Settings:
+    """The settings as the library asks for them: those of ``zarr.config``, or the defaults while there are no others.
+
+    Attributes
+    ----------
+    values : dict
+        All settings, nested; not to be changed. Looked for at the first use, and by ``zarr.config.refresh``.
+
+    Examples
+    --------
+    >>> Settings().get("json_indent"), Settings().get("no.such.key", 7)
+    (2, 7)
+    """
+
+    __slots__ = ("values",)
+    values: dict[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "values":
+            raise AttributeError(name)
+        self.values = _settings.config.config if _something_to_read() else DEFAULTS
+        return self.values
+
+    def get(self, key: str, *default: Any) -> Any:
+        """Return a setting.
+
+        Parameters
+        ----------
+        key : str
+            With dots, like ``"array.order"``.
+        *default : optional
+            What to return where there is no such setting.
+
+        Raises
+        ------
+        KeyError
+            If there is no such setting and no default is given.
+        """
+        found: Any = self.values
+        try:
+            for name in key.split("."):
+                found = found[name] if name in found else found[_spelled_otherwise(name)]
+        except (KeyError, TypeError, IndexError):
+            if not default:
+                raise
+            return default[0]
+        return found
+
+    def refresh(self) -> None:
+        """Read files and environment again."""
+        _settings.config.refresh()
+
+
+def _spelled_otherwise(name: str) -> str:
+    """The other spelling of a key; donfig knows both, too."""
+    return name.replace("_", "-") if "_" in name else name.replace("-", "_")
+
+
+settings: Final = Settings()
+
+
+def pickle_allowed() -> bool:
+    """Return whether the user allowed to unpickle stored data, which can run any code.
+
+    Examples
+    --------
+    >>> pickle_allowed()
+    False
+    """
+    # Nothing but True: an environment variable that says "false" comes as a string, and any string is true.
+    return settings.get("array.allow_unsafe_pickle_decode", False) is True
