@@ -4,6 +4,10 @@ from libc.stdint cimport int64_t, uint8_t
 from zarr_core.streams cimport Context
 
 
+cdef enum:
+    BLOSC_PLANES = 9        # of the widest items whose bytes are put together from where they lie, and what is left over
+
+
 cdef struct BloscFrame:
     const uint8_t* data
     int64_t n               # bytes of the frame
@@ -21,6 +25,9 @@ cdef struct BloscFrame:
 cdef int64_t blosc_open(BloscFrame* f, const char* src, int64_t n) noexcept nogil
 # Decodes blocks first .. last - 1, one behind the other, from dst on.
 cdef int64_t blosc_blocks(Context* c, const BloscFrame* f, int64_t first, int64_t last, char* dst) noexcept nogil
+# Decodes one block of a byte-shuffled frame whose items are 2, 4 or 8 bytes wide: planes[k] is where byte k of all its
+# items lies, in the frame or in c.block; planes[typesize]: the bytes that make no whole item. How many items, or below 0.
+cdef int64_t blosc_block_planes(Context* c, const BloscFrame* f, int64_t block, const uint8_t** planes) noexcept nogil
 # Decodes a byte-shuffled frame without unshuffling it: byte k of all items from dst + k * (nbytes / typesize) on.
 # 0, or below where it is damaged or of another kind.
 cdef int64_t blosc_planes(Context* c, const BloscFrame* f, char* dst) noexcept nogil

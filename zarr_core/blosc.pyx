@@ -20,6 +20,10 @@ from zarr_core.streams cimport (
 )
 
 
+cdef extern from "planes.h" nogil:
+    void zc_join_planes(const uint8_t** planes, Py_ssize_t first, Py_ssize_t n, uint8_t* to, int width)
+
+
 cdef enum:
     HEADER = 16
     FORMAT = 2
@@ -92,8 +96,12 @@ cdef int64_t decode_stream(
 
 cdef int64_t decode_streams(
     Context* c, const BloscFrame* f, int64_t at, int64_t size, int count, uint8_t* dst, int64_t step,
+    const uint8_t** places,
 ) noexcept nogil:
-    """The streams of one block, `size` decoded bytes each, from offset `at` on; `step` bytes apart in memory."""
+    """The streams of one block, `size` decoded bytes each, from offset `at` on; `step` bytes apart in memory.
+
+    With ``places`` a stream that is stored as it is stays where it is; where each one lies is noted there.
+    """
     cdef int64_t length, made
     cdef int k
     for k in range(count):
@@ -103,14 +111,16 @@ cdef int64_t decode_streams(
         at += 4
         if length <= 0 or length > f.n - at:
             return DAMAGED
-        if length == size:
-            memcpy(dst, f.data + at, size)
-        else:
+        if places != NULL:
+            places[k] = f.data + at if length == size else dst
+        if length != size:
             made = decode_stream(c, f.format, f.data + at, length, dst, size)
             if made == NO_MEMORY:
                 return NO_MEMORY
             if made != size:
                 return DAMAGED
+        elif places == NULL:
+            memcpy(dst, f.data + at, size)
         at += length
         dst += step
     return 0
@@ -124,19 +134,57 @@ cdef int64_t count_streams(const BloscFrame* f, int64_t size) noexcept nogil:
     return DAMAGED if size % count else count
 
 
+cdef inline int64_t block_size(const BloscFrame* f, int64_t block) noexcept nogil:
+    return min(f.blocksize, f.nbytes - block * f.blocksize)
+
+
+cdef int64_t blosc_block_planes(Context* c, const BloscFrame* f, int64_t block, const uint8_t** planes) noexcept nogil:
+    cdef int64_t at = load32(f.data + HEADER + 4 * block), size = block_size(f, block), code
+    cdef int64_t count = count_streams(f, size), items = size // f.typesize
+    cdef uint8_t* made
+    cdef int k
+    if at < HEADER + 4 * f.nblocks or count < 0:
+        return DAMAGED
+    made = <uint8_t*>scratch_reserve(&c.block, f.blocksize)
+    if made == NULL:
+        return NO_MEMORY
+    code = decode_streams(c, f, at, size // count, <int>count, made, size // count, planes)
+    if code < 0:
+        return code
+    if count == 1:
+        for k in range(1, f.typesize + 1):
+            planes[k] = planes[0] + k * items
+    return items
+
+
+cdef int64_t join_block(Context* c, const BloscFrame* f, int64_t block, uint8_t* dst) noexcept nogil:
+    """A block put in order from where its bytes lie."""
+    cdef const uint8_t* planes[BLOSC_PLANES]
+    cdef int64_t items = blosc_block_planes(c, f, block, planes), rest
+    if items < 0:
+        return items
+    zc_join_planes(planes, 0, items, dst, f.typesize)
+    rest = block_size(f, block) - items * f.typesize
+    if rest:
+        memcpy(dst + items * f.typesize, planes[f.typesize], rest)
+    return 0
+
+
 cdef int64_t decode_block(
     Context* c, const BloscFrame* f, int64_t block, int64_t size, uint8_t* dst,
 ) noexcept nogil:
     cdef int64_t at = load32(f.data + HEADER + 4 * block), code, count = count_streams(f, size)
     cdef uint8_t* plain = dst
     cdef bint shuffled = f.shuffle == 1 or (f.shuffle == 2 and size >= f.typesize)
+    if f.shuffle == 1 and (f.typesize == 2 or f.typesize == 4 or f.typesize == 8):
+        return join_block(c, f, block, dst)
     if at < HEADER + 4 * f.nblocks or count < 0:
         return DAMAGED
     if shuffled:
         plain = <uint8_t*>scratch_reserve(&c.block, f.blocksize)
         if plain == NULL:
             return NO_MEMORY
-    code = decode_streams(c, f, at, size // count, <int>count, plain, size // count)
+    code = decode_streams(c, f, at, size // count, <int>count, plain, size // count, NULL)
     if code < 0:
         return code
     if shuffled and f.shuffle == 1:
@@ -149,9 +197,7 @@ cdef int64_t decode_block(
 cdef int64_t blosc_blocks(Context* c, const BloscFrame* f, int64_t first, int64_t last, char* dst) noexcept nogil:
     cdef int64_t block, size, code
     for block in range(first, last):
-        size = f.nbytes - block * f.blocksize
-        if size > f.blocksize:
-            size = f.blocksize
+        size = block_size(f, block)
         code = decode_block(c, f, block, size, <uint8_t*>dst + (block - first) * f.blocksize)
         if code < 0:
             return code
@@ -169,11 +215,11 @@ cdef int64_t block_planes(
     if at < HEADER + 4 * f.nblocks or count < 0:
         return DAMAGED
     if count > 1:
-        return decode_streams(c, f, at, items, <int>count, dst, plane)
+        return decode_streams(c, f, at, items, <int>count, dst, plane, NULL)
     all_planes = <uint8_t*>scratch_reserve(&c.block, f.blocksize)
     if all_planes == NULL:
         return NO_MEMORY
-    code = decode_streams(c, f, at, size, 1, all_planes, size)
+    code = decode_streams(c, f, at, size, 1, all_planes, size, NULL)
     if code < 0:
         return code
     for k in range(f.typesize):
@@ -186,7 +232,7 @@ cdef int64_t blosc_planes(Context* c, const BloscFrame* f, char* dst) noexcept n
     if f.stored or f.shuffle != 1 or f.blocksize % f.typesize or f.nbytes % f.typesize:
         return DAMAGED
     for block in range(f.nblocks):
-        size = min(f.blocksize, f.nbytes - block * f.blocksize)
+        size = block_size(f, block)
         code = block_planes(
             c, f, block, size, <uint8_t*>dst + block * (f.blocksize // f.typesize), f.nbytes // f.typesize
         )

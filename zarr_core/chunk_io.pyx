@@ -5,7 +5,10 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
-from zarr_core.chunks cimport bytes_filled, fill_bytes, fill_slot, gather_slot, scatter_slot, slot_target
+from zarr_core.blosc_rows cimport blosc_to_rows
+from zarr_core.chunks cimport (
+    Rows, bytes_filled, fill_bytes, fill_slot, gather_slot, scatter_slot, slot_rows, slot_target,
+)
 from zarr_core.files cimport zc_read_at
 from zarr_core.jobs cimport Job
 from zarr_core.parts cimport few_of, picked, some_blocks, some_of
@@ -18,6 +21,10 @@ from zarr_core.streams cimport Context, scratch_reserve
 import numpy as np
 
 cnp.import_array()
+
+
+cdef enum:
+    CACHED_BYTES = 128 << 10    # a chunk below stays in the cache between being decoded and being put in place
 
 
 cdef class ChunkReader(Job):
@@ -252,10 +259,23 @@ cdef inline bint only_blosc(Program p) noexcept nogil:
     return p.nstages == 1 and p.stage[0].kind == STAGE_BLOSC
 
 
+cdef int64_t read_rows(
+    ChunkReader r, Context* c, Py_ssize_t slot, const char* src, int64_t n, const Py_ssize_t* strides, int64_t nbytes,
+) noexcept nogil:
+    """A whole blosc chunk, put in order where it belongs: 1; 0 where that is not possible; below 0 for damage."""
+    cdef Rows rows
+    cdef int64_t width = r.program.itemsize
+    if r.program.swap_width != width and (r.program.swap_width != 0 or nbytes < CACHED_BYTES):
+        return 0
+    if not slot_rows(r.plan, slot, r.data, r.strides, width, strides, &rows):
+        return 0
+    return blosc_to_rows(c, src, n, nbytes, <int>width, r.program.swap_width != 0, &rows)
+
+
 cdef int read_chunk(ChunkReader r, Context* c, Py_ssize_t slot, const char* src, int64_t n) noexcept nogil:
     cdef SlotView v
     cdef Py_ssize_t strides[MAX_RANK]
-    cdef int64_t nbytes, low, high
+    cdef int64_t nbytes, low, high, code
     cdef const char* result = NULL
     cdef char* target = NULL
     plan_slot_view(r.plan, slot, &v)
@@ -264,6 +284,10 @@ cdef int read_chunk(ChunkReader r, Context* c, Py_ssize_t slot, const char* src,
         return FAILED
     if r.program.swap_width == 0 and v.whole:
         target = slot_target(r.plan, slot, r.data, r.strides, r.program.itemsize, strides)
+    if only_blosc(r.program) and v.whole and target == NULL:
+        code = read_rows(r, c, slot, src, n, strides, nbytes)
+        if code:
+            return DONE if code > 0 else FAILED
     if only_blosc(r.program) and not v.whole:
         if some_of(r.plan, r.program.itemsize, slot, v.whole, strides, nbytes, &low, &high):
             result = some_blocks(c, src, n, nbytes, low, high)

@@ -2,6 +2,7 @@
 # chunk_strides has one entry per grid dimension; out_strides and value_strides one per dimension of plan.shape.
 from libc.stdint cimport int64_t
 
+from zarr_core.grid cimport MAX_RANK
 from zarr_core.plan cimport Plan
 
 cdef void scatter_slot(
@@ -20,6 +21,18 @@ cdef void fill_slot(
 cdef char* slot_target(
     Plan plan, Py_ssize_t i, char* out, const Py_ssize_t* out_strides, Py_ssize_t itemsize,
     const Py_ssize_t* chunk_strides,
+) noexcept nogil
+# Where the bytes of a whole chunk belong, one after another: rows of equal length, with steps between them.
+cdef struct Rows:
+    char* data
+    int64_t nbytes              # of a row
+    int ndim                    # of what follows; the innermost first
+    int64_t counts[MAX_RANK]
+    Py_ssize_t steps[MAX_RANK]
+# False unless the slot is whole and inside the array, the chunk is in C order, and its rows have no gaps in the output.
+cdef bint slot_rows(
+    Plan plan, Py_ssize_t i, char* out, const Py_ssize_t* out_strides, Py_ssize_t itemsize,
+    const Py_ssize_t* chunk_strides, Rows* rows,
 ) noexcept nogil
 cdef bint bytes_filled(const char* data, Py_ssize_t n, const char* value, Py_ssize_t itemsize) noexcept nogil
 # Sets n items at data to value (overhang padding).

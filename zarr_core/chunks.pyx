@@ -322,6 +322,38 @@ cdef char* slot_target(
     return out if extent == size else NULL
 
 
+cdef bint slot_rows(
+    Plan plan, Py_ssize_t i, char* out, const Py_ssize_t* out_strides, Py_ssize_t itemsize,
+    const Py_ssize_t* chunk_strides, Rows* rows,
+) noexcept nogil:
+    cdef Piece pieces[MAX_RANK]
+    cdef Py_ssize_t extent = itemsize
+    cdef int64_t length
+    cdef int d, k = plan.out_ndim
+    if plan.kind != PLAN_PRODUCT or not slot_whole(plan, i):
+        return False
+    slot_pieces(plan, i, pieces)
+    rows.nbytes = itemsize
+    rows.ndim = 0
+    for d in range(plan.ndim - 1, -1, -1):
+        length = pieces[d].length
+        if length != pieces[d].valid or (length > 1 and chunk_strides[d] != extent):
+            return False
+        extent *= length
+        if plan.axes[d].dropped:
+            continue
+        k -= 1
+        out += pieces[d].out * out_strides[k]
+        if length > 1 and rows.ndim == 0 and out_strides[k] == rows.nbytes:
+            rows.nbytes *= length
+        elif length > 1:
+            rows.counts[rows.ndim] = length
+            rows.steps[rows.ndim] = out_strides[k]
+            rows.ndim += 1
+    rows.data = out
+    return True
+
+
 cdef bint bytes_filled(const char* data, Py_ssize_t n, const char* value, Py_ssize_t itemsize) noexcept nogil:
     """The first item is the value, and every item is the one before it."""
     if n == 0 or itemsize == 0:
