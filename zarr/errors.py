@@ -46,6 +46,7 @@ __all__ = [
     "PlaceNotFoundError",
     "ReadOnlyError",
     "StoreDamagedError",
+    "StoreUrlError",
     "UnknownCodecError",
     "UnstableSpecificationWarning",
     "VindexInvalidSelectionError",
@@ -207,6 +208,10 @@ class StoreDamagedError(BaseZarrError):
 
 class KeyNotAllowedError(BaseZarrError):
     """A key could lead out of its store, or means different things to different file systems."""
+
+
+class StoreUrlError(BaseZarrError):
+    """A URL or a path names no store: it is malformed, or what it names cannot be opened in this way."""
 
 
 class FolderInPlaceError(NotAValueError, IsADirectoryError):

@@ -112,7 +112,7 @@ def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | st
         raise ContainsArrayError(store_path.store, store_path.path)
     if use_consolidated is False:
         document.pop("consolidated_metadata", None)
-    metadata = GroupMetadata.from_dict(document, path=store_path.path)
+    metadata = GroupMetadata.from_dict(document, path=store_path.path, name="zarr.json")
     if use_consolidated and metadata.consolidated_metadata is None:
         raise ValueError(
             f"Consolidated metadata requested with 'use_consolidated=True' but not found in '{store_path.path}'."
@@ -129,7 +129,7 @@ def _from_parts(group: Buffer, attributes: Buffer | None, store_path: StorePath)
     document["attributes"] = (
         {} if attributes is None else load_document(attributes.to_bytes(), _name(store_path, ".zattrs"))
     )
-    return GroupMetadata.from_dict(document, path=store_path.path)
+    return GroupMetadata.from_dict(document, path=store_path.path, name=".zgroup")
 
 
 def _with_copy(

@@ -16,7 +16,7 @@ from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.documents import dump_document
 from zarr.metadata.members import AllowedExtraField, parse_attributes, parse_extra_fields
 from zarr.metadata.nesting import nest_paths, split_zmetadata, tree_order, zmetadata_document
-from zarr.metadata.places import document_place, locate
+from zarr.metadata.places import document_place, locate, require
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.types import JSON, ZARR_JSON, ZATTRS_JSON, ZGROUP_JSON, ZMETADATA_V2_JSON, ZarrFormat
@@ -103,7 +103,7 @@ class GroupMetadata(Metadata):
         )
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], *, path: str | None = None) -> Self:
+    def from_dict(cls, data: Mapping[str, Any], *, path: str | None = None, name: str | None = None) -> Self:
         """Read the parsed document or documents.
 
         Parameters
@@ -113,6 +113,8 @@ class GroupMetadata(Metadata):
             members are ignored in format 2, and refused in format 3 if they must be understood.
         path
             Path of the group, for messages.
+        name
+            Which document of a store it is, ``zarr.json`` or ``.zgroup``: its format must then be that of its name.
 
         Returns
         -------
@@ -129,6 +131,8 @@ class GroupMetadata(Metadata):
         member: str | None = "zarr_format"
         try:
             parse_zarr_format(zarr_format)
+            if name is not None:
+                _check_format(data, name)
             member = None
             if data.get("node_type") not in ("group", None):
                 raise NodeTypeValidationError("node_type", "group", data["node_type"])
@@ -144,7 +148,7 @@ class GroupMetadata(Metadata):
                 extra = {key: value for key, value in data.items() if key not in GROUP_METADATA_KEYS}
             return cls(attributes, zarr_format, copy, extra)
         except (ValueError, TypeError) as error:
-            name = ZARR_JSON if zarr_format == 3 else ZGROUP_JSON
+            name = name or (ZARR_JSON if zarr_format == 3 else ZGROUP_JSON)
             located = locate(error, document_place(name, path, member))
             if located is error:
                 raise
@@ -321,6 +325,13 @@ class ConsolidatedMetadata:
         return {"kind": self.kind, "must_understand": self.must_understand, "metadata": self.to_documents()}
 
 
+def _check_format(document: Mapping[str, Any], name: str) -> None:
+    """Refuse a document of another format than that of its name: the members of its group lie under other names."""
+    found = document.get("zarr_format", 3) if name == ZARR_JSON else require(document, "zarr_format")
+    if found != (2 if name == ZGROUP_JSON else 3):
+        raise ValueError(f"a document {name} cannot be of format {found!r}")
+
+
 def parse_member(document: Any, path: str | None = None) -> NodeMetadata:
     """Read the parsed document of a node of any kind.
 
@@ -353,7 +364,8 @@ def parse_member(document: Any, path: str | None = None) -> NodeMetadata:
             return ArrayV2Metadata.from_dict(document, path=path)
         return GroupMetadata.from_dict(document, path=path)
     if zarr_format != 3:
-        where = document_place(ZARR_JSON, path, "zarr_format")
+        older = ".zarray" if "shape" in document else ZGROUP_JSON
+        where = document_place(ZARR_JSON if "node_type" in document else older, path, "zarr_format")
         raise MetadataValidationError(f"Expected the integer 2 or 3, got {zarr_format!r} (in {where})")
     if parse_node_type(document.get("node_type")) == "array":
         return ArrayV3Metadata.from_dict(document, path=path)

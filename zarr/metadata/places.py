@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from zarr.errors import MetadataValidationError
 
 
@@ -84,7 +86,7 @@ def locate(error: Exception, place: str) -> Exception:
     return error
 
 
-def require(document: dict[str, object], member: str) -> object:
+def require(document: Mapping[str, object], member: str) -> object:
     """Return a member that a document must have.
 
     Raises

@@ -172,7 +172,7 @@ def parse_data_type(data: Mapping[str, Any]) -> ZDType[Any, Any]:
     """
     filters = data.get("filters")
     candidates = [*(filters if isinstance(filters, list | tuple) else ()), data.get("compressor")]
-    name = require(data, "dtype")  # type: ignore[arg-type]
+    name = require(data, "dtype")
     # A filter that makes bytes of objects may stand behind another data type, too, and says nothing about that.
     objects = isinstance(name, str) and name.endswith("O")
     spec: Any = {"name": name, "object_codec_id": get_object_codec_id(candidates) if objects else None}
@@ -344,12 +344,12 @@ class ArrayV2Metadata(Metadata):
         member: str | None = "zarr_format"
         readings: list[Reading] = []
         try:
-            parse_zarr_format(require(data, "zarr_format"))  # type: ignore[arg-type]
+            parse_zarr_format(require(data, "zarr_format"))
             data, readings = repair_array_document(stored := data, 2)
             member = "dtype"
             dtype = parse_data_type(data)
             member = "fill_value"
-            fill_value = parse_fill_value(require(data, "fill_value"), dtype)  # type: ignore[arg-type]
+            fill_value = parse_fill_value(require(data, "fill_value"), dtype)
             members: dict[str, Any] = {}
             for member, parse, needed in _PARSERS:
                 members[member] = parse(require(data, member) if needed else data.get(member))  # type: ignore[arg-type]

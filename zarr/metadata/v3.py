@@ -287,8 +287,8 @@ class ArrayV3Metadata(Metadata):
             if found is not None:
                 member = "attributes"
                 return cls.of_members({**found, "attributes": parse_attributes(data.get("attributes"))})
-            parse_zarr_format(require(data, "zarr_format"))  # type: ignore[arg-type]
-            parse_node_type_array(require(data, "node_type"))  # type: ignore[arg-type]
+            parse_zarr_format(require(data, "zarr_format"))
+            parse_node_type_array(require(data, "node_type"))
             member = "chunk_grid"
             data, readings = repair_array_document(stored := with_codecs_member(data), 3)
             # Each member is read on its own, so that a fault can be given its place.
@@ -296,7 +296,7 @@ class ArrayV3Metadata(Metadata):
             for member, parse in _PARSERS:
                 members[member] = parse(require(data, member))  # type: ignore[arg-type]
             members["codecs"] = add_string_codec(members["codecs"], data)
-            raw_fill = require(data, member := "fill_value")  # type: ignore[arg-type]
+            raw_fill = require(data, member := "fill_value")
             members[member] = members["data_type"].from_json_scalar(raw_fill, zarr_format=3)
             for member, optional in _OPTIONAL_PARSERS:
                 members[member] = optional(data.get(member))

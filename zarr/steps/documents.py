@@ -137,7 +137,7 @@ def _parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet:
     document["attributes"] = {} if attributes is None else load_document(attributes, document_name(place, ".zattrs"))
     if name == ".zarray":
         return v2.ArrayV2Metadata.from_dict(document, path=path, place=place, quiet=quiet)
-    return group.GroupMetadata.from_dict(document, path=path)
+    return group.GroupMetadata.from_dict(document, path=path, name=name)
 
 
 def parse_v3(
@@ -152,7 +152,7 @@ def parse_v3(
     try:
         document = load_document(raw, document_name(place, "zarr.json"))
         if wanted == "group" or (wanted is None and document.get("node_type") == "group"):
-            return group.GroupMetadata.from_dict(document, path=path)
+            return group.GroupMetadata.from_dict(document, path=path, name="zarr.json")
         metadata = v3.ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet)
     except Exception as error:
         name_store(error, place)

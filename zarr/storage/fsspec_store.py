@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store
 from zarr.buffer.core import Buffer
-from zarr.errors import ZarrUserWarning
+from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
 from zarr.storage.byte_ranges import check_byte_range
 from zarr.storage.fsspec_connections import allow_connections
 from zarr.storage.keys import check_key, is_key, join, only_keys
 from zarr.storage.misplaced import check_clearable
+from zarr.storage.url import MISTAKES, naming_url
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -182,6 +183,8 @@ class FsspecStore(Store):
         ------
         ModuleNotFoundError
             If fsspec, or what the file system needs, is not installed.
+        StoreUrlError
+            If the URL is malformed, of a scheme that is not known, or lacks what its file system needs.
         """
         try:
             from fsspec.core import url_to_fs
@@ -189,10 +192,11 @@ class FsspecStore(Store):
             raise ModuleNotFoundError(
                 f"fsspec is needed to open {url!r}, and is not installed: pip install 'zarr[remote]'", name="fsspec"
             ) from error
-        fs, path = url_to_fs(url, **{"asynchronous": True, **(storage_options or {})})
-        if "://" in path and not path.startswith("http"):
-            path = fs._strip_protocol(path)
-        return cls(fs=fs, path=path, read_only=read_only, allowed_exceptions=allowed_exceptions)
+        with naming_url(url):
+            fs, path = url_to_fs(url, **{"asynchronous": True, **(storage_options or {})})
+            if "://" in path and not path.startswith("http"):
+                path = fs._strip_protocol(path)
+            return cls(fs=fs, path=path, read_only=read_only, allowed_exceptions=allowed_exceptions)
 
     def with_read_only(self, read_only: bool = False) -> FsspecStore:
         """Return a store over the same files that may, or may not, be written to."""
@@ -228,6 +232,12 @@ class FsspecStore(Store):
         prefix = prefix.rstrip("/")
         return self._path(prefix) if prefix else self.path
 
+    def _refused(self, key: str, error: Exception) -> Exception:
+        """What to raise where a file system can make nothing of what it is asked for."""
+        if isinstance(error, BaseZarrError):
+            return error
+        return StoreUrlError(f"{self!r} cannot read {key!r}: {type(error).__name__}: {error}")
+
     # Reading
 
     async def get(
@@ -248,6 +258,8 @@ class FsspecStore(Store):
             if "not satisfiable" in str(error).lower():
                 return prototype.buffer.from_bytes(b"")
             raise
+        except MISTAKES as error:
+            raise self._refused(key, error) from error
         return prototype.buffer.from_bytes(data)
 
     async def get_partial_values(
@@ -280,6 +292,8 @@ class FsspecStore(Store):
             found = await self._filesystem()._find(folder, detail=False, maxdepth=None, withdirs=False)
         except self.allowed_exceptions:
             return
+        except MISTAKES as error:
+            raise self._refused(prefix, error) from error
         for key in only_keys([join(prefix, _below(folder, path)) for path in found]):
             yield key
 
@@ -290,6 +304,8 @@ class FsspecStore(Store):
             found = await self._filesystem()._ls(folder, detail=False)
         except self.allowed_exceptions:
             return
+        except MISTAKES as error:
+            raise self._refused(prefix, error) from error
         for name in sorted({_below(folder, path).removeprefix("./") for path in found}):
             # Listings of web servers hold links to other places, too: only those to children are keys.
             if "/" not in name and is_key(join(prefix.rstrip("/"), name)) and name[:1] not in {"", "#", "?"}:

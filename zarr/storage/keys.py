@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from zarr.errors import KeyNotAllowedError
+from zarr.errors import KeyNotAllowedError, StoreUrlError
 
 LOCKS_FOLDER: Final = ".zarr-locks"
 """The folder beside the documents and chunks of a node in which processes that share it lock files; holds no keys."""
@@ -23,6 +24,8 @@ METADATA_NAMES: Final = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs",
 # An empty, "." or ".." segment anywhere (a leading or trailing slash makes an empty one), a backslash, a NUL, half a
 # surrogate pair, or a drive letter: one search for all of them, since this runs for every key that reaches a store.
 _FORBIDDEN = re.compile(r"(?:^|/)\.{0,2}(?:/|$)|[\\\0\ud800-\udfff]|^[A-Za-z]:")
+
+_NO_CHARACTER = re.compile("[\\0\ud800-\udfff]")
 
 _PARTIAL = re.compile(r"^\..*\.([0-9a-f]+)-([0-9a-f]+)\.partial$|\.[0-9a-f]{32}\.partial$", re.DOTALL)
 
@@ -131,6 +134,27 @@ def partial_owner(name: str) -> int | None:
     return int(match[1], 16) if match is not None and match[1] else None
 
 
+def check_local_path(path: str) -> None:
+    """Refuse a path that no file system takes.
+
+    Raises
+    ------
+    StoreUrlError
+        If it has a NUL, or half a character.
+
+    Examples
+    --------
+    >>> check_local_path("a b")
+    """
+    if "\0" in path:
+        raise StoreUrlError(f"the path {path!r} is invalid because it contains a NUL character")
+    if not path.isascii():
+        try:
+            os.fsencode(path)
+        except UnicodeEncodeError as error:
+            raise StoreUrlError(f"the path {path!r} is invalid: {error}") from error
+
+
 def is_upath(value: object) -> bool:
     """Whether a value is a path of universal_pathlib; there is none before that package is loaded."""
     module = sys.modules.get("upath")
@@ -157,8 +181,8 @@ def normalize_path(path: str | bytes | Path | None) -> str:
 
     Raises
     ------
-    ValueError
-        If a part is ``.`` or ``..``, or the path has a NUL.
+    KeyNotAllowedError
+        If a part is ``.`` or ``..``, or the path has a NUL or half a character.
     TypeError
         If ``path`` is none of the types above.
 
@@ -178,13 +202,13 @@ def normalize_path(path: str | bytes | Path | None) -> str:
     else:
         raise TypeError(f'Object {path!r} has an invalid type for "path": {type(path).__name__}')
     parts = [part for part in text.replace("\\", "/").split("/") if part]
-    for part in parts:
-        if part in {".", ".."} or "\0" in part:
-            raise ValueError(
-                f"The path {path!r} is invalid because its string representation contains '.' or '..' segments."
-                if "\0" not in part
-                else f"The path {path!r} is invalid because it contains a NUL character."
-            )
+    if "." in parts or ".." in parts:
+        raise KeyNotAllowedError(
+            f"The path {path!r} is invalid because its string representation contains '.' or '..' segments."
+        )
+    if _NO_CHARACTER.search(text):
+        what = "a NUL character" if "\0" in text else "half a surrogate pair"
+        raise KeyNotAllowedError(f"The path {path!r} is invalid because it contains {what}.")
     return "/".join(parts)
 
 

@@ -28,7 +28,16 @@ from zarr.storage.files import (
     sweep_beside,
     write_file,
 )
-from zarr.storage.keys import LOCKS_FOLDER, RESERVED_NAMES, check_key, check_prefix, dir_prefix, is_key, is_partial
+from zarr.storage.keys import (
+    LOCKS_FOLDER,
+    RESERVED_NAMES,
+    check_key,
+    check_local_path,
+    check_prefix,
+    dir_prefix,
+    is_key,
+    is_partial,
+)
 from zarr.storage.local_journal import commit_changes, recover
 from zarr.storage.local_stage import LocalStage
 from zarr.storage.misplaced import check_clearable, not_regular
@@ -68,6 +77,8 @@ class LocalStore(SyncStore):
         If ``root`` is neither a string nor a Path.
     ValueError
         If ``links`` is something else.
+    StoreUrlError
+        If ``root`` has a NUL, or half a character.
 
     Examples
     --------
@@ -104,6 +115,7 @@ class LocalStore(SyncStore):
         if not isinstance(root, str | Path):
             raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
         self.fsync = fsync
+        check_local_path(os.fspath(root))
         if isinstance(root, str) and _TIDY.fullmatch(root):
             self._base = f"{root}/"
         else:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
-from zarr.storage.keys import join, normalize_path
+from zarr.errors import StoreUrlError
+from zarr.storage.keys import check_local_path, join, normalize_path
 from zarr.storage.managed_memory import ManagedMemoryStore, is_managed
 from zarr.storage.n5_store import N5Store
-from zarr.storage.url import FORMATS, Part, parse_pipeline, parse_store_url
+from zarr.storage.url import FORMATS, Part, naming_url, parse_pipeline, parse_store_url
 from zarr.storage.zip import ZipStore
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def open_pipeline(
 
     Raises
     ------
-    ValueError
+    StoreUrlError
         If the URL is malformed.
     FileNotFoundError
         If an archive is not there.
@@ -64,7 +65,8 @@ def open_pipeline(
     place = _Place(base)
     for part in parts:
         try:
-            _STEPS[part.adapter](place, part, mode, storage_options, resolve)
+            with naming_url(url):
+                _STEPS[part.adapter](place, part, mode, storage_options, resolve)
         except (ValueError, FileNotFoundError) as error:
             error.add_note(f"while opening {part.adapter!r}, at position {part.position} of the URL {url!r}")
             raise
@@ -107,8 +109,11 @@ def _open_n5(place: _Place, part: Part, mode: Any, options: Any, resolve: Callab
 def _open_zip(place: _Place, part: Part, mode: Any, options: Any, resolve: Callable[..., Store]) -> None:
     local = _local_path(place.url)
     if place.store is None and local is not None:
+        check_local_path(local)
         if mode in (None, "r", "r+") and not os.path.isfile(local):
             raise FileNotFoundError(f"there is no zip file {local!r}")
+        if os.path.isdir(local):
+            raise StoreUrlError(f"{local!r} is a folder, not a zip file; name it without 'zip:'")
         place.store = ZipStore(local, mode=_ZIP_MODES[mode])
     else:
         place.store = ZipStore(_archive(place, options))
@@ -133,7 +138,7 @@ def _archive(place: _Place, options: Any) -> Any:
         return fs.open(path, "rb")
     get = getattr(store, "get_sync", None)
     if get is None:
-        raise ValueError(f"an archive in {store} cannot be opened: the store has coroutines only")
+        raise StoreUrlError(f"an archive in {store} cannot be opened: the store has coroutines only")
     value = get(path)
     if value is None:
         raise FileNotFoundError(f"there is no archive {path!r} in {store}")
@@ -148,7 +153,7 @@ def _open_icechunk(place: _Place, part: Part, mode: Any, options: Any, resolve: 
             "icechunk is needed for 'icechunk:', and is not installed: pip install icechunk", name="icechunk"
         ) from error
     if place.store is not None:
-        raise ValueError("'icechunk:' opens a folder or a bucket, not what is in an archive")
+        raise StoreUrlError("'icechunk:' opens a folder or a bucket, not what is in an archive")
     local = _local_path(place.url)
     parsed = parse_store_url(place.url)
     if local is not None:
@@ -156,7 +161,7 @@ def _open_icechunk(place: _Place, part: Part, mode: Any, options: Any, resolve: 
     elif parsed.scheme == "s3":
         storage = icechunk.s3_storage(bucket=parsed.name, prefix=parsed.path, from_env=True, **(options or {}))
     else:
-        raise ValueError(f"'icechunk:' is known of folders and of s3://, not of {parsed.scheme}://")
+        raise StoreUrlError(f"'icechunk:' is known of folders and of s3://, not of {parsed.scheme}://")
     version, _, path = part.path.partition("/") if part.path.startswith("@") else ("", "", part.path)
     session = icechunk.Repository.open(storage).readonly_session(**_version(version.removeprefix("@")))
     place.store, place.path = session.store, normalize_path(path)

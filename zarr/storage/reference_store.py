@@ -13,8 +13,9 @@ from zarr.abc.store import SyncStore
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import BrokenReferenceError, MetadataValidationError, ReadOnlyError
 from zarr.storage.byte_ranges import bounds_of
-from zarr.storage.keys import check_key, check_prefix, child_names, only_keys
+from zarr.storage.keys import check_key, check_local_path, check_prefix, child_names, only_keys
 from zarr.storage.reference_tables import ParquetTable, Reference, Span, parse_reference, parse_table
+from zarr.storage.url import naming_url
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -99,6 +100,7 @@ class ReferenceStore(SyncStore):
             If it is malformed.
         """
         text = os.fspath(path)
+        check_local_path(text)
         scheme = _scheme_of(text)
         local = scheme in ("", "file")
         text = text.removeprefix("file:").removeprefix("//") if scheme == "file" else text
@@ -113,9 +115,10 @@ class ReferenceStore(SyncStore):
 
         table: Mapping[str, Any]
         if is_json:
+            raw = read(text.rpartition("/")[2])
             try:
-                table = json.loads(read(text.rpartition("/")[2]))
-            except ValueError as error:
+                table = json.loads(raw)
+            except (ValueError, RecursionError) as error:
                 raise MetadataValidationError(f"{text!r} is not valid JSON: {error}") from error
         else:
             table = ParquetTable(read, text)
@@ -242,6 +245,7 @@ class ReferenceStore(SyncStore):
                 raise self._outside(key, url, f"the scheme {scheme!r}")
             return url, False
         path = url.removeprefix("file:").removeprefix("//") if scheme else url
+        check_local_path(path)
         folder = self._folder
         if folder is not None and _scheme_of(folder):
             if os.path.isabs(path) or scheme or ".." in path.replace("\\", "/").split("/"):
@@ -293,16 +297,19 @@ def _filesystem(url: str, options: dict[str, Any]) -> tuple[Any, str]:
         raise ModuleNotFoundError(
             f"fsspec is needed to read {url!r}, and is not installed: pip install 'zarr[remote]'", name="fsspec"
         ) from error
-    fs, path = url_to_fs(url, **options)
+    with naming_url(url):
+        fs, path = url_to_fs(url, **options)
     return fs, path
 
 
 def _read_url(url: str, options: dict[str, Any], start: int = 0, stop: int | None = None) -> bytes:
     fs, path = _filesystem(url, options)
-    data: bytes = fs.cat_file(path, start=start, end=stop)
+    with naming_url(url):
+        data: bytes = fs.cat_file(path, start=start, end=stop)
     return data
 
 
 def _size_of_url(url: str, options: dict[str, Any]) -> int:
     fs, path = _filesystem(url, options)
-    return int(fs.size(path))
+    with naming_url(url):
+        return int(fs.size(path))

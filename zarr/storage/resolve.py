@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 
 from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import Store
-from zarr.errors import PlaceNotFoundError
+from zarr.errors import PlaceNotFoundError, StoreUrlError
 from zarr.registry import get_store_factory
-from zarr.storage.keys import is_fsmap, is_upath, join, normalize_path
+from zarr.storage.keys import check_local_path, is_fsmap, is_upath, join, normalize_path
 from zarr.storage.local import LocalStore
 from zarr.storage.path import StorePath, check_mode
 
@@ -80,6 +80,7 @@ def _from_table(path: str, storage_options: dict[str, Any] | None) -> Store:
 
 def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
     """A folder; or a zip file, by its suffix where there is nothing yet and by its first bytes where there is."""
+    check_local_path(path)
     if _is_zip(path):
         zip_mode = _ZIP_MODES[mode]
         if zip_mode == "x" and os.path.exists(path):
@@ -128,7 +129,8 @@ def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[st
         return _from_local_path(url.removeprefix("file:").removeprefix("//") or ".", mode)
     factory = get_store_factory(scheme)
     if factory is not None:
-        store: Store = factory(url, read_only=mode == "r", **(storage_options or {}))
+        with _url.naming_url(url):
+            store: Store = factory(url, read_only=mode == "r", **(storage_options or {}))
         return store
     return fsspec_store.FsspecStore.from_url(url, storage_options=storage_options, read_only=mode == "r")
 
@@ -170,6 +172,8 @@ def resolve_store(
         If ``store_like`` is of another type, or ``storage_options`` are given where they have no use.
     ValueError
         If the mode is none.
+    StoreUrlError
+        If a URL or a path is malformed, or names what cannot be opened so.
 
     Examples
     --------
@@ -180,7 +184,7 @@ def resolve_store(
     if isinstance(store_like, str) and "|" in store_like and _url.is_pipeline(store_like):
         store, path = pipelines.open_pipeline(store_like, mode, storage_options, resolve_store)
         if path:
-            raise ValueError(f"{store_like!r} names the place {path!r} in a store, where a store is asked for")
+            raise StoreUrlError(f"{store_like!r} names the place {path!r} in a store, where a store is asked for")
         return store
     if isinstance(store_like, str) and (_url.is_uri(store_like) or store_like.startswith("file:")):
         return _from_url(store_like, mode, storage_options)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
+
+from zarr._lazy import LazyModule
+from zarr.errors import BaseZarrError, StoreUrlError
+
+if TYPE_CHECKING:
+    import tarfile
+    import zipfile
+else:
+    tarfile = LazyModule("tarfile")
+    zipfile = LazyModule("zipfile")
 
 ADAPTERS: Final = ("zip", "zarr", "zarr2", "zarr3", "n5", "icechunk")
 FORMATS: Final[dict[str, Literal[2, 3] | None]] = {"zarr": None, "zarr2": 2, "zarr3": 3}
@@ -38,6 +50,11 @@ def parse_store_url(url: str) -> ParsedStoreUrl:
     -------
     ParsedStoreUrl
 
+    Raises
+    ------
+    StoreUrlError
+        If it is malformed.
+
     Examples
     --------
     >>> parse_store_url("s3://bucket/a/b").path
@@ -47,10 +64,45 @@ def parse_store_url(url: str) -> ParsedStoreUrl:
     """
     if sys.platform == "win32" and url[1:2] == ":" and url[:1].isalpha():
         return ParsedStoreUrl(scheme="", name=None, path=url, raw=url)
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise StoreUrlError(f"the URL {url!r} is malformed: {error}") from error
     name = parts.netloc or None
     path = parts.path.lstrip("/") if name is not None or parts.scheme == "memory" else parts.path
     return ParsedStoreUrl(scheme=parts.scheme, name=name, path=path, raw=url)
+
+
+MISTAKES: Final = (ValueError, TypeError, LookupError, AttributeError, AssertionError, NotImplementedError)
+"""What file systems of others raise of URLs, and of paths in them, that make no sense to them."""
+
+
+@contextlib.contextmanager
+def naming_url(url: str) -> Iterator[None]:
+    """Within it, what somebody else's code makes of a URL that it cannot open becomes an error that names the URL.
+
+    Errors of the system, of missing packages and of this library stay what they are.
+
+    Raises
+    ------
+    StoreUrlError
+
+    Examples
+    --------
+    >>> with naming_url("reference://"):
+    ...     raise KeyError("fo")
+    Traceback (most recent call last):
+    ...
+    zarr.errors.StoreUrlError: the URL 'reference://' cannot be opened: KeyError: 'fo'
+    """
+    try:
+        yield
+    except (BaseZarrError, OSError, ImportError):
+        raise
+    except Exception as error:
+        if not isinstance(error, (*MISTAKES, zipfile.BadZipFile, tarfile.TarError)):
+            raise
+        raise StoreUrlError(f"the URL {url!r} cannot be opened: {type(error).__name__}: {error}") from error
 
 
 def is_uri(text: str) -> bool:
@@ -87,7 +139,7 @@ def parse_pipeline(url: str) -> tuple[str, list[Part]]:
 
     Raises
     ------
-    ValueError
+    StoreUrlError
         If there is an adapter that is not known, or one after that of an array; the message says where in the URL.
 
     Examples
@@ -101,12 +153,12 @@ def parse_pipeline(url: str) -> tuple[str, list[Part]]:
     for text in rest:
         match = _PART.fullmatch(text)
         if match is None or match[1] not in ADAPTERS:
-            raise ValueError(
+            raise StoreUrlError(
                 f"{text!r}, at position {position} of the URL {url!r}, is no adapter; known are "
                 f"{', '.join(f'{name}:' for name in ADAPTERS)}"
             )
         if parts and (parts[-1].adapter in FORMATS or parts[-1].adapter == "n5"):
-            raise ValueError(
+            raise StoreUrlError(
                 f"nothing can follow {parts[-1].adapter!r}, but {text!r} does, at position {position} of the URL "
                 f"{url!r}"
             )
@@ -120,12 +172,12 @@ def format_of_url(url: object, given: Any) -> Any:
 
     Raises
     ------
-    ValueError
+    StoreUrlError
         If they contradict each other.
     """
     if type(url) is not str or "|" not in url or not is_pipeline(url):
         return given
     named = FORMATS.get(parse_pipeline(url)[1][-1].adapter)
     if named is not None and given is not None and named != given:
-        raise ValueError(f"zarr_format={given} contradicts the URL {url!r}, which names format {named}")
+        raise StoreUrlError(f"zarr_format={given} contradicts the URL {url!r}, which names format {named}")
     return given if named is None else named

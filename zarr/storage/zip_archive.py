@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import io
 import os
 import shutil
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import IO, Any, Final, Literal
 
+from zarr.errors import FolderInPlaceError
 from zarr.storage.files import partial_name, sync_directory
 from zarr.storage.keys import is_key
 from zarr.storage.zip_forks import place_of, watch
@@ -118,6 +120,8 @@ class Archive(SharedFile):
         with self.lock:
             if self._handle is not None:
                 return
+            if self.path is not None and os.path.isdir(self.path):
+                raise FolderInPlaceError(f"{self.path!r} is a folder, not a zip file", number=errno.EISDIR)
             if self.mode in {"w", "x"}:
                 self._start_new()
             else:
