@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr._lazy import LazyModule, instance_of
+from zarr._lazy import LazyModule
 from zarr.steps.consolidated import version
 from zarr.storage.path import StorePath
 
@@ -116,7 +116,7 @@ class NodeRecord:
     @property
     def is_group(self) -> bool:
         """Whether the node is a group."""
-        return instance_of(self.metadata, "zarr.metadata.group", "GroupMetadata")
+        return getattr(self.metadata, "node_type", "array") == "group"
 
     def handle(self) -> GroupHandle:
         """The handle of a node that is a group."""

@@ -11,6 +11,7 @@ from zarr.groups.handle import GroupHandle
 from zarr.metadata.consolidated import ConsolidatedMetadata
 from zarr.metadata.documents import load_document
 from zarr.metadata.group import GroupMetadata
+from zarr.metadata.pieces import load_with_copy
 from zarr.metadata.places import document_place, locate
 from zarr.steps.consolidated import version
 from zarr.steps.documents import name_store
@@ -107,7 +108,8 @@ def _parsed(
 def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | str | None) -> GroupMetadata:
     if isinstance(use_consolidated, str):
         raise TypeError("use_consolidated must be a bool or None for Zarr format 3.")
-    document = load_document(raw.to_bytes(), _name(store_path, "zarr.json"))
+    load = load_document if use_consolidated is False else load_with_copy
+    document = load(raw.to_bytes(), _name(store_path, "zarr.json"))
     if document.get("node_type") == "array":
         raise ContainsArrayError(store_path.store, store_path.path)
     if use_consolidated is False:

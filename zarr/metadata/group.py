@@ -16,6 +16,8 @@ from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.documents import dump_document
 from zarr.metadata.members import AllowedExtraField, parse_attributes, parse_extra_fields
 from zarr.metadata.nesting import nest_paths, split_zmetadata, tree_order, zmetadata_document
+from zarr.metadata.parsed import remember
+from zarr.metadata.pieces import Piece
 from zarr.metadata.places import document_place, locate, require
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
@@ -284,7 +286,7 @@ class ConsolidatedMetadata:
             try:
                 nodes[name] = parse_member(document, f"{path}/{name}" if path else name)
             except (ValueError, TypeError, KeyError, OverflowError) as error:
-                unreadable[name] = (document, error)
+                unreadable[name] = (document.document if type(document) is Piece else document, error)
         return _nest(nodes, unreadable)
 
     @property
@@ -338,7 +340,7 @@ def parse_member(document: Any, path: str | None = None) -> NodeMetadata:
     Parameters
     ----------
     document
-        The members; those of ``.zarray`` or ``.zgroup`` with the attributes among them.
+        The members, or a piece of a larger document; in format 2 with the attributes among them.
     path
         Path of the node, for messages.
 
@@ -356,6 +358,8 @@ def parse_member(document: Any, path: str | None = None) -> NodeMetadata:
     >>> parse_member({"zarr_format": 3, "node_type": "group"}).zarr_format
     3
     """
+    if type(document) is Piece:
+        return _parse_piece(document, path)
     if not isinstance(document, Mapping):
         raise MetadataValidationError(f"The document of the node {path!r} is not an object but {type(document)}.")
     zarr_format = document.get("zarr_format")
@@ -370,6 +374,15 @@ def parse_member(document: Any, path: str | None = None) -> NodeMetadata:
     if parse_node_type(document.get("node_type")) == "array":
         return ArrayV3Metadata.from_dict(document, path=path)
     return GroupMetadata.from_dict(document, path=path)
+
+
+def _parse_piece(piece: Piece, path: str | None) -> NodeMetadata:
+    if piece.members is not None:
+        return ArrayV3Metadata.of_members(piece.members)
+    node = parse_member(piece.document, path)
+    if isinstance(node, ArrayV3Metadata):
+        remember(piece.known, piece.key, node.__dict__, node.attributes)
+    return node
 
 
 def _with_copy(group: GroupMetadata, copy: ConsolidatedMetadata) -> GroupMetadata:
