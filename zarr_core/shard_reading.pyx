@@ -214,16 +214,22 @@ cdef class ShardReadJob(ChunkReader):
             free(sizes)
 
 
-cdef int64_t count_parts(ShardReadJob job) noexcept:
-    """1, unless the job has so few shards that threads would have nothing to share."""
+cdef int64_t parts_by_size(Plan plan, Program program, int64_t nshards) noexcept nogil:
     cdef int64_t each, nbytes
-    if job.count == 0 or job.count >= MANY_SHARDS:
+    if nshards == 0 or plan.nslots == 0:
         return 1
-    each = job.plan.nslots // job.count
-    nbytes = chunk_nbytes(job.plan, job.program, 0) if job.plan.nslots else 0
+    each = plan.nslots // nshards
+    nbytes = chunk_nbytes(plan, program, 0)
     if nbytes <= 0:
         return 1
-    return max(1, min(MOST_PARTS, each, each * nbytes // PART_BYTES))
+    return max(1, min(each, each * nbytes // PART_BYTES))
+
+
+cdef int64_t count_parts(ShardReadJob job) noexcept:
+    """1, unless the job has so few shards that threads would have nothing to share."""
+    if job.count >= MANY_SHARDS:
+        return 1
+    return min(MOST_PARTS, parts_by_size(job.plan, job.program, job.count))
 
 
 # One thread's work on one shard: memory, or an open file.

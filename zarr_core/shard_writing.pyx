@@ -4,9 +4,9 @@ The chunks of a shard are encoded one behind the other, and their index is put b
 """
 cimport numpy as cnp
 from libc.errno cimport ENOENT, ENOMEM, ENOSYS
-from libc.stdint cimport int64_t, uint8_t
-from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, strcpy, strlen
 
 from zarr_core.chunk_io cimport (
     DONE, FAILED, MISSING, TODO, ChunkWriter, check_span, checked_indices, fail_all, pick, set_writer, slot_at,
@@ -19,8 +19,10 @@ from zarr_core.files cimport (
     folder_close,
     folder_commit,
     folder_delete,
+    folder_enter,
     folder_open,
     folder_select,
+    zc_close,
     zc_write_at,
 )
 from zarr_core.jobs cimport check_interruption, goes_on, watches
@@ -36,9 +38,9 @@ from zarr_core.plan cimport (
     slot_whole,
 )
 from zarr_core.program cimport Program, program_give, program_take
-from zarr_core.shard_index cimport IndexFormat, index_clear, index_nbytes, index_seal, index_store
-from zarr_core.shard_reading cimport check_groups, shard_chunks
-from zarr_core.streams cimport Context, scratch_extend, scratch_reserve
+from zarr_core.shard_index cimport IndexFormat, index_clear, index_entry, index_nbytes, index_seal, index_store
+from zarr_core.shard_reading cimport check_groups, parts_by_size, shard_chunks
+from zarr_core.streams cimport Context, Scratch, scratch_extend, scratch_reserve
 
 import os
 
@@ -101,6 +103,8 @@ cdef class ShardWriteJob(ChunkWriter):
     cdef int* codes
     cdef const int64_t** sequences  # per position: inner chunks in write order
     cdef dict tables                # what they point into
+    cdef readonly int64_t parts     # how many parts each shard may be encoded in, by different threads
+    cdef SharedShard* shared        # per position, where shards are; else NULL
 
     def __cinit__(
         self, Plan plan, ShardGroups groups, Program program, value, fill, bint skip_filled,
@@ -124,8 +128,10 @@ cdef class ShardWriteJob(ChunkWriter):
         if self.status == NULL or self.codes == NULL or self.sequences == NULL:
             raise MemoryError
         plan_sequences(self)
+        self.parts = parts_by_size(plan, program, groups.ngroups)
 
     def __dealloc__(self):
+        free_shared(self)
         free(self.status)
         free(self.codes)
         free(self.sequences)
@@ -139,6 +145,38 @@ cdef class ShardWriteJob(ChunkWriter):
     def errors(self) -> list:
         """(group, errno) of the file calls that failed."""
         return [(slot_at(self.which, i), self.codes[i]) for i in range(self.count) if self.codes[i]]
+
+    def share(self, parts: int | None = None) -> None:
+        """Let several threads work on each shard, for which fewer shards than threads are a reason; before the work.
+
+        Parameters
+        ----------
+        parts : int, optional
+            How many parts each shard is encoded in; by default as many as its size is worth, ``parts``.
+        """
+        cdef int64_t chosen = self.parts if parts is None else parts
+        if chosen < 1:
+            raise ValueError(f"parts must be at least 1, got {parts}")
+        if self.shared != NULL:
+            raise ValueError("the shards are shared already")
+        make_shared(self, chosen)
+
+    def prepare(self, first: int, count: int) -> None:
+        """Encode shards in parts, for :meth:`encode` to hand out. Several threads may share the work by calling this
+        together, with equal arguments; there is nothing to do unless the shards are shared.
+
+        Parameters
+        ----------
+        first, count : int
+            Which positions of the job's groups.
+        """
+        cdef int64_t start = first, n = count
+        cdef bint watch = watches(self)
+        check_span(start, n, self.count)
+        if self.shared != NULL:
+            with nogil:
+                prepare_shards(self, start, n, watch)
+        check_interruption(self)
 
     def encode(self, first: int, count: int) -> list:
         """Make the stored shards of some positions.
@@ -162,7 +200,10 @@ cdef class ShardWriteJob(ChunkWriter):
         results = []
         try:
             for i in range(start, start + n):
-                results.append(encode_one(self, c, i))
+                if self.shared != NULL and self.shared[i].outcome != TODO:
+                    results.append(take_prepared(self, i))
+                else:
+                    results.append(encode_one(self, c, i))
         finally:
             program_give(self.program, c)
         check_interruption(self)
@@ -240,7 +281,7 @@ cdef struct Sink:
     int64_t used            # bytes in the arena
 
 
-# The working memory of one shard.
+# What is known of one shard.
 cdef struct Shard:
     int64_t nchunks
     int64_t index_size
@@ -248,7 +289,7 @@ cdef struct Shard:
     char* index
 
 
-cdef bint lay_out(ShardWriteJob job, Context* c, Py_ssize_t g, Shard* shard) noexcept nogil:
+cdef bint lay_out(ShardWriteJob job, Scratch* memory, Py_ssize_t g, Shard* shard) noexcept nogil:
     """Memory for a shard's index and its slots; False unless all its chunks are here, and whole."""
     cdef int64_t n = group_size(job.groups, g), k
     cdef int64_t* slots
@@ -256,7 +297,7 @@ cdef bint lay_out(ShardWriteJob job, Context* c, Py_ssize_t g, Shard* shard) noe
     shard.index_size = index_nbytes(job.index, shard.nchunks)
     if shard.nchunks < 0 or n != chunks_inside(job.groups, g):
         return False
-    shard.slot_of = <int64_t*>scratch_reserve(&c.stored, 8 * shard.nchunks + 16 * n + shard.index_size)
+    shard.slot_of = <int64_t*>scratch_reserve(memory, 8 * shard.nchunks + 16 * n + shard.index_size)
     if shard.slot_of == NULL:
         return False
     slots = shard.slot_of + shard.nchunks
@@ -367,7 +408,7 @@ cdef int encode_shard(
     sink.fd = -1
     sink.written = 0
     sink.used = 0
-    if not lay_out(job, c, slot_at(job.which, position), &shard):
+    if not lay_out(job, &c.stored, slot_at(job.which, position), &shard):
         return FAILED
     if job.index.at_start:
         if sink.folder == NULL:
@@ -434,7 +475,10 @@ cdef int write_files(ShardWriteJob job, const char* root, KeyFormat keys, bint d
     if code < 0:
         return code
     c = program_take(job.program)
-    while True:
+    if job.shared != NULL:
+        for i in range(job.count):
+            share_shard(job, c, &f, keys, i, watch)
+    while job.shared == NULL:
         i = zc_take(&job.next, 1)
         if i >= job.count or not goes_on(job, watch):
             break
@@ -444,3 +488,6 @@ cdef int write_files(ShardWriteJob job, const char* root, KeyFormat keys, bint d
     if job.stopped:
         fail_all(job.status, job.count)
     return folder_close(&f)
+
+
+include "shard_sharing.pxi"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr.runners.resources import max_workers, run_helpers
@@ -33,9 +34,16 @@ def thread_count(request: Transfer) -> int:
 
 
 def parts_of(request: Transfer) -> int:
-    """How many threads can work on one key: more than one where there are few large shards to read."""
-    parts: int = getattr(request.job, "parts", 1) if request.direction == "read" else 1
-    return parts
+    """How many threads can work on one key: more than one where it is a large shard, or one of few to be read."""
+    return int(getattr(request.job, "parts", 1))
+
+
+def shares_keys(request: Transfer, threads: int) -> bool:
+    """Whether several threads encode each shard of a write together: where there are too few to keep them all busy."""
+    if request.direction == "read" or parts_of(request) < 2 or threads < 2 or request.count >= 2 * threads:
+        return False
+    request.job.share()
+    return True
 
 
 def batch_count(request: Transfer) -> int:
@@ -58,6 +66,7 @@ def transfer_files(request: Transfer, root: str, fsync: bool) -> None:
             job.to_files(root, keys, fsync)
 
     threads = thread_count(request)
+    shares_keys(request, threads)
     if threads > 1:
         run_helpers(work, threads - 1, job.stop)
     else:
@@ -75,16 +84,20 @@ def transfer_buffers(
     What a store hands out ``in_place`` takes no memory: few large values are asked for at once, and read in parts.
     """
     names, threads = request.names(), thread_count(request)
-    if in_place and parts_of(request) > 1 and threads > 1:
+    if in_place and request.direction == "read" and parts_of(request) > 1 and threads > 1:
         payloads = get_many(names)
         run_helpers(lambda: request.job.from_buffers(payloads), threads - 1, request.job.stop)
         return
-    if threads > 1:
+    shared = shares_keys(request, threads)
+    if threads > 1 and not shared:
         _threaded(request, names, threads, get_many, set_many)
         return
     total, size = len(names), batch_count(request)
     for first in range(0, total, size):
-        _move(request, names, first, min(first + size, total), get_many, set_many)
+        stop = min(first + size, total)
+        if shared:
+            run_helpers(partial(request.job.prepare, first, stop - first), threads - 1, request.job.stop)
+        _move(request, names, first, stop, get_many, set_many)
 
 
 def _batches(request: Transfer, total: int, threads: int) -> list[tuple[int, int]]:

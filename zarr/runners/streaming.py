@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.buffer.core import default_buffer_prototype
-from zarr.runners.resources import get_executor
+from zarr.runners.bulk import shares_keys, thread_count
+from zarr.runners.resources import get_executor, run_helpers
 from zarr.runners.windows import completed, concurrency, request_gate, settle, windowed
 
 if TYPE_CHECKING:
@@ -83,10 +84,15 @@ async def send(request: Transfer, store: Store) -> None:
     """Have each chunk of a job encoded and store it."""
     names, gate = request.names(), request_gate()
     wrap, encode = default_buffer_prototype().buffer.from_bytes, request.job.encode
-    direct = _each(request) <= DIRECT_BYTES
+    direct, threads = _each(request) <= DIRECT_BYTES, thread_count(request)
+    shared = shares_keys(request, threads)
+
+    def encode_together(index: int) -> Any:
+        run_helpers(partial(request.job.prepare, index, 1), threads - 1, request.job.stop)
+        return encode(index, 1)
 
     async def send_one(index: int, key: str) -> None:
-        work: Callable[[], Any] = partial(encode, index, 1)
+        work: Callable[[], Any] = partial(encode_together, index) if shared else partial(encode, index, 1)
         (payload,) = work() if direct else await apart(work, request.job.stop)
         if payload is ...:
             return  # what could not be encoded stays as it is until the steps write it the plain way

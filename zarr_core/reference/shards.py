@@ -166,6 +166,7 @@ class ShardWriteJob(Job):
         self.plan, self.groups, self.program, self.value, self.fill = plan, groups, program, value, fill
         self.skip_filled, self.index, self.write_order = skip_filled, index, write_order
         self._which = check_groups(groups, plan, which)
+        self.parts = 1
         self._status = np.full(len(self._which), TODO, np.uint8)
         self._errors: list[tuple[int, int]] = []
 
@@ -178,6 +179,16 @@ class ShardWriteJob(Job):
     def errors(self) -> list[tuple[int, int]]:
         """(group, errno) of the file calls that failed."""
         return list(self._errors)
+
+    def share(self, parts: int | None = None) -> None:
+        """Several threads may work on each shard; here each shard is encoded in one go."""
+        if parts is not None and parts < 1:
+            raise ValueError(f"parts must be at least 1, got {parts}")
+
+    def prepare(self, first: int, count: int) -> None:
+        """Encode shards for :meth:`encode` to hand out; here that does it itself."""
+        check_span(first, count, len(self._which))
+        self._check_stopped()
 
     def encode(self, first: int, count: int) -> list[bytes | EllipsisType | None]:
         """The stored shards of some groups; None where all are fill and skipped, Ellipsis where it failed."""
