@@ -9,17 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr._lazy import LazyModule
-from zarr.abc.byte_ranges import ByteRequest, MergedRequest, merge_requests
-from zarr.abc.store_changes import (
-    PartialValue,
-    by_key,
-    changes_of_move,
-    moves_in_one_step,
-    names_to_move,
-    sees_to_values,
-    set_parts,
-)
-from zarr.abc.store_protocols import SupportsGetSync
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError
 
@@ -28,10 +17,17 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from zarr.abc import byte_ranges as _byte_ranges
+    from zarr.abc import store_changes, store_protocols
+    from zarr.abc.byte_ranges import ByteRequest, MergedRequest
+    from zarr.abc.store_changes import PartialValue
     from zarr.buffer.core import Buffer, BufferPrototype
     from zarr.types import BytesLike
 else:
     asyncio = LazyModule("asyncio")
+    _byte_ranges = LazyModule("zarr.abc.byte_ranges")
+    store_protocols = LazyModule("zarr.abc.store_protocols")
+    store_changes = LazyModule("zarr.abc.store_changes")
 
 # How many requests of one default method run at the same time.
 _WINDOW = 64
@@ -363,7 +359,8 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
         ExceptionGroup
             When requests fail; it holds a FileNotFoundError if the key has no value. The other requests are cancelled.
         """
-        waiting = merge_requests(byte_ranges, max_gap_bytes=max_gap_bytes, max_coalesced_bytes=max_coalesced_bytes)
+        limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
+        waiting = _byte_ranges.merge_requests(byte_ranges, **limits)
         waiting.reverse()
         running: set[asyncio.Task[builtins.list[tuple[int, Buffer]]]] = builtins.set()
         try:
@@ -407,11 +404,11 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
         ExceptionGroup
             When a request fails; it holds a FileNotFoundError if the key has no value.
         """
-        if not isinstance(self, SupportsGetSync):
+        if not isinstance(self, store_protocols.SupportsGetSync):
             raise TypeError(f"{type(self).__name__} does not support synchronous reads")
         results: builtins.list[tuple[int, Buffer | None]] = []
         try:
-            for request in merge_requests(
+            for request in _byte_ranges.merge_requests(
                 byte_ranges, max_gap_bytes=max_gap_bytes, max_coalesced_bytes=max_coalesced_bytes
             ):
                 answer = self.get_sync(key, prototype=prototype, byte_range=request.byte_range)
@@ -457,13 +454,13 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
         """
         self._check_writable()
         compare = self._compares_and_swaps()
-        parts = [(self, key, some, compare) for key, some in by_key(key_start_values).items()]
-        await gather_windowed(set_parts, parts)
+        parts = [(self, key, some, compare) for key, some in store_changes.by_key(key_start_values).items()]
+        await gather_windowed(store_changes.set_parts, parts)
 
     def _compares_and_swaps(self) -> bool:
         """Whether ``set_if_match`` is there, and goes the way that ``get`` and ``set`` of this class go."""
         owner = next(base for base in type(self).__mro__ if "set_if_match" in vars(base))
-        return owner is not Store and not sees_to_values(type(self), owner)
+        return owner is not Store and not store_changes.sees_to_values(type(self), owner)
 
     async def rename(self, src: str, dest: str) -> None:
         """Give a key another name; or a folder, with all that is below it.
@@ -485,9 +482,9 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
         self._check_writable()
         if not self.supports_deletes:
             raise NotImplementedError(f"{type(self).__name__} does not support deleting.")
-        names = await names_to_move(self, src.strip("/"), dest.strip("/"))
-        if moves_in_one_step(self):
-            await asyncio.to_thread(self.apply_sync, await changes_of_move(self, names))  # type: ignore[attr-defined]
+        names = await store_changes.names_to_move(self, src.strip("/"), dest.strip("/"))
+        if store_changes.moves_in_one_step(self):
+            await asyncio.to_thread(self.apply_sync, await store_changes.changes_of_move(self, names))  # type: ignore[attr-defined]
             return
         await gather_windowed(self._copy_value, builtins.list(names.items()))
         await gather_windowed(self.delete, [(key,) for key in reversed(names)])

@@ -6,22 +6,39 @@ turns one into the other where it must.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from zarr._lazy import lazy_names
 from zarr.abc.async_store import BulkAccess, Store
-from zarr.abc.byte_ranges import ByteRequest, OffsetByteRequest, RangeByteRequest, SuffixByteRequest
-from zarr.abc.store_kinds import ReadListStore, ReadStore, ReadWriteListStore, ReadWriteStore
-from zarr.abc.store_protocols import (
-    ByteGetter,
-    ByteSetter,
-    SupportsDeleteSync,
-    SupportsGetSync,
-    SupportsSetSync,
-    SupportsSyncStore,
-    SyncByteGetter,
-    SyncByteSetter,
-    _store_supports_sync_io,
-    set_or_delete,
-)
 from zarr.abc.sync_store import SyncStore, bulk_access_of, get_many_of, is_synchronous, stamp_of_store
+
+if TYPE_CHECKING:
+    from zarr.abc.byte_ranges import ByteRequest, OffsetByteRequest, RangeByteRequest, SuffixByteRequest
+    from zarr.abc.store_kinds import ReadListStore, ReadStore, ReadWriteListStore, ReadWriteStore
+    from zarr.abc.store_protocols import (
+        ByteGetter,
+        ByteSetter,
+        SupportsDeleteSync,
+        SupportsGetSync,
+        SupportsSetSync,
+        SupportsSyncStore,
+        SyncByteGetter,
+        SyncByteSetter,
+        _store_supports_sync_io,
+        set_or_delete,
+    )
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "zarr.abc.byte_ranges": "ByteRequest OffsetByteRequest RangeByteRequest SuffixByteRequest",
+        "zarr.abc.store_kinds": "ReadListStore ReadStore ReadWriteListStore ReadWriteStore",
+        "zarr.abc.store_protocols": (
+            "ByteGetter ByteSetter SupportsDeleteSync SupportsGetSync SupportsSetSync "
+            "SupportsSyncStore SyncByteGetter SyncByteSetter _store_supports_sync_io set_or_delete"
+        ),
+    },
+)
 
 __all__ = [
     "BulkAccess",

@@ -18,8 +18,6 @@ from zarr.codecs.bound import (
     check_size,
     decoded_limit,
 )
-from zarr.codecs.object_lists import decode_zfpy
-from zarr.codecs.starts import check_encoded_start
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 
 if TYPE_CHECKING:
@@ -28,8 +26,11 @@ if TYPE_CHECKING:
 
     from zarr.abc.numcodec import Numcodec
     from zarr.array_spec import ArraySpec
+    from zarr.codecs import object_lists, starts
 else:
     bz2, lzma = LazyModule("bz2"), LazyModule("lzma")
+    starts = LazyModule("zarr.codecs.starts")
+    object_lists = LazyModule("zarr.codecs.object_lists")
 
 BLOSC_COMPRESSORS = ("blosclz", "lz4", "lz4hc", "zlib", "zstd")
 CHECKSUM_NBYTES = 4
@@ -153,7 +154,7 @@ class CoreStream(BoundBase):
     def check_start(self) -> Callable[[Bytes], None] | None:
         """How to tell from the first encoded bytes that the rest is not wanted."""
         check = self._check_start
-        return None if check is None else partial(check_encoded_start, self._stage_name, check=check)
+        return None if check is None else partial(starts.check_encoded_start, self._stage_name, check=check)
 
     def _decode_unknown(self, data: Bytes, limit: int) -> Bytes:
         """Decode what may become large only if its beginning is what is looked for: a bomb is found out there."""
@@ -288,7 +289,8 @@ def numcodec_decode(
         opener = _BOUNDED.get(getattr(codec, "codec_id", ""))
         if opener is not None:
             return _decode_bounded(name, opener(codec), as_bytes(data), nbytes, check_start, limit)
-        decoded = decode_zfpy(codec, data, nbytes, limit) if codec.codec_id == "zfpy" else codec.decode(data)
+        bounded = codec.codec_id == "zfpy"
+        decoded = object_lists.decode_zfpy(codec, data, nbytes, limit) if bounded else codec.decode(data)
         if decoded is None:
             raise ChunkDecodeError(f"codec {name!r}: {size} stored bytes hold nothing", codec=name)
         return decoded

@@ -155,7 +155,6 @@ class HasEndianness:
     endianness: EndiannessStr = "little"
 
 
-@dataclass(frozen=True, kw_only=True)
 class HasItemSize:
     """A data type whose elements all have the same number of bytes."""
 
@@ -165,7 +164,6 @@ class HasItemSize:
         raise NotImplementedError(f"{type(self).__name__} does not define item_size.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class HasObjectCodec:
     """A data type that format 2 stores as objects, by a filter of this id."""
 

@@ -40,7 +40,6 @@ class BaseFloat(Numeric[TDType_co, TScalar_co], HasEndianness):
         return float_to_json(self.cast_scalar(data), keep_bits=zarr_format == 3)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Float16(BaseFloat["np.dtype[np.float16]", np.float16]):
     """Floats of 2 bytes."""
 
@@ -50,7 +49,6 @@ class Float16(BaseFloat["np.dtype[np.float16]", np.float16]):
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">f2", "<f2")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Float32(BaseFloat["np.dtype[np.float32]", np.float32]):
     """Floats of 4 bytes.
 
@@ -66,7 +64,6 @@ class Float32(BaseFloat["np.dtype[np.float32]", np.float32]):
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">f4", "<f4")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Float64(BaseFloat["np.dtype[np.float64]", np.float64]):
     """Floats of 8 bytes."""
 
@@ -123,7 +120,6 @@ class BaseComplex(Numeric[TDType_co, TScalar_co], HasEndianness):
         return float_to_json(scalar.real, keep_bits=keep_bits), float_to_json(scalar.imag, keep_bits=keep_bits)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Complex64(BaseComplex["np.dtype[np.complex64]", np.complex64]):
     """Complex numbers of two floats of 4 bytes.
 
@@ -141,7 +137,6 @@ class Complex64(BaseComplex["np.dtype[np.complex64]", np.complex64]):
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">c8", "<c8")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Complex128(BaseComplex["np.dtype[np.complex128]", np.complex128]):
     """Complex numbers of two floats of 8 bytes."""
 

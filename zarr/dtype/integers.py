@@ -45,6 +45,10 @@ class BaseInt(Numeric[TDType_co, TScalar_co]):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BaseWideInt(BaseInt[TDType_co, TScalar_co], HasEndianness):
+    """Integers of several bytes, which come in an order."""
+
+
 class Int8(BaseInt["np.dtype[np.int8]", np.int8]):
     """Integers from -128 to 127."""
 
@@ -54,7 +58,6 @@ class Int8(BaseInt["np.dtype[np.int8]", np.int8]):
     _zarr_v2_names: ClassVar[tuple[str, ...]] = ("|i1",)
 
 
-@dataclass(frozen=True, kw_only=True)
 class UInt8(BaseInt["np.dtype[np.uint8]", np.uint8]):
     """Integers from 0 to 255."""
 
@@ -64,8 +67,7 @@ class UInt8(BaseInt["np.dtype[np.uint8]", np.uint8]):
     _zarr_v2_names: ClassVar[tuple[str, ...]] = ("|u1",)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Int16(BaseInt["np.dtype[np.int16]", np.int16], HasEndianness):
+class Int16(BaseWideInt["np.dtype[np.int16]", np.int16]):
     """Integers of 2 bytes."""
 
     dtype_cls: ClassVar[Any] = np.dtypes.Int16DType
@@ -74,8 +76,7 @@ class Int16(BaseInt["np.dtype[np.int16]", np.int16], HasEndianness):
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">i2", "<i2")
 
 
-@dataclass(frozen=True, kw_only=True)
-class UInt16(BaseInt["np.dtype[np.uint16]", np.uint16], HasEndianness):
+class UInt16(BaseWideInt["np.dtype[np.uint16]", np.uint16]):
     """Integers of 2 bytes from 0."""
 
     dtype_cls: ClassVar[Any] = np.dtypes.UInt16DType
@@ -84,8 +85,7 @@ class UInt16(BaseInt["np.dtype[np.uint16]", np.uint16], HasEndianness):
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">u2", "<u2")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Int32(BaseInt["np.dtype[np.int32]", np.int32], HasEndianness):
+class Int32(BaseWideInt["np.dtype[np.int32]", np.int32]):
     """Integers of 4 bytes.
 
     Examples
@@ -100,8 +100,7 @@ class Int32(BaseInt["np.dtype[np.int32]", np.int32], HasEndianness):
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">i4", "<i4")
 
 
-@dataclass(frozen=True, kw_only=True)
-class UInt32(BaseInt["np.dtype[np.uint32]", np.uint32], HasEndianness):
+class UInt32(BaseWideInt["np.dtype[np.uint32]", np.uint32]):
     """Integers of 4 bytes from 0."""
 
     dtype_cls: ClassVar[Any] = np.dtypes.UInt32DType
@@ -110,8 +109,7 @@ class UInt32(BaseInt["np.dtype[np.uint32]", np.uint32], HasEndianness):
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">u4", "<u4")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Int64(BaseInt["np.dtype[np.int64]", np.int64], HasEndianness):
+class Int64(BaseWideInt["np.dtype[np.int64]", np.int64]):
     """Integers of 8 bytes."""
 
     dtype_cls: ClassVar[Any] = np.dtypes.Int64DType
@@ -120,8 +118,7 @@ class Int64(BaseInt["np.dtype[np.int64]", np.int64], HasEndianness):
     _zarr_v2_names: ClassVar[tuple[str, ...]] = (">i8", "<i8")
 
 
-@dataclass(frozen=True, kw_only=True)
-class UInt64(BaseInt["np.dtype[np.uint64]", np.uint64], HasEndianness):
+class UInt64(BaseWideInt["np.dtype[np.uint64]", np.uint64]):
     """Integers of 8 bytes from 0."""
 
     dtype_cls: ClassVar[Any] = np.dtypes.UInt64DType

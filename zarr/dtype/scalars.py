@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
 import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr._lazy import LazyModule
 from zarr.dtype.base import is_sequence
+
+if TYPE_CHECKING:
+    import base64
+    import binascii
+else:
+    base64, binascii = LazyModule("base64"), LazyModule("binascii")
 
 _HEX = re.compile(r"0x[0-9a-fA-F]+")
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import zarr_core
+from zarr._lazy import LazyModule
 from zarr.abc.metadata import Metadata
-from zarr.grids.dimensions import DimensionGrid
-from zarr.grids.grid import ChunkGrid, core_grid
+
+if TYPE_CHECKING:
+    from zarr.grids import grid
+    from zarr.grids.dimensions import DimensionGrid
+    from zarr.grids.grid import ChunkGrid
+else:
+    grid = LazyModule("zarr.grids.grid")
+
 
 
 class ChunkGridMetadata(Metadata):
@@ -48,8 +55,8 @@ class ChunkGridMetadata(Metadata):
 
     def to_grid(self, shape: tuple[int, ...]) -> ChunkGrid:
         """Return the grid over an array of shape ``shape``."""
-        return ChunkGrid(dimensions=self.dimensions(shape))
+        return grid.ChunkGrid(dimensions=self.dimensions(shape))
 
     def to_core(self, shape: tuple[int, ...]) -> zarr_core.Grid:
         """Return the grid of the compiled core over an array of shape ``shape``."""
-        return core_grid(self.dimensions(shape))
+        return grid.core_grid(self.dimensions(shape))

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from zarr._lazy import LazyModule
 from zarr.grids.base import ChunkGridMetadata
-from zarr.grids.dimensions import FixedDimension, VaryingDimension
-from zarr.grids.grid import ChunkGrid
 from zarr.grids.regular import RegularChunkGridMetadata
 from zarr.registry import failure_of, get_chunk_grid_class
 from zarr.types import parse_named_configuration
 
 if TYPE_CHECKING:
-    from zarr.grids import rectilinear
+    from zarr.grids import dimensions, rectilinear
+    from zarr.grids.grid import ChunkGrid
 else:
     rectilinear = LazyModule("zarr.grids.rectilinear")
+    dimensions = LazyModule("zarr.grids.dimensions")
 
 
 _BUILTIN = ("rectilinear", "regular")
@@ -97,9 +97,9 @@ def create_chunk_grid_metadata(chunks: ChunkGrid) -> ChunkGridMetadata:
     rectilinear.check_rectilinear_enabled()
     shapes: list[int | tuple[int, ...]] = []
     for dim in chunks.dimensions:
-        if isinstance(dim, FixedDimension):
+        if isinstance(dim, dimensions.FixedDimension):
             shapes.append(dim.size)
-        elif isinstance(dim, VaryingDimension):
+        elif isinstance(dim, dimensions.VaryingDimension):
             shapes.append(dim.edges)
         else:
             shapes.append(tuple([dim.chunk_size(i) for i in range(dim.ngridcells)]))

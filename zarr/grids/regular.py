@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import zarr_core
+from zarr._lazy import LazyModule
 from zarr.grids.base import ChunkGridMetadata
-from zarr.grids.dimensions import FixedDimension
 from zarr.grids.shapes import are_lengths, parse_chunk_edge, parse_member
 from zarr.types import parse_named_configuration
+
+if TYPE_CHECKING:
+    from zarr.grids import dimensions
+    from zarr.grids.dimensions import FixedDimension
+else:
+    dimensions = LazyModule("zarr.grids.dimensions")
+
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +72,8 @@ class RegularChunkGridMetadata(ChunkGridMetadata):
 
     def dimensions(self, shape: tuple[int, ...]) -> tuple[FixedDimension, ...]:
         """Return the axes of the grid over an array of shape ``shape``."""
-        return tuple([FixedDimension(size, extent) for size, extent in zip(self.chunk_shape, shape, strict=True)])
+        axis = dimensions.FixedDimension
+        return tuple([axis(size, extent) for size, extent in zip(self.chunk_shape, shape, strict=True)])
 
     def to_core(self, shape: tuple[int, ...]) -> zarr_core.Grid:
         """Return the grid of the compiled core over an array of shape ``shape``."""

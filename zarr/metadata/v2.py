@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias
 
+from zarr._lazy import LazyModule
 from zarr.abc.metadata import Metadata
 from zarr.abc.numcodec import Numcodec, _is_numcodec
 from zarr.array_spec import ArrayConfig, ArraySpec
@@ -16,7 +17,6 @@ from zarr.chunk_keys import V2ChunkKeyEncoding, parse_separator
 from zarr.dtype.base import ZDType
 from zarr.dtype.parse import get_data_type_from_json
 from zarr.errors import ZarrUserWarning, warn_once
-from zarr.grids.grid import ChunkGrid
 from zarr.grids.shapes import parse_shape
 from zarr.metadata.documents import dump_document
 from zarr.metadata.members import parse_attributes
@@ -24,6 +24,13 @@ from zarr.metadata.places import document_place, locate, require
 from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
 from zarr.registry import get_numcodec
 from zarr.types import JSON, ZARRAY_JSON, ZATTRS_JSON, MemoryOrder, parse_order
+
+if TYPE_CHECKING:
+    from zarr.grids import grid
+    from zarr.grids.grid import ChunkGrid
+else:
+    grid = LazyModule("zarr.grids.grid")
+
 
 CompressorLikev2: TypeAlias = Mapping[str, JSON] | Numcodec | None
 
@@ -421,7 +428,7 @@ class ArrayV2Metadata(Metadata):
     @cached_property
     def chunk_grid(self) -> ChunkGrid:
         """The grid of chunks."""
-        return ChunkGrid.from_sizes(self.shape, self.chunks)
+        return grid.ChunkGrid.from_sizes(self.shape, self.chunks)
 
     @cached_property
     def chunk_key_encoding(self) -> V2ChunkKeyEncoding:

@@ -7,19 +7,22 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.defaults import BadConfigError
 from zarr.defaults import settings as all_settings
 from zarr.errors import MetadataValidationError, UnknownCodecError, ZarrUserWarning
 from zarr.registry.crc32c import CRC32C
-from zarr.registry.packages import missing_codec_message
 from zarr.registry.table import Registry, failure_of
 from zarr.registry.tables import _codec_registries, collect_entry_points
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec, CodecJSON_V2
     from zarr.abc.numcodec import Numcodec
+    from zarr.registry import packages
     from zarr.types import JSON
+else:
+    packages = LazyModule("zarr.registry.packages")
 
 T = TypeVar("T")
 
@@ -91,7 +94,7 @@ def _choose_codec(key: str, registry: Registry[Any] | None, wanted: str | None) 
     if registry is not None and registry.lazy_load_list:
         registry.lazy_load()
     if registry is None or not (registry or registry.builtins):
-        raise UnknownCodecError(missing_codec_message(key, zarr_format=3) + failure_of(key))
+        raise UnknownCodecError(packages.missing_codec_message(key, zarr_format=3) + failure_of(key))
     if wanted is not None:
         found = registry.find(wanted)
         if found is None:
@@ -181,7 +184,7 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
     except ValueError as error:
         if name in codec_registry:  # something else is wrong
             raise
-        raise UnknownCodecError(missing_codec_message(name, zarr_format=2)) from error
+        raise UnknownCodecError(packages.missing_codec_message(name, zarr_format=2)) from error
 
 
 _WHOLE_NUMBERS = frozenset(

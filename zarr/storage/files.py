@@ -10,17 +10,22 @@ import contextlib
 import errno
 import itertools
 import os
-import shutil
 import stat
 import sys
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import zarr_core
+from zarr._lazy import LazyModule
 from zarr.errors import FolderInPlaceError, NotAValueError
 from zarr.storage.keys import METADATA_NAMES, is_partial, partial_owner
 from zarr.storage.misplaced import file_in_place, not_regular
+
+if TYPE_CHECKING:
+    import shutil
+else:
+    shutil = LazyModule("shutil")
 
 WINDOWS: Final = sys.platform == "win32"
 _READ_FLAGS: Final = (

@@ -6,10 +6,13 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from zarr._lazy import instance_of
 from zarr.errors import KeyNotAllowedError, StoreUrlError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LOCKS_FOLDER: Final = ".zarr-locks"
 """The folder beside the documents and chunks of a node in which processes that share it lock files; holds no keys."""
@@ -195,7 +198,7 @@ def normalize_path(path: str | bytes | Path | None) -> str:
         return ""
     if isinstance(path, bytes):
         text = path.decode("ascii")
-    elif isinstance(path, Path) or is_upath(path):
+    elif instance_of(path, "pathlib", "Path") or is_upath(path):
         text = str(path)
     elif isinstance(path, str):
         text = path

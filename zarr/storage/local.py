@@ -5,19 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 import stat
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import zarr_core
+from zarr._lazy import LazyModule, instance_of
 from zarr.abc.staging import stages
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.abc.store_changes import names_to_move
 from zarr.buffer.core import Buffer, default_buffer_prototype
-from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.file_listing import lies_inside, scan, walk
 from zarr.storage.file_splice import splice_file
 from zarr.storage.files import (
@@ -44,10 +42,18 @@ from zarr.storage.misplaced import check_clearable, not_regular
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
+    import pathlib
+    import shutil
+    from pathlib import Path
+
     from zarr.abc.staging import Changes, Stage
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
+    from zarr.storage import byte_ranges
     from zarr.types import AccessModeLiteral
+else:
+    pathlib, shutil = LazyModule("pathlib"), LazyModule("shutil")
+    byte_ranges = LazyModule("zarr.storage.byte_ranges")
 
 
 # A path that is as it would be written after a round through ``Path``; most are.
@@ -112,21 +118,21 @@ class LocalStore(SyncStore):
             raise ValueError(f"links must be 'follow' or 'inside', got {links!r}")
         if links != "follow":
             self.links = links
-        if not isinstance(root, str | Path):
+        if not isinstance(root, str) and not instance_of(root, "pathlib", "Path"):
             raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
         self.fsync = fsync
         check_local_path(os.fspath(root))
         if isinstance(root, str) and _TIDY.fullmatch(root):
             self._base = f"{root}/"
         else:
-            self.root = Path(root)
+            self.root = pathlib.Path(root)
             self._base = self.root.as_posix().rstrip("/") + "/"
         recover(self._base, fsync)
 
     @cached_property
     def root(self) -> Path:
         """The folder."""
-        return Path(self._base)
+        return pathlib.Path(self._base)
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a store over the same folder that may, or may not, be written to."""
@@ -164,7 +170,8 @@ class LocalStore(SyncStore):
         await super()._open()
 
     def __str__(self) -> str:
-        return f"file://{self.root.as_posix()}"
+        tidy = "root" not in self.__dict__  # then the folder was named as it is written
+        return f"file://{self._base[:-1] if tidy else self.root.as_posix()}"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}('{self}')"
@@ -231,7 +238,7 @@ class LocalStore(SyncStore):
             if type(data) is int:  # something stands in the way, or the core cannot do it here: ask at length
                 data = read_file(path)
         else:
-            data = read_file(path, lambda size: bounds_of(byte_range, size))
+            data = read_file(path, lambda size: byte_ranges.bounds_of(byte_range, size))
         if data is None:
             return None
         return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)  # type: ignore[arg-type]
@@ -425,7 +432,7 @@ class LocalStore(SyncStore):
         """
         if self.read_only:
             raise NotImplementedError("the folder of a read-only store cannot be moved")
-        target = Path(dest_root)
+        target = pathlib.Path(dest_root)
         if target.exists():
             raise FileExistsError(f"Destination root {target} already exists; {self.root} was left where it is")
         target.parent.mkdir(parents=True, exist_ok=True)

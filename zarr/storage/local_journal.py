@@ -12,10 +12,10 @@ import errno
 import json
 import os
 import re
-import shutil
 import time
 from typing import TYPE_CHECKING, Any, Final
 
+from zarr._lazy import LazyModule
 from zarr.abc.staging import Changes
 from zarr.storage.files import (
     is_alive,
@@ -29,10 +29,15 @@ from zarr.storage.files import (
 from zarr.storage.journal_plans import is_folder, parse_plan
 from zarr.storage.keys import JOURNAL_FOLDER, METADATA_NAMES, is_partial
 from zarr.storage.local_stage import exchange
-from zarr.storage.overlay import check_expected
 
 if TYPE_CHECKING:
+    import shutil
+
+    from zarr.storage import overlay
     from zarr.storage.local import LocalStore
+else:
+    shutil = LazyModule("shutil")
+    overlay = LazyModule("zarr.storage.overlay")
 
 _LIST: Final = "journal.json"
 _VALUES: Final = "values"
@@ -60,7 +65,7 @@ def commit_changes(store: LocalStore, changes: Changes) -> None:
         plan = _write_down(aside, changes, store.fsync)
         _take_turn(aside, journal)
         here = journal
-        check_expected(changes, lambda key: read_file(os.path.join(root, key)))
+        overlay.check_expected(changes, lambda key: read_file(os.path.join(root, key)))
         if store.fsync:
             sync_directory(root)  # the journal has its name before what it says is decided
         write_file(os.path.join(journal, _LIST), memoryview(json.dumps(plan).encode()), fsync=store.fsync)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import zarr_core
+from zarr._lazy import LazyModule
 from zarr.abc.staging import Stage, TakenError
 from zarr.storage.files import (
     REPLACED,
@@ -25,7 +25,11 @@ from zarr.storage.keys import METADATA_NAMES, is_partial
 from zarr.storage.misplaced import check_clearable, file_in_place
 
 if TYPE_CHECKING:
+    import shutil
+
     from zarr.storage.local import LocalStore
+else:
+    shutil = LazyModule("shutil")
 
 _OCCUPIED = frozenset({errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR, errno.EISDIR})
 _NO_EXCHANGE = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})

@@ -11,7 +11,6 @@ from zarr._lazy import LazyModule
 from zarr.abc.staging import Changes, Stage, TakenError
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
-from zarr.storage.byte_ranges import slice_of
 from zarr.storage.keys import check_key, child_names, dir_prefix
 from zarr.storage.values import check_buffer, frozen
 
@@ -21,8 +20,10 @@ if TYPE_CHECKING:
 
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
+    from zarr.storage import byte_ranges
 else:
     hashlib = LazyModule("hashlib")
+    byte_ranges = LazyModule("zarr.storage.byte_ranges")
 
 
 def digest_of(value: Any) -> bytes | None:
@@ -157,7 +158,7 @@ class OverlayStore(SyncStore):
         if value is None:
             return None
         value = (default_buffer_prototype() if prototype is None else prototype).buffer.from_buffer(value)
-        return value if byte_range is None else value[slice_of(byte_range, len(value))]
+        return value if byte_range is None else value[byte_ranges.slice_of(byte_range, len(value))]
 
     def exists_sync(self, key: str) -> bool:
         """Whether the key has a value."""

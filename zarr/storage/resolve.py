@@ -6,10 +6,9 @@ import os
 import stat
 from collections.abc import MutableMapping
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
-from zarr._lazy import LazyModule, instance_of
+from zarr._lazy import LazyModule, instance_of, lazy_names
 from zarr.abc.store import Store
 from zarr.errors import PlaceNotFoundError, StoreUrlError
 from zarr.registry import get_store_factory
@@ -18,9 +17,12 @@ from zarr.storage.local import LocalStore
 from zarr.storage.path import StorePath, check_mode
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from zarr.storage import fsspec_store, managed_memory, mapping, memory, pipelines, reference_store, reference_tables
     from zarr.storage import url as _url
     from zarr.storage import zip as zip_store
+    from zarr.storage.likes import StoreLike as StoreLike
     from zarr.storage.managed_memory import ManagedMemoryStore
     from zarr.types import AccessModeLiteral
 else:
@@ -34,8 +36,7 @@ else:
     memory = LazyModule("zarr.storage.memory")
     _url = LazyModule("zarr.storage.url")
 
-StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
-"""What can be given where a store is asked for: a store or a place in one, a path, a URL, a mapping or an FSMap."""
+__getattr__, __dir__ = lazy_names(__name__, {"zarr.storage.likes": "StoreLike"})
 
 _ZIP_MODES: Final[dict[str | None, str]] = {"r": "r", "r+": "a", "a": "a", "w": "w", "w-": "x", None: "a"}
 
@@ -199,8 +200,8 @@ def resolve_store(
         return store_like.store
     if isinstance(store_like, Store):
         return store_like
-    if isinstance(store_like, Path):
-        return LocalStore(store_like, read_only=mode == "r")
+    if instance_of(store_like, "pathlib", "Path"):
+        return LocalStore(cast("Path", store_like), read_only=mode == "r")
     if is_upath(store_like):
         return _from_upath(store_like, mode)
     if isinstance(store_like, str):
