@@ -25,7 +25,8 @@ UNUSED = (
     "zarr.arrays.lazy.view zarr.arrays.many zarr.arrays.operations zarr.arrays.unsaved zarr.buffer.gpu "
     "zarr.codecs.sharding zarr.dtype.nullable zarr.dtype.small zarr.dtype.structured zarr.dtype.text zarr.dtype.times "
     "zarr.grids.dimensions zarr.grids.rectilinear zarr.groups.synchronous zarr.metadata.group "
-    "zarr.runners.asynchronous zarr.runners.leases zarr.steps.layouts zarr.storage.fsspec_store zarr.storage.managed_memory"
+    "zarr.runners.asynchronous zarr.runners.leases zarr.steps.layouts zarr.storage.fsspec_store "
+    "zarr.storage.managed_memory"
 )
 READ = "zarr.open_array(place, mode='r')[0, 0]"
 READ_ANY = "zarr.open(place, mode='r')[0, 0]"
