@@ -181,6 +181,10 @@ class ArrayConfig:
         object.__setattr__(self, "locking", parse_locking(locking))
         object.__setattr__(self, "chunk_cache_bytes", parse_cache_bytes(chunk_cache_bytes))
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up what was pickled; by zarr-python too, which has fewer fields."""
+        vars(self).update(vars(type(self)(**state)))
+
     @classmethod
     def from_dict(cls, data: ArrayConfigParams | Mapping[str, Any]) -> Self:
         """Return a configuration from some of its fields; the others come from ``zarr.config``.

@@ -57,7 +57,7 @@ CODEC_CLASSES: Final[dict[str, Any]] = {
     "transpose": "zarr.codecs.transpose.TransposeCodec",
     "vlen-utf8": "zarr.codecs.vlen_utf8.VLenUTF8Codec",
     "vlen-bytes": "zarr.codecs.vlen_utf8.VLenBytesCodec",
-    "numcodecs": {name: f"zarr.codecs.numcodecs.{attribute}" for name, attribute in NUMCODECS_CLASSES.items()},
+    **{f"numcodecs.{name}": f"zarr.codecs.numcodecs.{attribute}" for name, attribute in NUMCODECS_CLASSES.items()},
 }
 DEFAULTS: Final[dict[str, Any]] = {
     "default_zarr_format": 3,

@@ -5,6 +5,7 @@ Each command is a function; what it returns is printed.
 
 from __future__ import annotations
 
+import logging
 from enum import StrEnum
 from typing import Any, cast
 
@@ -16,9 +17,12 @@ from zarr.groups.synchronous import Group
 from zarr.metadata.migrate_v3 import check_migration, migrate_v2_to_v3
 from zarr.metadata.migrate_v3 import remove_metadata as remove_documents
 from zarr.runners.crossing import sync
+from zarr.storage.local import LocalStore
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
 from zarr.types import ZarrFormat
+
+_logger = logging.getLogger("zarr.cli")
 
 
 class CLIZarrFormat(StrEnum):
@@ -63,6 +67,8 @@ def migrate(
     remove_v2_metadata : bool
         At the end remove the metadata of format 2, in the output store if there is one.
     """
+    if dry_run:
+        _logger.info("Dry run enabled - no new files will be created or changed. These would be:")
     source = _place(input_store, writes=output_store is None)
     target = source if output_store is None else _place(output_store)
     if is_draft3(source):
@@ -93,7 +99,12 @@ def remove_metadata(zarr_format: CLIZarrFormat, store: str, force: bool = False,
         Only say what would be done.
     """
     number = cast("ZarrFormat", int(CLIZarrFormat(zarr_format).value[1:]))
-    sync(remove_documents(_place(store).store, number, force=force, dry_run=dry_run))
+    place = _place(store)
+    if isinstance(place.store, LocalStore) and not place.store.root.exists():
+        raise FileNotFoundError(f"{store} does not exist")
+    if dry_run:
+        _logger.info("Dry run enabled - no files will be deleted or changed. These would be deleted:")
+    sync(remove_documents(place.store, number, force=force, dry_run=dry_run))
 
 
 def info(store: str, path: str | None = None) -> str:

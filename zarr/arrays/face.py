@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -47,6 +47,14 @@ class ArrayFace(ChunkWalks):
     """The properties that :class:`Array` and :class:`AsyncArray` share; both stand before one handle."""
 
     _handle: ArrayHandle
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up what zarr-python 3 pickled: the other face, or the fields. Pickles made here hold the handle."""
+        other, make = state.get("_async_array"), cast("Any", type(self)).__init__
+        if other is not None:
+            make(self, other)
+        else:
+            make(self, state["metadata"], state["store_path"], state.get("config", state.get("_config")))
 
     @property
     def metadata(self) -> Any:

@@ -198,6 +198,9 @@ class ShardingCodec(
         return dict(self.__dict__)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        if "configuration" in state:  # as zarr-python pickles it
+            order = state.get("subchunk_write_order", "morton")
+            state = vars(replace(type(self).from_dict(state), subchunk_write_order=order))
         self.__dict__.update(state)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from zarr.groups.handle import GroupHandle
 from zarr.groups.summary import group_page, info_of
@@ -18,6 +18,16 @@ class GroupFace:
     """The properties that :class:`Group` and :class:`AsyncGroup` share; both stand before one handle."""
 
     _handle: GroupHandle
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up what was pickled: the handle; or, by zarr-python 3, the other face or the fields."""
+        other, make = state.get("_async_group"), cast("Any", type(self)).__init__
+        if other is not None:
+            make(self, other)
+        elif "metadata" in state:
+            make(self, state["metadata"], state["store_path"])
+        else:
+            vars(self).update(state)
 
     @property
     def metadata(self) -> GroupMetadata:

@@ -86,7 +86,7 @@ class MakesArrays:
             Another name of ``compressors``.
         fill_value : scalar, optional
         order : "C" or "F", optional
-            Of format 2: how elements lie in a chunk.
+            Of format 2: how elements lie in a chunk. How arrays lie in memory is for ``config`` to say, in both.
         attributes : dict, optional
         chunk_key_encoding : ChunkKeyEncoding or dict, optional
         dimension_names : list of str, optional

@@ -14,7 +14,7 @@ from zarr.metadata.group import GroupMetadata
 from zarr.metadata.pieces import load_with_copy
 from zarr.metadata.places import document_place, locate
 from zarr.steps.consolidated import version
-from zarr.steps.documents import name_store
+from zarr.steps.documents import name_store, wanted_names
 from zarr.steps.requests import GetMany, Steps
 
 if TYPE_CHECKING:
@@ -86,11 +86,7 @@ def _names(zarr_format: ZarrFormat | None, copy_name: str, use_consolidated: boo
     parts = [".zgroup", ".zattrs"]
     if use_consolidated is not False:
         parts.append(copy_name)
-    if zarr_format == 2:
-        return parts
-    if zarr_format == 3:
-        return ["zarr.json"]
-    return ["zarr.json", *parts]
+    return list(wanted_names(zarr_format, parts))
 
 
 def _parsed(

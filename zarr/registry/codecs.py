@@ -80,8 +80,8 @@ def get_codec_class(key: str, reload_config: bool = False) -> type[Codec]:
         all_settings.refresh()
     if not isinstance(key, str):
         raise TypeError(f"The name of a codec is a string, got {key!r} of {type(key)}.")
-    wanted = all_settings.get(f"codecs.{key}", None)
-    wanted = wanted if isinstance(wanted, str) else None
+    wanted = all_settings.get(f"codecs.{key}", None)  # a dotted name may be set whole, or part by part
+    wanted = wanted if isinstance(wanted, str) else all_settings.get("codecs", {}).get(key)
     registry = _codec_registries.get(key)
     found = registry.find(wanted) if registry is not None and wanted is not None else None
     if found is None:
@@ -160,7 +160,7 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
     UnknownCodecError
         When numcodecs knows no codec of that id.
     MetadataValidationError
-        When there is no id.
+        When there is no id, or it is no object.
 
     Examples
     --------
@@ -169,6 +169,8 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
     """
     from numcodecs.registry import codec_registry, get_codec  # compiled, and slow to import
 
+    if not isinstance(data, Mapping):
+        raise MetadataValidationError(f"the configuration of a codec must be an object with an 'id', got {data!r}")
     settings: dict[str, object] = {key: whole_number(key, value) for key, value in data.items()}
     name = settings.get("id")
     if not isinstance(name, str):

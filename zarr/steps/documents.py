@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from zarr._lazy import LazyModule
-from zarr.errors import NodeNotFoundError, ZarrUserWarning
+from zarr.errors import MetadataValidationError, NodeNotFoundError, ZarrUserWarning
 from zarr.metadata.documents import load_document
 from zarr.metadata.parsed import find_members, known_documents, remember
 from zarr.storage.path import StorePath
@@ -118,7 +118,7 @@ def wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Seq
         return V3_NAMES
     if zarr_format is None:
         return (*V3_NAMES, *v2_names)
-    raise ValueError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got {zarr_format!r}.")
+    raise MetadataValidationError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got {zarr_format!r}.")
 
 
 def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet: bool = False) -> NodeMetadata:

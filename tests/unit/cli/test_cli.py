@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -82,3 +83,26 @@ def test_entry_point(monkeypatch: pytest.MonkeyPatch, store: str, capsys: pytest
         app()
     assert ended.value.code == 0
     assert capsys.readouterr().out == "a\nb\n"
+
+
+def test_a_dry_run_says_so_first_and_changes_nothing(store: str, caplog: pytest.LogCaptureFixture) -> None:
+    before = sorted(Path(store).rglob("*"))
+    logging.getLogger("zarr").addHandler(caplog.handler)
+    try:
+        for arguments, gist in [
+            (["migrate", "v3", store], "no new files will be created or changed"),
+            (["remove-metadata", "v2", store, "--force"], "no files will be deleted or changed"),
+        ]:
+            caplog.clear()
+            assert main([*arguments, "--dry-run"]) == 0
+            assert caplog.messages[0].startswith(f"Dry run enabled - {gist}")
+            assert len(caplog.messages) > 3
+    finally:
+        logging.getLogger("zarr").removeHandler(caplog.handler)
+    assert sorted(Path(store).rglob("*")) == before
+
+
+def test_metadata_of_a_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["remove-metadata", "v2", str(tmp_path / "typo")]) == 1
+    assert "does not exist" in capsys.readouterr().err
+    assert not (tmp_path / "typo").exists()

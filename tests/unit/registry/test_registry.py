@@ -221,3 +221,17 @@ def test_the_data_type_registry_is_offered() -> None:
     assert registry.data_type_registry.match_dtype(np.dtype("i4")).to_json(3) == "int32"
     with pytest.raises(AttributeError, match="no_such_name"):
         registry.no_such_name  # noqa: B018
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["whole name", "part by part"])
+def test_a_dotted_name_is_configured_whole_or_part_by_part(whole: bool) -> None:
+    class Other(registry.get_codec_class("numcodecs.bz2")):  # type: ignore[misc]
+        pass
+
+    registry.register_codec("numcodecs.bz2", Other, qualname="other.Bz2")
+    codecs: dict[str, str] = config.get("codecs")
+    assert codecs["numcodecs.bz2"] == "zarr.codecs.numcodecs.BZ2"
+    changed: dict[str, Any] = {"codecs": {**codecs, "numcodecs.bz2": "other.Bz2"}}
+    with config.set(changed if whole else {"codecs.numcodecs.bz2": "other.Bz2"}):
+        assert registry.get_codec_class("numcodecs.bz2") is Other
+    assert registry.get_codec_class("numcodecs.bz2") is not Other
