@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from zarr.api.asynchronous import create_array, from_array
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.create import (
@@ -19,6 +21,7 @@ from zarr.arrays.create import (
 )
 from zarr.arrays.synchronous import Array
 from zarr.core.array_nodes import create_codec_pipeline, get_array_metadata, init_array, parse_array_metadata
+from zarr.core.borrowed import borrowed_names
 from zarr.core.chunk_walks import cells_outside as _iter_chunk_coords_to_delete
 from zarr.core.chunk_walks import chunk_spec as _get_chunk_spec
 from zarr.core.chunk_walks import default_chunk_key_encoding as _parse_chunk_key_encoding
@@ -66,3 +69,6 @@ __all__ = [
     "init_array",
     "parse_array_metadata",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = borrowed_names(__name__)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from zarr.codecs.pipeline import BatchedCodecPipeline, FusedCodecPipeline
 from zarr.codecs.stages import sort_codecs as codecs_from_list
+from zarr.core.borrowed import borrowed_names
 
 __all__ = [
     "BatchedCodecPipeline",
     "FusedCodecPipeline",
     "codecs_from_list",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = borrowed_names(__name__)

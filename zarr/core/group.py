@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from zarr.core.borrowed import borrowed_names
 from zarr.core.group_nodes import (
     _parse_hierarchy_dict,
     create_hierarchy,
@@ -35,3 +38,6 @@ __all__ = [
     "parse_node_type",
     "parse_zarr_format",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = borrowed_names(__name__)

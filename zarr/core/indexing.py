@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from zarr.arrays.selection import (
     is_integer_list,
     pop_fields,
 )
+from zarr.core.borrowed import borrowed_names
 from zarr.core.dim_indexers import (
     BoolArrayDimIndexer,
     ChunkDimProjection,
@@ -517,3 +518,6 @@ __all__ = [
     "is_integer",
     "pop_fields",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = borrowed_names(__name__)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from zarr.core.borrowed import borrowed_names
 from zarr.metadata.v2 import ArrayV2Metadata, get_object_codec_id, parse_chunks, parse_zarr_format
 
 __all__ = [
@@ -10,3 +13,6 @@ __all__ = [
     "parse_chunks",
     "parse_zarr_format",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = borrowed_names(__name__)

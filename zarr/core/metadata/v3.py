@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
+from zarr.core.borrowed import borrowed_names
 from zarr.grids import (
     RectilinearChunkGridMetadata,
     RectilinearChunksDisabledError,
@@ -61,3 +62,6 @@ __all__ = [
     "parse_storage_transformers",
     "parse_zarr_format",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = borrowed_names(__name__)
