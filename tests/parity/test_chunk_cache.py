@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,26 +15,24 @@ import pytest
 import zarr
 from zarr.experimental import chunk_cache
 from zarr.runners.chunk_cache import ChunkCache
-from zarr.storage import LocalStore, MemoryStore, WrapperStore
+from zarr.storage import LocalStore, MemoryStore, WrapperStore, files
 
 CACHED: Any = {"chunk_cache_bytes": 1 << 20}
-_seconds = itertools.count(1_000_000_000)
+TICK_NS = 12_000_000  # more than a step of the clock of any file system that these tests run on
 
 
 @pytest.fixture(autouse=True)
-def _empty_cache() -> Iterator[None]:
+def _empty_cache(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(files, "SETTLED_NS", TICK_NS)
     chunk_cache.clear()
     yield
     chunk_cache.clear()
 
 
 def let_time_pass(store: Any) -> None:
-    """Make all files of a local store older than any clock tick; those that are old already stay as they are."""
+    """Wait until all files of a local store are older than any tick of the clock."""
     if isinstance(store, LocalStore):
-        for path in Path(store.root).rglob("*"):
-            if path.is_file() and path.stat().st_mtime > 2_000_000_000 / 1.5:
-                moment = next(_seconds) * 1_000_000_000 + 7
-                os.utime(path, ns=(moment, moment))
+        time.sleep(1.1e-9 * TICK_NS)
 
 
 def make_store(kind: str, path: Path) -> Any:
@@ -137,6 +135,21 @@ def test_a_file_that_was_just_written_is_not_kept(tmp_path: Path) -> None:
         array[1] = value
         assert array[1] == value
         assert array[0:2].tolist() == [0, value]
+
+
+def test_a_file_that_was_changed_in_place_and_given_its_old_time_is_read_anew(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    array = zarr.create_array(store, data=np.arange(8, dtype="u1"), chunks=(8,), compressors=None, config=CACHED)
+    let_time_pass(store)
+    assert array[1] == array[1] == 1
+    assert chunk_cache.info().hits == 1
+    path = tmp_path / "c" / "0"
+    before = path.stat()
+    with path.open("r+b") as file:
+        file.write(bytes(8))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_ino == before.st_ino
+    assert array[1] == 0
 
 
 def test_stores_that_cannot_tell_are_read_each_time() -> None:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -137,6 +137,10 @@ class ZDType(ABC, Generic[TDType_co, TScalar_co]):
         """Return the JSON value of a scalar, or of what can be cast to one."""
 
 
+MAX_ITEM_BYTES: Final = 2**31 - 1
+"""Elements of more bytes numpy does not have, or has with a size that is none."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class HasLength:
     """A data type whose elements have a chosen length."""
@@ -146,6 +150,9 @@ class HasLength:
     def __post_init__(self) -> None:
         if self.length < 1:
             raise ValueError(f"length must be >= 1, got {self.length}.")
+        most = MAX_ITEM_BYTES // getattr(self, "code_point_bytes", 1)
+        if self.length > most:
+            raise ValueError(f"length must be <= {most}, got {self.length}: numpy has no larger elements.")
 
 
 @dataclass(frozen=True, kw_only=True)

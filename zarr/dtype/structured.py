@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 
 from zarr.dtype.base import (
+    MAX_ITEM_BYTES,
     HasEndianness,
     HasItemSize,
     TBaseDType,
@@ -149,6 +150,13 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
     def __post_init__(self) -> None:
         if len(self.fields) < 1:
             raise ValueError(f"must have at least one field. Got {self.fields!r}")
+        names = [name for name, _ in self.fields]
+        if len(set(names)) < len(names):
+            raise ValueError(f"fields must have names of their own, got {names}")
+        # Not the size of the whole: numpy adds the sizes up in 32 bits.
+        nbytes = sum(dtype.to_native_dtype().itemsize for _, dtype in self.fields)
+        if nbytes > MAX_ITEM_BYTES:
+            raise ValueError(f"a record has at most {MAX_ITEM_BYTES} bytes, got fields of {nbytes}")
 
     @classmethod
     def _check_native_dtype(cls, dtype: TBaseDType) -> bool:
@@ -249,9 +257,9 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
         values = tuple(
             convert(dtype, data[name]) if name in data else dtype.default_scalar() for name, dtype in self.fields
         )
-        if unknown and not set(data) - unknown:
+        if unknown:
             error = wrong_scalar(self, data)
-            error.add_note(f"None of {sorted(unknown, key=str)} is a field of it.")
+            error.add_note(f"It has no fields {sorted(unknown, key=str)}.")
             raise error
         record = np.zeros(1, dtype=self.to_native_dtype())
         for (name, _), value in zip(self.fields, values):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, cast, get_args
 
@@ -134,14 +133,15 @@ class TimeDTypeBase(ZDType[TDType_co, TScalar_co], HasEndianness, HasItemSize):
         """Make a time of an object: a count, a string in ISO 8601, a time of numpy or of the standard library, None."""
         if not self._check_scalar(data) or isinstance(data, bool):
             raise wrong_scalar(self, data)
+        # Without numpy, which warns where there is no unit; and filters of warnings are shared by all threads.
         if data is None or (isinstance(data, (np.datetime64, np.timedelta64)) and np.isnat(data)):
+            return self._from_count(_NOT_A_TIME)
+        if isinstance(data, str) and data.lower() in ("", "nat"):
             return self._from_count(_NOT_A_TIME)
         if isinstance(data, (int, np.integer)) and not isinstance(data, np.timedelta64):
             return self._from_count(int(data))
         dtype = native_dtype(self._v2_name().replace(">", "<"))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of a "not a time" without a unit
-            return np.array([data]).astype(dtype)[0]  # type: ignore[no-any-return]
+        return np.array([data]).astype(dtype)[0]  # type: ignore[no-any-return]
 
     def default_scalar(self) -> TScalar_co:
         """Return "not a time"."""

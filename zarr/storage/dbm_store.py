@@ -347,4 +347,6 @@ class DBMStore(SyncStore):
                 else:
                     db[name] = bytes(payload)
 
-        self._change(change)
+        self._check_writable()
+        if self._exists() or any(payload is not None for _, payload in pairs):  # no file is made for a removal
+            self._change(change)

@@ -135,21 +135,24 @@ SETTLED_COARSE_NS: Final = 3_000_000_000
 """The same where the clock seems to go in whole seconds."""
 
 
-def file_stamp(path: str) -> tuple[int, int, int] | None:
-    """The time, size and inode of a file that has not changed for a moment; None for any other.
+def file_stamp(path: str) -> tuple[int, int, int, int, int] | None:
+    """The times, size, inode and device of a file that has not changed for a moment; None for any other.
 
     A file that was just written could be written again in the same tick of the clock, and nothing would show it; one
-    that is older cannot be replaced by a file of its time.
+    that is older cannot be replaced by a file of its time. Who copies a file's time of modification along with its
+    contents (tar, rsync) cannot set its time of change.
     """
     try:
         status = os.stat(path)
     except OSError:
         return None
-    written = status.st_mtime_ns
-    age = time.time_ns() - written
-    if age < SETTLED_NS or (written % 1_000_000_000 == 0 and age < SETTLED_COARSE_NS):
+    written, changed = status.st_mtime_ns, status.st_ctime_ns
+    age = time.time_ns() - max(written, changed)
+    if age < SETTLED_NS or (changed % 1_000_000_000 == 0 and age < SETTLED_COARSE_NS):
         return None
-    return (written, status.st_size, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return written, changed, status.st_size, status.st_ino, status.st_dev
 
 
 # Writing

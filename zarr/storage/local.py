@@ -257,8 +257,8 @@ class LocalStore(SyncStore):
             for key, data in zip(keys, found, strict=True)
         ]
 
-    def stamp_sync(self, key: str) -> tuple[int, int, int] | None:
-        """What tells the value of a key from every other: time, size and number of its file; see ``file_stamp``."""
+    def stamp_sync(self, key: str) -> tuple[int, int, int, int, int] | None:
+        """What tells the value of a key from every other: times, size and numbers of its file; see ``file_stamp``."""
         return file_stamp(self._path(key))
 
     def exists_sync(self, key: str) -> bool:

@@ -14,7 +14,8 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import BrokenReferenceError, MetadataValidationError, ReadOnlyError
 from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.keys import check_key, check_local_path, check_prefix, child_names, only_keys
-from zarr.storage.reference_tables import ParquetTable, Reference, Span, parse_reference, parse_table
+from zarr.storage.reference_parquet import ParquetTable
+from zarr.storage.reference_tables import Reference, Span, parse_reference, parse_table
 from zarr.storage.url import naming_url
 
 if TYPE_CHECKING:
@@ -200,11 +201,15 @@ class ReferenceStore(SyncStore):
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """All keys that begin with the prefix."""
         check_prefix(prefix)
+        if isinstance(self._table, ParquetTable):
+            return only_keys(self._table.under(prefix))
         return [key for key in self.list_sync() if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix."""
         check_prefix(prefix)
+        if isinstance(self._table, ParquetTable):
+            return self._table.names_under(prefix)
         return child_names(list(self.list_sync()), prefix)
 
     def _read(self, key: str, span: Span, byte_range: ByteRequest | None) -> bytes:

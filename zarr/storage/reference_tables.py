@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import ast
 import base64
-import binascii
 import itertools
 import json
 import math
 import operator
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from zarr.errors import MetadataValidationError
 
-MAX_GENERATED: Final = 10_000_000
+MAX_GENERATED: Final = 1_000_000
+"""How many references a table may stand for that does not name each of them."""
+
+MAX_RENDERED: Final = 8192
+"""How long a key or a URL may be."""
 
 MAX_OFFSET: Final = 2**62
 """No file is longer."""
@@ -50,9 +53,12 @@ def parse_reference(key: str, value: Any) -> Reference:
         if value.startswith("base64:"):
             try:
                 return base64.b64decode(value[7:], validate=True)
-            except binascii.Error as error:
+            except ValueError as error:
                 raise MetadataValidationError(f"the reference of {key!r} is not base64: {error}") from error
-        return value.encode()
+        try:
+            return value.encode()
+        except UnicodeEncodeError as error:
+            raise MetadataValidationError(f"the reference of {key!r} is no text: {error}") from error
     if isinstance(value, Mapping):
         return json.dumps(value).encode()
     if isinstance(value, list) and value and isinstance(value[0], str):
@@ -98,12 +104,17 @@ def parse_table(document: Any, name: str) -> dict[str, Any]:
     generators = document.get("gen") or []
     if not isinstance(generators, list):
         raise MetadataValidationError(f"{name}: gen must be a list of generators, got {generators!r}")
+    room = MAX_GENERATED
     for generator in generators:
-        refs.update(_generated(generator, templates, name))
+        made = dict(_generated(generator, templates, name, room))
+        room -= len(made)
+        refs.update(made)
     return refs
 
 
-def _generated(generator: Any, templates: Mapping[str, str], name: str) -> Iterator[tuple[str, Any]]:
+def _generated(
+    generator: Any, templates: Mapping[str, str], name: str, room: int = MAX_GENERATED
+) -> Iterator[tuple[str, Any]]:
     try:
         dimensions, key, url = generator["dimensions"], generator["key"], generator["url"]
     except (KeyError, TypeError):
@@ -111,8 +122,11 @@ def _generated(generator: Any, templates: Mapping[str, str], name: str) -> Itera
     if not isinstance(dimensions, Mapping) or not isinstance(key, str) or not isinstance(url, str):
         raise MetadataValidationError(f"{name}: a generator has an object of dimensions, and texts, got {generator!r}")
     ranges = [_range_of(values, name) for values in dimensions.values()]
-    if math.prod(len(values) for values in ranges) > MAX_GENERATED:
-        raise MetadataValidationError(f"{name}: a generator makes more than {MAX_GENERATED} references")
+    count = math.prod(len(values) for values in ranges)
+    if count > room:
+        raise MetadataValidationError(f"{name}: the generators make more than {MAX_GENERATED} references")
+    if not count:  # one of the others may be longer than any memory
+        return
     for combination in itertools.product(*ranges):
         names = {**templates, **dict(zip(dimensions, combination, strict=True))}
         value: list[Any] = [render(url, names)]
@@ -135,7 +149,7 @@ def _range_of(values: Any, name: str) -> range | list[Any]:
     if isinstance(values, Mapping):
         start, stop, step = values.get("start", 0), values.get("stop"), values.get("step", 1)
         if type(start) is type(stop) is type(step) is int and step:
-            if max(abs(start), abs(stop), abs(step)) <= MAX_OFFSET:
+            if max(abs(start), abs(stop), abs(step)) < MAX_OFFSET:  # the length of a range has 63 bits
                 return range(start, stop, step)
     raise MetadataValidationError(
         f"{name}: a dimension of a generator is a list, or has numbers start, stop and step; got {values!r}"
@@ -165,7 +179,14 @@ def render(text: str, names: Mapping[str, Any]) -> str:
     >>> render("{{f(c='text')}}", {"f": "server.org/{{c}}"})
     'server.org/text'
     """
-    return re.sub(r"\{\{(.*?)\}\}", lambda match: str(_evaluate(match[1].strip(), names)), text)
+    parts, end, room = [], 0, MAX_RENDERED
+    for match in re.finditer(r"\{\{(.*?)\}\}", text):
+        parts += [text[end : match.start()], str(_evaluate(match[1].strip(), names))]
+        end = match.end()
+        room -= len(parts[-2]) + len(parts[-1])
+        if room < 0:
+            raise MetadataValidationError(f"the template {text[:100]!r} makes more than {MAX_RENDERED} characters")
+    return "".join([*parts, text[end:]])
 
 
 def _evaluate(expression: str, names: Mapping[str, Any]) -> Any:
@@ -194,141 +215,6 @@ def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
         given = {keyword.arg: _value(keyword.value, names) for keyword in node.keywords if keyword.arg}
         return render(str(names[node.func.id]), given)
     raise TypeError(f"{ast.unparse(node)!r} is not among them")
-
-
-# ------------------------------------------------------------------------------------------ parquet
-
-
-class ParquetTable(Mapping[str, Any]):
-    """References in a folder of parquet files: ``.zmetadata``, and ``<array>/refs.<n>.parq`` with a row a chunk.
-
-    Parameters
-    ----------
-    read : callable
-        Gives the bytes of a file by its name in the folder; FileNotFoundError where there is none.
-    name : str
-        Of the folder, for messages.
-
-    Raises
-    ------
-    MetadataValidationError
-        If ``.zmetadata`` is malformed.
-    """
-
-    def __init__(self, read: Callable[[str], bytes], name: str) -> None:
-        self._read, self._name = read, name
-        self._documents, self._record_size = _parsed_documents(read(".zmetadata"), f"{name}/.zmetadata")
-        self._records: dict[tuple[str, int], Any] = {}
-        self._grids = {
-            key.removesuffix("/.zarray"): _grid_of(value, f"{name}/{key}")
-            for key, value in self._documents.items()
-            if key.endswith("/.zarray")
-        }
-
-    def __getitem__(self, key: str) -> Any:
-        if key in self._documents:
-            return self._documents[key]
-        array, _, name = key.rpartition("/")
-        row = _row_of(name, self._grids[array])
-        if row is None:
-            raise KeyError(key)
-        record, row = divmod(row, self._record_size)
-        found = self._row(array, record, row)
-        if found is None:
-            raise KeyError(key)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._documents
-        for array, grid in self._grids.items():
-            for coords in itertools.product(*map(range, grid)):
-                key = f"{array}/{'.'.join(map(str, coords)) or '0'}"
-                if key in self:
-                    yield key
-
-    def __contains__(self, key: object) -> bool:
-        try:
-            self[str(key)]
-        except KeyError:
-            return False
-        return True
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def _row(self, array: str, record: int, row: int) -> Any:
-        columns = self._records.get((array, record))
-        if columns is None:
-            if len(self._records) > 32:
-                self._records.clear()
-            columns = self._records[array, record] = self._columns(f"{array}/refs.{record}.parq")
-        if columns is None or row >= len(columns["path"]):
-            return None
-        raw = columns["raw"][row] if "raw" in columns else None
-        if raw is not None:
-            return "base64:" + base64.b64encode(raw).decode()
-        path, offset, size = (columns[name][row] for name in ("path", "offset", "size"))
-        if path is None:
-            return None
-        return [path, int(offset), int(size)] if size else [path]
-
-    def _columns(self, name: str) -> dict[str, list[Any]] | None:
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-        except ImportError as error:
-            raise ModuleNotFoundError(
-                f"pyarrow is needed to read the references in {self._name}, and is not installed: "
-                "pip install 'zarr[arrow]'",
-                name="pyarrow",
-            ) from error
-        try:
-            data = self._read(name)
-        except FileNotFoundError:
-            return None
-        columns: dict[str, list[Any]] = pq.read_table(pa.BufferReader(data)).to_pydict()
-        missing = {"path", "offset", "size"} - columns.keys()
-        if missing:
-            raise MetadataValidationError(f"{self._name}/{name} has no columns {sorted(missing)}")
-        return columns
-
-
-def _parsed_documents(raw: bytes, name: str) -> tuple[dict[str, Any], int]:
-    """The documents of a hierarchy, and how many references there are in a file."""
-    try:
-        document = json.loads(raw)
-        documents, size = dict(document["metadata"]), int(document["record_size"])
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise MetadataValidationError(f"{name} is not that of references: metadata, record_size ({error})") from error
-    if size < 1:
-        raise MetadataValidationError(f"{name}: record_size must be at least 1, got {size}")
-    return documents, size
-
-
-def _grid_of(document: Any, name: str) -> tuple[int, ...]:
-    try:
-        parsed = json.loads(document) if isinstance(document, str) else document
-        pairs = list(zip(parsed["shape"], parsed["chunks"], strict=True))
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise MetadataValidationError(f"{name} is no document of an array: shape, chunks ({error})") from error
-    if not all(type(n) is int and n >= least for pair in pairs for n, least in zip(pair, (0, 1), strict=True)):
-        raise MetadataValidationError(f"{name}: shape and chunks must be lengths, got {pairs}")
-    return tuple(-(-length // chunk) for length, chunk in pairs)
-
-
-def _row_of(name: str, grid: Iterable[int]) -> int | None:
-    """The number of a chunk in the order of its array's chunks; None where the name is none of a chunk."""
-    grid = tuple(grid)
-    parts = name.split(".")
-    if not all(part.isascii() and part.isdigit() for part in parts):
-        return None
-    coords = [int(part) for part in parts] if grid else []
-    if len(coords) != len(grid) or any(coord >= length for coord, length in zip(coords, grid, strict=True)):
-        return None
-    row = 0
-    for coord, length in zip(coords, grid, strict=True):
-        row = row * length + coord
-    return row
 
 
 def is_parquet(path: str) -> bool:

@@ -528,6 +528,18 @@ def test_lmdb_is_optional(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
         LMDBStore(tmp_path / "data")
 
 
+def test_a_removal_makes_no_file(tmp_path: Path) -> None:
+    store = DBMStore(tmp_path / "data", opener=dbm.dumb.open)
+    store.delete_sync("a")
+    store.set_many_sync([("a", None), ("b", None)])
+    assert list(tmp_path.iterdir()) == []
+    store.set_many_sync([("a", None), ("b", B(b"1"))])
+    store.delete_sync("b")
+    assert not store.exists_sync("b")
+    with pytest.raises(ReadOnlyError):
+        store.with_read_only(read_only=True).delete_sync("a")
+
+
 def test_dbm_takes_any_module(tmp_path: Path) -> None:
     store = DBMStore(tmp_path / "data", opener=dbm.dumb.open, mode=0o600)
     store.set_sync("a", B(b"1"))

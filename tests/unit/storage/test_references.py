@@ -263,3 +263,86 @@ def test_malformed_tables_of_parquet(folder: Path, documents: Any) -> None:
     (folder / "bad.parq" / ".zmetadata").write_text(json.dumps(documents))
     with pytest.raises(MetadataValidationError, match=r"bad\.parq"):
         ReferenceStore.from_path(folder / "bad.parq")
+
+
+def parquet(folder: Path, zarray: dict[str, Any], columns: dict[str, list[Any]], record_size: int = 4) -> Path:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    table = folder / "big.parq"
+    (table / "x").mkdir(parents=True, exist_ok=True)
+    metadata = {".zgroup": {"zarr_format": 2}, "x/.zarray": {**ZARRAY, **zarray}}
+    (table / ".zmetadata").write_text(json.dumps({"metadata": metadata, "record_size": record_size}))
+    pq.write_table(pa.table(columns), table / "x" / "refs.0.parq")
+    return table
+
+
+ROW: dict[str, list[Any]] = {"path": ["data/all.bin"], "offset": [4], "size": [24], "raw": [None]}
+
+
+def test_a_grid_of_any_size_costs_what_is_looked_at(folder: Path) -> None:
+    size = 2**60
+    table = parquet(folder, {"shape": [size, 6], "chunks": [2, 3]}, ROW)
+    group = zarr.open_group(str(table), mode="r")
+    assert [name for name, _ in group.members()] == ["x"]
+    assert sorted(ReferenceStore.from_path(table).list_dir_sync("")) == [".zgroup", "x"]
+    array: Any = group["x"]
+    np.testing.assert_array_equal(array[:2, :3], DATA[:2, :3])
+    assert (array[size - 1] == -1).all()
+    with pytest.raises(MetadataValidationError, match=r"big\.parq/x has \d+ chunks, more than the 1000000"):
+        array.nchunks_initialized  # noqa: B018
+    empty = parquet(folder, {"shape": [0, size], "chunks": [2, 3]}, ROW)
+    assert sorted(ReferenceStore.from_path(empty).list_sync()) == [".zgroup", "x/.zarray"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "record_size", "message"),
+    [
+        ({name: values * 5 for name, values in ROW.items()}, 4, r"refs\.0\.parq has 5 rows"),
+        ({"offset": np.zeros(5_000_000, "i1")}, 2**40, "5000000 rows, in"),
+        ({"path": ["x"], "offset": [4]}, 4, r"no columns \['size'\]"),
+        ({**ROW, "offset": [-4]}, 4, "0 or more"),
+        ({**ROW, "size": ["a"]}, 4, "0 or more"),
+        ({**ROW, "path": [5]}, 4, "must be a text"),
+    ],
+    ids=["more rows than a record", "a bomb", "a column is missing", "negative", "text", "no path"],
+)  # fmt: skip
+def test_files_of_references_that_are_wrong(
+    columns: dict[str, Any], record_size: int, message: str, folder: Path
+) -> None:
+    table = parquet(folder, {}, columns, record_size)
+    with pytest.raises(MetadataValidationError, match=message):
+        zarr.open_array(str(table), path="x", mode="r")[...]
+
+
+def test_the_column_of_values_may_be_left_out(folder: Path) -> None:
+    table = parquet(folder, {}, {name: values for name, values in ROW.items() if name != "raw"})
+    array = zarr.open_array(str(table), path="x", mode="r")
+    np.testing.assert_array_equal(array[:2, :3], DATA[:2, :3])
+
+
+def test_no_bytes_are_not_all_bytes(folder: Path) -> None:
+    store = ReferenceStore.from_path(parquet(folder, {}, {**ROW, "size": [0]}))
+    assert store.get_sync("x/0.0").to_bytes() == b""  # type: ignore[union-attr]
+    store = ReferenceStore.from_path(parquet(folder, {}, {**ROW, "offset": [0], "size": [0]}))
+    assert len(store.get_sync("x/0.0").to_bytes()) > 24  # type: ignore[union-attr]
+
+
+def test_keys_with_slashes_are_refused_where_rows_are_found_by_dots(folder: Path) -> None:
+    with pytest.raises(MetadataValidationError, match="dimension_separator"):
+        ReferenceStore.from_path(parquet(folder, {"dimension_separator": "/"}, ROW))
+
+
+def test_templates_and_generators_are_bounded() -> None:
+    with pytest.raises(MetadataValidationError, match="8192 characters"):
+        parse_table({"version": 1, "templates": {"u": "x" * 5000}, "refs": {"a": ["{{u}}{{u}}"]}}, "t")
+    generator = {"key": "{{i}}", "url": "u"}
+    with pytest.raises(MetadataValidationError, match="more than 1000000"):
+        parse_table({"refs": {}, "gen": [{**generator, "dimensions": {"i": {"stop": 2**61}}}]}, "t")
+    nothing = {"i": {"stop": 0}, "j": {"stop": 2**61}}
+    assert parse_table({"refs": {}, "gen": [{**generator, "dimensions": nothing}]}, "t") == {}
+
+
+@pytest.mark.parametrize("text", ["\ud800", "base64:\u00e9"])
+def test_references_that_are_no_text(text: str) -> None:
+    with pytest.raises(MetadataValidationError, match="a/0"):
+        ReferenceStore({"a/0": text}).get_sync("a/0")
