@@ -14,6 +14,8 @@ from zarr.runners.choose import runner_for
 if TYPE_CHECKING:
     from zarr.groups import synchronous
     from zarr.groups.synchronous import Group
+    from zarr.runners.inline import InlineRunner
+    from zarr.runners.loop import LoopRunner
 else:
     synchronous = LazyModule("zarr.groups.synchronous")
 
@@ -29,7 +31,7 @@ def run(call: Call[T]) -> T:
 def run_array(call: Call[Opened]) -> Array[Any]:
     """Run a call that opens an array; the runner lives on in the array, so that no second one is made."""
     runner = runner_for(call.store)
-    return as_array(runner.run(call.steps))
+    return as_array(runner.run(call.steps), runner)
 
 
 def run_group(call: Call[Opened]) -> Group:
@@ -40,22 +42,21 @@ def run_group(call: Call[Opened]) -> Group:
 def run_node(call: Call[Opened]) -> Array[Any] | Group:
     """Run a call that opens a node."""
     runner = runner_for(call.store)
-    return as_node(runner.run(call.steps))
+    opened = runner.run(call.steps)
+    return as_group(opened) if opened.record.is_group else as_array(opened, runner)
 
 
-def as_array(opened: Opened) -> Array[Any]:
-    """The synchronous face of an array that was opened."""
-    return Array(AsyncArray(opened.record.metadata, opened.record.store_path, opened.config))
+def as_array(opened: Opened, runner: InlineRunner | LoopRunner | None = None) -> Array[Any]:
+    """The synchronous face of an array that was opened; who opened it serves it, if the store is the same."""
+    face: AsyncArray[Any] = AsyncArray(opened.record.metadata, opened.record.store_path, opened.config)
+    if runner is not None:
+        face._handle.adopt(runner)
+    return Array(face)
 
 
 def as_group(opened: Opened) -> Group:
     """The synchronous face of a group that was opened."""
     return synchronous.Group.from_handle(opened.record.handle())
-
-
-def as_node(opened: Opened) -> Array[Any] | Group:
-    """The synchronous face of a node that was opened."""
-    return as_group(opened) if opened.record.is_group else as_array(opened)
 
 
 def as_members(records: list[NodeRecord]) -> list[tuple[str, Array[Any] | Group]]:

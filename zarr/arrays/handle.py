@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from zarr.grids import ChunkGrid
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
+    from zarr.runners.inline import InlineRunner
+    from zarr.runners.loop import LoopRunner
     from zarr.steps.requests import Steps
     from zarr.storage import transformed
     from zarr.storage.path import StorePath
@@ -155,6 +157,11 @@ class ArrayHandle:
         """Let another store answer from now on."""
         self.serving, self.bulk, self.pipeline = store, bulk_kind(store), None
         self._run = self._async_run = None
+
+    def adopt(self, runner: InlineRunner | LoopRunner) -> None:
+        """Be run by a runner that is at hand, if it is one of the store that answers this array."""
+        if runner.store is self.serving:
+            self._run = runner.run
 
     def bound_run(self) -> Any:
         """The runner's own method: one frame less for each operation."""
