@@ -305,3 +305,29 @@ def test_functions_on_documents() -> None:
     assert util.normalize_fill_value(0, np.dtype("U3")) == ""
     with pytest.raises(ValueError, match="object_codec"):
         util.normalize_dtype(object, None)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_group_of_a_zip_file_that_is_read(tmp_path: Path, zarr_format: Any) -> None:
+    """The tutorial's ``zarr.group(store=zarr.ZipStore(path, mode="r"))``."""
+    store = zarr.ZipStore(str(tmp_path / "example.zip"), mode="w")
+    zarr.group(store=store, zarr_format=zarr_format).zeros("foo/bar", shape=(4, 4), chunks=(2, 2))[:] = 42
+    store.close()
+    store = zarr.ZipStore(str(tmp_path / "example.zip"), mode="r")
+    root = zarr.group(store=store)
+    assert (root["foo/bar"][0, 0], root.read_only) == (42, True)
+    with pytest.raises(zarr.errors.GroupNotFoundError):
+        zarr.group(store=store, path="elsewhere")
+    with pytest.raises(zarr.errors.ReadOnlyError):
+        zarr.group(store=store, overwrite=True)
+    store.close()
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_what_a_store_contains_of_either_format(zarr_format: Any) -> None:
+    from zarr.storage import contains_array, contains_group
+
+    store: dict[str, Any] = {}
+    zarr.group(store=store, zarr_format=zarr_format).zeros("a", shape=4)
+    assert [contains_array(store, "a"), contains_group(store, "a"), contains_array(store, "b")] == [True, False, False]
+    assert [contains_array(store), contains_group(store)] == [False, True]

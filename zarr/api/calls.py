@@ -156,10 +156,10 @@ def group_call(
     storage_options: dict[str, Any] | None = None,
     **without_effect: Any,
 ) -> Call[Opened]:
-    """Open a group, or make it where there is none, or make it anew."""
-    return open_group_call(
-        store, "w" if overwrite else "a", path, storage_options, zarr_format, attributes, **without_effect
-    )
+    """Open a group, or make it where there is none, or make it anew; one in a store to read is read."""
+    to_read = not overwrite and not attributes and getattr(store, "read_only", False)
+    mode: AccessModeLiteral = "w" if overwrite else "r" if to_read else "a"
+    return open_group_call(store, mode, path, storage_options, zarr_format, attributes, **without_effect)
 
 
 def check_consolidated(use_consolidated: object) -> None:

@@ -6,6 +6,7 @@ May import: everything; nothing below imports from here.
 from __future__ import annotations
 
 import glob
+import json
 import os
 import shutil
 from collections.abc import Iterator, MutableMapping
@@ -120,19 +121,31 @@ def _mapping(store: Any) -> Any:
 
 
 def contains_array(store: Any, path: str | None = None) -> bool:
-    """Whether there is an array of format 2.
+    """Whether there is an array, of format 2 or 3.
 
     Examples
     --------
     >>> contains_array({".zarray": b"{}"}), contains_array({}, "a")
     (True, False)
     """
-    return dir_prefix(normalize_path(path)) + array_meta_key in _mapping(store)
+    return _contains(store, path, array_meta_key, "array")
 
 
 def contains_group(store: Any, path: str | None = None, explicit_only: bool = True) -> bool:
-    """Whether there is a group of format 2."""
-    return dir_prefix(normalize_path(path)) + group_meta_key in _mapping(store)
+    """Whether there is a group, of format 2 or 3."""
+    return _contains(store, path, group_meta_key, "group")
+
+
+def _contains(store: Any, path: str | None, document: str, kind: str) -> bool:
+    mapping, prefix = _mapping(store), dir_prefix(normalize_path(path))
+    if prefix + document in mapping:
+        return True
+    try:
+        value = mapping[prefix + "zarr.json"]
+        node = json.loads(value.to_bytes() if hasattr(value, "to_bytes") else bytes(value))
+    except (KeyError, ValueError):
+        return False
+    return isinstance(node, dict) and node.get("node_type") == kind
 
 
 def listdir(store: Any, path: str | None = None) -> list[str]:
