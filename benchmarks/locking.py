@@ -4,9 +4,9 @@
 
 Each block measures an operation many times, on and off by turns, and divides the shortest time on by the shortest time
 off: what else the machine does makes a sample longer and never shorter. Each line is the median over the blocks, with
-the interval that holds it with 95 % probability (by the order of the ratios), and how much longer it takes. An operation is
-within the limit where that interval does not lie above it, or where it takes at most a microsecond longer: the shortest
-operations are a few of these. The last line says whether all whole-chunk writes and all reads are.
+the interval that holds it with 95 % probability (by the order of the ratios), and how much longer the operation takes.
+It is within the limit where that interval does not lie above it, or where it takes at most a microsecond longer: the
+shortest operations are a few of these. The last line says whether all whole-chunk writes and all reads are.
 """
 
 from __future__ import annotations
