@@ -273,6 +273,15 @@ def test_the_checksum_by_tables(data: bytes, skip: int) -> None:
     assert symbols.crc32c_portable(data[skip:]) == stored == plain.crc32c_sum(data[skip:])
 
 
+@pytest.mark.parametrize("n", [3071, 3072, 3073, 3079, 6143, 6144, 9000, 20_011])
+def test_the_checksum_of_several_lanes(n: int) -> None:
+    for seed in range(4):
+        data = np.random.default_rng(seed).bytes(n + seed)[seed:]
+        stored = int.from_bytes(decoders.encode("crc32c", data)[-4:], "little")
+        assert symbols.crc32c_portable(data) == stored == plain.crc32c_sum(data)
+        assert bytes(decoders.decode("crc32c", decoders.encode("crc32c", data), n)) == data
+
+
 # --- guards
 
 BAD_PARAMS: list[tuple[str, dict[str, Any]]] = [
