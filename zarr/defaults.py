@@ -97,6 +97,9 @@ class BadConfigError(ValueError):
     _msg = "bad Config: %r"
 
 
+_OF_THE_CORE: Final = "ZARR_CORE_"  # what zarr_core reads itself: no settings
+
+
 def _places() -> Iterator[str]:
     """Where files of settings may lie; donfig looks at the same places."""
     yield os.environ.get("ZARR_ROOT_CONFIG", "/etc/zarr")
@@ -105,7 +108,8 @@ def _places() -> Iterator[str]:
 
 
 def _something_to_read() -> bool:
-    return any(name.startswith("ZARR_") for name in os.environ) or any(map(os.path.exists, _places()))
+    named = any(name.startswith("ZARR_") and not name.startswith(_OF_THE_CORE) for name in os.environ)
+    return named or any(map(os.path.exists, _places()))
 
 
 class Settings:
