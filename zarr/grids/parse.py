@@ -89,6 +89,7 @@ def create_chunk_grid_metadata(chunks: ChunkGrid) -> ChunkGridMetadata:
 
     Examples
     --------
+    >>> from zarr.grids import ChunkGrid
     >>> create_chunk_grid_metadata(ChunkGrid.from_sizes((10,), (4,)))
     RegularChunkGridMetadata(chunk_shape=(4,))
     """
