@@ -45,6 +45,7 @@ __all__ = [
     "PickleCodecDisabledError",
     "PlaceNotFoundError",
     "ReadOnlyError",
+    "ShapeMismatchError",
     "StoreDamagedError",
     "StoreUrlError",
     "UnknownCodecError",
@@ -303,6 +304,14 @@ class BoundsCheckError(IndexError):
 
 class ArrayIndexError(IndexError):
     """An array used as an index has the wrong type or number of dimensions."""
+
+
+class ShapeMismatchError(ValueError, IndexError):
+    """A value that is written has not the shape of the selection, and cannot be broadcast to it.
+
+    Code that was written for NumPy expects a ``ValueError``, code that was written for zarr-python 3 often an
+    ``IndexError``: it is both.
+    """
 
 
 class CopyError(ValueError):

@@ -12,7 +12,7 @@ from zarr.arrays.reading import PLANNERS, wants_pipeline
 from zarr.arrays.selection import Fields, as_items, field_dtype, is_mask_selection, plan_brackets, pop_fields
 from zarr.arrays.transfer import MIN_BULK_SLOTS, write_bulk_steps, write_slots_steps
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
-from zarr.errors import ReadOnlyError
+from zarr.errors import ReadOnlyError, ShapeMismatchError
 from zarr.logs import CODEC_LOG, CODEC_SWITCH, DEBUG
 from zarr.steps.requests import Gather, Steps
 
@@ -194,7 +194,7 @@ def prepare_value(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], poin
     try:
         return np.broadcast_to(array, shape)
     except ValueError:
-        raise ValueError(
+        raise ShapeMismatchError(
             f"shape mismatch: could not broadcast a value of shape {np.shape(value)} to the shape {shape} of the "
             "selection"
         ) from None

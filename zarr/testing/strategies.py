@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hypothesis.extra.numpy as npst
+import hypothesis.strategies as st
+
 import zarr
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.arrays.create import CompressorsLike, SerializerLike
@@ -137,6 +140,7 @@ __all__ = [
     "key_ranges",
     "keys",
     "node_names",
+    "npst",
     "normalize_path",
     "np_array_and_chunks",
     "numpy_arrays",
@@ -153,6 +157,7 @@ __all__ = [
     "sharding_inner_codecs",
     "short_node_names",
     "simple_arrays",
+    "st",
     "stores",
     "structured_dtypes",
     "subchunk_write_orders",

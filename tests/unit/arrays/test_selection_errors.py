@@ -127,6 +127,17 @@ def test_no_ellipsis_beside_an_index_array(array: Any, selection: Any) -> None:
         array[selection]
 
 
+@pytest.mark.parametrize("error", [ValueError, IndexError, zarr.errors.ShapeMismatchError])
+def test_a_value_of_another_shape_is_an_error_as_in_numpy_and_as_in_version_3(error: type[Exception]) -> None:
+    array = zarr.zeros((4, 5, 6), chunks=(2, 5, 3))
+    for selection in (..., 2, (2, ...), (slice(None), slice(1, 3))):
+        with pytest.raises(error, match="could not broadcast a value"):
+            array[selection] = np.zeros(7)
+        with pytest.raises(error, match="could not broadcast a value"):
+            array.oindex[selection] = np.zeros(7)
+    assert not array[:].any()
+
+
 def test_a_mask_takes_a_flat_value(array: Any) -> None:
     mask = np.zeros(DATA.shape, dtype=bool)
     mask[:2, :2] = True
