@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+_unloaded: list[LazyModule] = []
+
 
 class LazyModule:
     """Stands for a module until somebody asks it for a name; the module itself answers then, and ever after.
@@ -27,6 +29,8 @@ class LazyModule:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        if not self.find():
+            _unloaded.append(self)
 
     def __getattr__(self, attribute: str) -> Any:
         module = importlib.import_module(self._name)
@@ -34,8 +38,28 @@ class LazyModule:
         self.__dict__ = vars(module)
         return getattr(module, attribute)
 
+    def find(self) -> bool:
+        """Stand for the module for good if somebody has loaded it."""
+        module = sys.modules.get(self._name)
+        if module is None:
+            return False
+        self.__dict__ = vars(module)
+        return True
+
     def __repr__(self) -> str:
         return f"LazyModule({self._name!r})"
+
+
+def load_all(*names: str) -> None:
+    """Load modules that must be there before the interpreter ends, because finalizers cannot load any.
+
+    Examples
+    --------
+    >>> load_all("json")
+    """
+    for name in names:
+        importlib.import_module(name)
+    _unloaded[:] = [lazy for lazy in _unloaded if not lazy.find()]
 
 
 def instance_of(value: object, module: str, name: str) -> bool:

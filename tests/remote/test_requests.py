@@ -105,10 +105,12 @@ def test_a_part_of_a_shard_is_written_with_what_is_kept(
     server = web(shards=(32, 1000))
     array = zarr.open_array(connect(server.url), mode="r+")
     asked(server)
-    array[4:8] = -1  # whole inner chunks: what was in them is not read
+    array[4:8] = -1  # most of the shard is kept: it is read in one request
+    assert [(key, bool(part)) for key, part in asked(server)] == [("c/0/0", False)]
+    array[:28] = 7  # little is kept: what was in the whole inner chunks that are written is not read
     requests = asked(server)
     expected = VALUES.copy()
-    expected[4:8] = -1
+    expected[:28] = 7
     np.testing.assert_array_equal(zarr.open_array(connect(server.url), mode="r")[...], expected)
     assert [key for key, _ in requests] == ["c/0/0", "c/0/0"]  # the index, and what is kept, joined
     assert all(part for _, part in requests)

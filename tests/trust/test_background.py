@@ -143,6 +143,7 @@ ENDS = {
     "bulk": "array[...] = 1",
     "async": "asyncio.run(main())",
     "thread": "threading.Thread(target=lambda: array.__setitem__(..., 2)).start()",
+    "thread_that_opens": "threading.Thread(target=lambda: zarr.open_array(sys.argv[1])[...].sum()).start()",
     "daemon": "threading.Thread(target=forever, daemon=True).start()",
     "finalizer": "keep.append(Late())",
     "atexit": "import atexit; atexit.register(lambda: array.__setitem__(3, 3))",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import weakref
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, load_all
 from zarr.abc.store import bulk_access_of, is_synchronous
 from zarr.arrays.layout import ArrayLayout
 from zarr.runners.choose import async_runner_for, runner_for
@@ -124,6 +125,12 @@ def _transformed(place: StorePath, transformers: Any) -> Store:
     return transformed.transformed_store(place.store, place.path, transformers)
 
 
+@cache
+def load_writing() -> None:
+    """Load what changes an array: the first change may come from a finalizer when the interpreter ends."""
+    load_all("zarr.arrays.attributes", "zarr.arrays.operations", "zarr.arrays.writing", "zarr.runners.bulk")
+
+
 class ArrayHandle:
     """An open array: where it lies, its state, and the runners that serve its store.
 
@@ -140,6 +147,8 @@ class ArrayHandle:
         self.store_path = store_path
         self.state = ArrayState(metadata, store_path.path, config)
         self.state.store = store_path.store
+        if not store_path.store.read_only:
+            load_writing()
         self.batch: Any = None
         """The open batch that writes go into (see ``batching.py``)."""
         self.pipeline: Any = None

@@ -11,7 +11,6 @@ import logging
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
@@ -19,8 +18,12 @@ from zarr.defaults import settings
 
 if TYPE_CHECKING:
     import asyncio
+    from concurrent import futures
+    from concurrent.futures import Future, ThreadPoolExecutor
 else:
     asyncio = LazyModule("asyncio")
+    # Where the main thread has ended already, loading its pools is an error: then nobody helps the caller's own thread.
+    futures = LazyModule("concurrent.futures")
 
 logger = logging.getLogger("zarr.core.sync")
 
@@ -87,7 +90,7 @@ def get_executor() -> ThreadPoolExecutor:
     with RESOURCES.lock:
         if RESOURCES.executor is None:
             configured = settings.get("threading.max_workers", None)
-            RESOURCES.executor = ThreadPoolExecutor(max_workers=configured, thread_name_prefix="zarr_pool")
+            RESOURCES.executor = futures.ThreadPoolExecutor(max_workers=configured, thread_name_prefix="zarr_pool")
             if RESOURCES.loop is not None and configured is not None:
                 RESOURCES.loop.set_default_executor(RESOURCES.executor)
         return RESOURCES.executor
@@ -99,7 +102,7 @@ def get_workers() -> ThreadPoolExecutor:
     with RESOURCES.lock:
         if RESOURCES.workers is None or RESOURCES.worker_count < wanted:
             # The old pool is only let go of: somebody may be about to hand it work, and its threads end with it.
-            RESOURCES.workers = ThreadPoolExecutor(max_workers=wanted, thread_name_prefix="zarr_bulk")
+            RESOURCES.workers = futures.ThreadPoolExecutor(max_workers=wanted, thread_name_prefix="zarr_bulk")
             RESOURCES.worker_count = wanted
         return RESOURCES.workers
 
@@ -187,16 +190,16 @@ def _submit(work: Callable[[], None], helpers: int) -> list[Future[None]]:
     if getattr(_submitting, "now", False):
         return []
     _submitting.now = True
-    futures: list[Future[None]] = []
+    helping: list[Future[None]] = []
     try:
         pool = get_workers()
-        futures.extend(pool.submit(work) for _ in range(helpers))
+        helping.extend(pool.submit(work) for _ in range(helpers))
     except RuntimeError:
         # The pool is being replaced or the interpreter ends: the caller's own thread does it all.
         logger.debug("no worker threads to be had", exc_info=True)
     finally:
         _submitting.now = False
-    return futures
+    return helping
 
 
 def _is_echo(error: BaseException) -> bool:
@@ -204,9 +207,9 @@ def _is_echo(error: BaseException) -> bool:
     return isinstance(error, InterruptedError)
 
 
-def _outcome(futures: list[Future[None]], stop: Callable[[], None]) -> BaseException | None:
+def _outcome(helping: list[Future[None]], stop: Callable[[], None]) -> BaseException | None:
     """Wait until all helpers have stopped, whatever interrupts the wait; what went wrong first of all."""
-    started = [future for future in futures if not future.cancel()]
+    started = [future for future in helping if not future.cancel()]
     interruption: BaseException | None = None
     while True:
         try:
@@ -233,15 +236,15 @@ def run_helpers(work: Callable[[], None], helpers: int, stop: Callable[[], None]
             stop()
             raise
 
-    futures = _submit(guarded, helpers)
+    helping = _submit(guarded, helpers)
     try:
         guarded()
     except BaseException as own:
-        met = _outcome(futures, stop)
+        met = _outcome(helping, stop)
         if met is not None and _is_echo(own) and not _is_echo(met):
             raise met from None
         raise
-    error = _outcome(futures, stop)
+    error = _outcome(helping, stop)
     if error is not None:
         raise error
 
