@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 MAX_BLOCK_BYTES = 16 << 20
 """Chunks are copied together up to so many bytes."""
 
+MAX_COPIED_BYTES = 8 * MAX_BLOCK_BYTES
+"""So many bytes are held at once, where several blocks are under way; more only where one block is larger."""
+
 
 def from_array_steps(
     store_path: StorePath,
@@ -222,7 +225,23 @@ def _span(axis: Any, first: int, stop: int) -> slice:
 
 def copy_elements_steps(source: ArrayHandle, target: ArrayHandle) -> Steps[None]:
     """Copy all elements from one array to another of the same shape."""
-    yield Gather(_copy_block_steps(source, target, block) for block in blocks_of(target.layout))
+    for blocks in _bearable(blocks_of(target.layout), target.layout.dtype.itemsize):
+        yield Gather([_copy_block_steps(source, target, block) for block in blocks])
+
+
+def _bearable(blocks: Iterator[tuple[slice, ...]], itemsize: int) -> Iterator[list[tuple[slice, ...]]]:
+    """Blocks that may be held at once: a loop has many steps under way, whatever they hold."""
+    group: list[tuple[slice, ...]] = []
+    nbytes = 0
+    for block in blocks:
+        size = itemsize * prod(part.stop - part.start for part in block)
+        if group and nbytes + size > MAX_COPIED_BYTES:
+            yield group
+            group, nbytes = [], 0
+        group.append(block)
+        nbytes += size
+    if group:
+        yield group
 
 
 def _copy_block_steps(source: ArrayHandle, target: ArrayHandle, block: tuple[slice, ...]) -> Steps[None]:

@@ -355,6 +355,9 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     if new_shape == shape:
         return shape
     state = handle.state.reshaped(layout.metadata.update_shape(new_shape))
+    # In format 3 the byte order of elements belongs to how they are stored, and an array that was just made still has
+    # the one that it was asked for.
+    value = value.astype(state.layout.dtype, copy=False)
     region = tuple(slice(shape[i], new_shape[i]) if i == axis else slice(0, n) for i, n in enumerate(new_shape))
     plan = zarr_core.plan_basic(state.layout.grid, region)
     try:
