@@ -95,3 +95,15 @@ def test_the_copy_of_format_2_lists_documents() -> None:
     run(record_changes_steps(store, {"a": documents}), values, seen)  # type: ignore[arg-type]
     entries = json.loads(values[".zmetadata"].to_bytes())["metadata"]
     assert entries == {"a/.zarray": {"shape": [1]}, "a/.zattrs": {"k": 1}}
+
+
+def test_the_copy_gets_what_is_stored_now_not_what_was_stored_then() -> None:
+    """Two change one node; the first to store its document is the last to come to the copy."""
+    store, seen = Named(), []
+    inline = {"kind": "inline", "must_understand": False, "metadata": {"x": ARRAY}}
+    older, newer = ({**ARRAY, "attributes": {"n": n}} for n in (1, 2))
+    values = {"zarr.json": buffer({**GROUP, "consolidated_metadata": inline}), "x/zarr.json": buffer(newer)}
+    for document in (newer, older):
+        run(record_changes_steps(store, {"x": {"zarr.json": buffer(document)}}), values, seen)  # type: ignore[arg-type]
+        copy = json.loads(values["zarr.json"].to_bytes())["consolidated_metadata"]["metadata"]
+        assert copy["x"]["attributes"] == {"n": 2}

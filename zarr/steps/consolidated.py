@@ -132,7 +132,7 @@ def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents], locki
     entries = _entries(document, name)
     if entries is None:
         return
-    for changed, documents in changes.items():
+    for changed, documents in (yield from _latest_steps(changes)).items():
         relative = _below(path, changed)
         if relative is not None:
             _replace(entries, name, relative, documents)
@@ -142,6 +142,22 @@ def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents], locki
     entries.clear()
     entries.update(ordered)
     yield Put(key, default_buffer_prototype().buffer.from_bytes(dump_document(document)))
+
+
+def _latest_steps(changes: Mapping[str, Documents]) -> Steps[dict[str, Documents]]:
+    """The documents as they are stored now, while the copy is held: who changed the same node since may have been here.
+
+    Of two that change a node, the first to store it may be the last to come to the copy.
+    """
+    parts = [(path, part) for path, documents in changes.items() for part in documents if part != ASIDE]
+    if not parts:
+        return dict(changes)
+    stored = yield GetMany([node_key(path, part) for path, part in parts])
+    latest: dict[str, Documents] = {path: dict(documents) for path, documents in changes.items()}
+    for (path, part), raw in zip(parts, stored, strict=True):
+        if raw is not None:
+            latest[path] = {**latest[path], part: raw}
+    return latest
 
 
 def _add_between_steps(entries: dict[str, Any], path: str, name: str, relative: str) -> Steps[None]:
