@@ -144,7 +144,10 @@ def bytes_from_json(data: object) -> bytes:
     (b'ab', b'ab')
     """
     if isinstance(data, str):
-        # Strictly: what is skipped was not written so, and what is left would be another value. Lines may be folded.
+        # Strictly: what is skipped was not written so, and what is left would be another value. Lines may be folded,
+        # and netCDF-C has NULs as they are where there are no other characters.
+        if not data.strip("\0"):
+            return b""
         return base64.b64decode("".join(data.split()), validate=True)
     if is_sequence(data):
         if not all(isinstance(item, int) and not isinstance(item, bool) and 0 <= item <= 255 for item in data):
