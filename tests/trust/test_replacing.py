@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from tests.trust.together import KINDS, make_store, rounds, run_together
 from zarr.abc.staging import Changes
 from zarr.buffer.cpu import Buffer
 from zarr.storage import ManagedMemoryStore, MemoryStore
+from zarr.storage.files import remove_replaced
 
 ALL = [*KINDS, "managed"]
 
@@ -102,3 +104,31 @@ def test_changes_of_a_memory_store_are_one_step() -> None:
 
     store.apply_sync(Changes(["a"], states[0]))
     run_together([change, look, look])
+
+
+def test_what_was_replaced_goes_while_somebody_still_adds_to_it(tmp_path: Path) -> None:
+    """Who had found the old folder before it was replaced may be about to store a document in it."""
+    old, over = tmp_path / "old", threading.Event()
+    (old / "a" / "c").mkdir(parents=True)
+
+    def add() -> None:
+        number = 0
+        while not over.is_set():
+            number += 1
+            with contextlib.suppress(OSError):
+                (old / "a" / f"{number}").write_text("late")
+
+    for _ in range(20):
+        (old / "a" / "c").mkdir(parents=True, exist_ok=True)
+        over.clear()
+        writers = [threading.Thread(target=add) for _ in range(2)]
+        stop = threading.Timer(0.01, over.set)
+        for thread in (*writers, stop):
+            thread.start()
+        try:
+            remove_replaced(str(old))
+            assert not old.exists()
+        finally:
+            over.set()
+            for thread in (*writers, stop):
+                thread.join()

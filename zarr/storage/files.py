@@ -39,6 +39,8 @@ _NO_LINKS: Final = frozenset(
     for name in ("EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV", "EINVAL")
     if hasattr(errno, name)
 )
+_STILL_USED: Final = frozenset((errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT))
+_MOST_ATTEMPTS: Final = 40
 _NO_DEVICE: Final = frozenset((errno.ENXIO, errno.ENODEV))
 _LONGEST_STEM: Final = 160
 _LONGEST_LOOK: Final = 4096
@@ -372,7 +374,22 @@ def remove_tree(path: str) -> None:
         return
     except OSError:
         hidden = path
-    shutil.rmtree(hidden)
+    remove_replaced(hidden)
+
+
+def remove_replaced(path: str) -> None:
+    """Remove a directory that has lost its name; who had found it before may for a moment still add to it."""
+    for attempt in range(_MOST_ATTEMPTS):
+        try:
+            shutil.rmtree(path)
+        except OSError as error:
+            if not os.path.lexists(path):
+                return
+            if error.errno not in _STILL_USED or attempt == _MOST_ATTEMPTS - 1:
+                raise
+            time.sleep(0.001 * attempt)
+        else:
+            return
 
 
 def is_alive(pid: int) -> bool:

@@ -16,6 +16,7 @@ from zarr.storage.files import (
     claim,
     make_directories,
     partial_name,
+    remove_replaced,
     remove_tree,
     sweep_beside,
     sync_directory,
@@ -104,7 +105,7 @@ class LocalStage(Stage):
         if os.path.islink(self.folder):
             os.unlink(self.folder)
         elif os.path.lexists(self.folder):
-            shutil.rmtree(self.folder)  # hidden already
+            remove_replaced(self.folder)  # hidden already
 
     def _check_absent(self, below: str) -> None:
         for key in self._absent:

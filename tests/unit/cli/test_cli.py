@@ -88,6 +88,7 @@ def test_entry_point(monkeypatch: pytest.MonkeyPatch, store: str, capsys: pytest
 def test_a_dry_run_says_so_first_and_changes_nothing(store: str, caplog: pytest.LogCaptureFixture) -> None:
     before = sorted(Path(store).rglob("*"))
     logging.getLogger("zarr").addHandler(caplog.handler)
+    level = caplog.handler.level
     try:
         for arguments, gist in [
             (["migrate", "v3", store], "no new files will be created or changed"),
@@ -99,6 +100,7 @@ def test_a_dry_run_says_so_first_and_changes_nothing(store: str, caplog: pytest.
             assert len(caplog.messages) > 3
     finally:
         logging.getLogger("zarr").removeHandler(caplog.handler)
+        caplog.handler.setLevel(level)  # the command line has set it, with those of all handlers
     assert sorted(Path(store).rglob("*")) == before
 
 
