@@ -6,6 +6,7 @@ any thread, and a forked child closes what it inherits: it would else go on hold
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sys
@@ -83,12 +84,13 @@ class LockedFile:
 
 def _open_file(path: str) -> int:
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)
-    for _ in range(16):
+    for _ in range(64):
         try:
             return os.open(path, flags, 0o666)
         except FileNotFoundError:
-            # Made again where somebody removes the folder at the same time.
-            os.makedirs(os.path.dirname(path), exist_ok=True)
+            # Made again where somebody removes or replaces the folder, or the one above it, at the same time.
+            with contextlib.suppress(FileNotFoundError, FileExistsError):
+                os.makedirs(os.path.dirname(path), exist_ok=True)
     return os.open(path, flags, 0o666)
 
 
