@@ -77,8 +77,9 @@ def test_same_as_numcodecs(
     if data.draw(st.booleans()) and np.dtype(name).kind != "V":
         filters = [*filters, data.draw(st.sampled_from(BYTE_FILTERS))]
     array = random_array(name, shape, seed)
-    if any(codec.codec_id == "shuffle" for codec in filters) and array.nbytes % 8:
-        return
+    names = {codec.codec_id for codec in filters}
+    if "shuffle" in names and (array.nbytes % 8 or "packbits" in names):
+        return  # it takes whole elements only
     chain = CodecChain.build(v2_chain_codecs(filters or None, compressor, order), chunk_spec(name, shape))
     stored = by_numcodecs(array, filters, compressor, order)
     for raw in (buffer(stored), chain.encode(array), buffer(chain._encode_stages(array))):  # type: ignore[arg-type]
