@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -x .venv-peers/bin/python ] && .venv-peers/bin/python -P -c "import aiohttp, fsspec, h5py, obstore, tensorstore, zarr, zarrs" 2>/dev/null && exit 0
-for candidate in "${ZARR_PEER_BASE:-}" python3.13 python3.12 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[23].*/bin/python; do
+PYENV="${PYENV_ROOT:-$HOME/.pyenv}"/versions
+for candidate in "${ZARR_PEER_BASE:-}" python3.13 python3.12 "$PYENV"/3.13.*/bin/python "$PYENV"/3.12.*/bin/python; do
     if [ -n "$candidate" ] && "$candidate" -c "import sys; sys.exit(sys.version_info < (3, 12))" 2>/dev/null; then
         "$candidate" -m venv .venv-peers
         .venv-peers/bin/python -m pip install --quiet --disable-pip-version-check \
