@@ -76,8 +76,18 @@ def instance_of(value: object, module: str, name: str) -> bool:
     >>> instance_of(1, "fractions", "Fraction")
     False
     """
-    loaded = sys.modules.get(module)
-    return loaded is not None and isinstance(value, getattr(loaded, name, ()))
+    return isinstance(value, getattr(sys.modules.get(module), name, ()))
+
+
+def loaded_class(module: str, name: str) -> Any:
+    """A class to ask for with ``isinstance``, of a module that need not be loaded: unloaded, nothing is one of it.
+
+    Examples
+    --------
+    >>> loaded_class("fractions", "no_such_class")
+    ()
+    """
+    return getattr(sys.modules.get(module), name, ())
 
 
 def submodule(package: str, name: str) -> ModuleType:

@@ -138,13 +138,20 @@ cdef inline int64_t block_size(const BloscFrame* f, int64_t block) noexcept nogi
     return min(f.blocksize, f.nbytes - block * f.blocksize)
 
 
+cdef int64_t find_streams(const BloscFrame* f, int64_t block, int64_t size, int64_t* count) noexcept nogil:
+    """Where the streams of a block begin, and how many there are; below 0 for damage."""
+    cdef int64_t at = load32(f.data + HEADER + 4 * block)
+    count[0] = count_streams(f, size)
+    return DAMAGED if at < HEADER + 4 * f.nblocks or count[0] < 0 else at
+
+
 cdef int64_t blosc_block_planes(Context* c, const BloscFrame* f, int64_t block, const uint8_t** planes) noexcept nogil:
-    cdef int64_t at = load32(f.data + HEADER + 4 * block), size = block_size(f, block), code
-    cdef int64_t count = count_streams(f, size), items = size // f.typesize
+    cdef int64_t count, size = block_size(f, block), items = size // f.typesize, code
+    cdef int64_t at = find_streams(f, block, size, &count)
     cdef uint8_t* made
     cdef int k
-    if at < HEADER + 4 * f.nblocks or count < 0:
-        return DAMAGED
+    if at < 0:
+        return at
     made = <uint8_t*>scratch_reserve(&c.block, f.blocksize)
     if made == NULL:
         return NO_MEMORY
@@ -173,13 +180,14 @@ cdef int64_t join_block(Context* c, const BloscFrame* f, int64_t block, uint8_t*
 cdef int64_t decode_block(
     Context* c, const BloscFrame* f, int64_t block, int64_t size, uint8_t* dst,
 ) noexcept nogil:
-    cdef int64_t at = load32(f.data + HEADER + 4 * block), code, count = count_streams(f, size)
+    cdef int64_t at, code, count
     cdef uint8_t* plain = dst
     cdef bint shuffled = f.shuffle == 1 or (f.shuffle == 2 and size >= f.typesize)
     if f.shuffle == 1 and (f.typesize == 2 or f.typesize == 4 or f.typesize == 8):
         return join_block(c, f, block, dst)
-    if at < HEADER + 4 * f.nblocks or count < 0:
-        return DAMAGED
+    at = find_streams(f, block, size, &count)
+    if at < 0:
+        return at
     if shuffled:
         plain = <uint8_t*>scratch_reserve(&c.block, f.blocksize)
         if plain == NULL:
@@ -208,12 +216,12 @@ cdef int64_t block_planes(
     Context* c, const BloscFrame* f, int64_t block, int64_t size, uint8_t* dst, int64_t plane,
 ) noexcept nogil:
     """One block of a byte-shuffled frame as it was compressed: byte k of its items at dst + k * plane."""
-    cdef int64_t at = load32(f.data + HEADER + 4 * block), code, count = count_streams(f, size)
-    cdef int64_t items = size // f.typesize
+    cdef int64_t count, items = size // f.typesize, code
+    cdef int64_t at = find_streams(f, block, size, &count)
     cdef uint8_t* all_planes
     cdef int k
-    if at < HEADER + 4 * f.nblocks or count < 0:
-        return DAMAGED
+    if at < 0:
+        return at
     if count > 1:
         return decode_streams(c, f, at, items, <int>count, dst, plane, NULL)
     all_planes = <uint8_t*>scratch_reserve(&c.block, f.blocksize)

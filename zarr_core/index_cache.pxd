@@ -7,7 +7,7 @@ from zarr_core.shard_index cimport IndexFormat
 
 cdef enum:
     WAYS = 8                # places where an index may lie
-    SETS = 128
+    PLACES = 1024           # in all, of 128 sets
 
 
 # One index; its bytes follow.
@@ -28,7 +28,7 @@ cdef class IndexCache:
     cdef int64_t count
     cdef int64_t hits
     cdef int64_t misses
-    cdef KeptIndex* places[1024]
+    cdef KeptIndex* places[PLACES]
 
 
 cdef char* index_bytes(KeptIndex* index) noexcept nogil

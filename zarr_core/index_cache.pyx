@@ -147,7 +147,7 @@ cdef void keep_index(IndexCache cache, KeptIndex* index) noexcept nogil:
         free_place = stalest(cache, first, first + WAYS)
         drop(cache, free_place)
     while cache.count and cache.held + index.nbytes > cache.capacity:
-        drop(cache, stalest(cache, 0, SETS * WAYS))
+        drop(cache, stalest(cache, 0, PLACES))
     cache.clock += 1
     index.used = cache.clock
     zc_take(&index.users, 1)
@@ -187,7 +187,7 @@ cdef class IndexCache:
 
     def __dealloc__(self):
         cdef int i
-        for i in range(SETS * WAYS):
+        for i in range(PLACES):
             let_go(self.places[i])
 
     def clear(self) -> None:
@@ -195,7 +195,7 @@ cdef class IndexCache:
         cdef int i
         if not enter(self):
             return
-        for i in range(SETS * WAYS):
+        for i in range(PLACES):
             if self.places[i] != NULL:
                 drop(self, i)
         self.hits = self.misses = 0
@@ -205,7 +205,7 @@ cdef class IndexCache:
         """For a forked child, where a thread of the parent may have been looking: begin anew."""
         cdef int i
         if self.lock != NULL:
-            for i in range(SETS * WAYS):
+            for i in range(PLACES):
                 self.places[i] = NULL       # nobody knows what state it was in
             self.held = self.count = 0
             self.lock = NULL

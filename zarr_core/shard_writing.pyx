@@ -463,6 +463,17 @@ cdef int write_file(
     return FAILED if outcome == FAILED else DONE
 
 
+cdef void write_each(ShardWriteJob job, Context* c, Folder* f, KeyFormat keys, bint watch) noexcept nogil:
+    """Whole shards, as long as there are any that no thread has taken."""
+    cdef int64_t i
+    while goes_on(job, watch):
+        i = zc_take(&job.next, 1)
+        if i >= job.count:
+            return
+        if job.status[i] == TODO:
+            job.status[i] = FAILED if c == NULL else write_file(job, c, f, keys, i, watch)
+
+
 cdef int write_files(ShardWriteJob job, const char* root, KeyFormat keys, bint durable, bint watch) noexcept nogil:
     """0, or -errno where the folder itself cannot be used."""
     cdef Folder f
@@ -478,12 +489,8 @@ cdef int write_files(ShardWriteJob job, const char* root, KeyFormat keys, bint d
     if job.shared != NULL:
         for i in range(job.count):
             share_shard(job, c, &f, keys, i, watch)
-    while job.shared == NULL:
-        i = zc_take(&job.next, 1)
-        if i >= job.count or not goes_on(job, watch):
-            break
-        if job.status[i] == TODO:
-            job.status[i] = FAILED if c == NULL else write_file(job, c, &f, keys, i, watch)
+    else:
+        write_each(job, c, &f, keys, watch)
     program_give(job.program, c)
     if job.stopped:
         fail_all(job.status, job.count)

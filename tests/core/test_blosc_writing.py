@@ -44,7 +44,7 @@ def chain_of(cname: str, clevel: int, shuffle: int, typesize: int, blocksize: in
     return program.Program(1, 0, None, [("blosc", params)])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.sampled_from(("zstd", "zlib")),
     st.integers(0, 9),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -180,11 +181,47 @@ def test_an_index_that_is_too_large_is_not_kept(tmp_path: Path) -> None:
         IndexCache(-1)
 
 
-def test_in_a_forked_child(tmp_path: Path) -> None:
-    cache = IndexCache(1 << 20)
-    put(tmp_path, 0, shard_bytes(0, FORMS[0]))
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_in_forked_children(tmp_path: Path) -> None:
+    """Threads are amid looks into the cache when the process is forked: none of them is there to end its look."""
+    shards, nbytes = 40, shard_index.IndexFormat(*FORMS[0]).nbytes(NCHUNKS)
+    cache, over = IndexCache(6 * nbytes), threading.Event()  # where others have to go, a look takes long
+    for shard in range(shards):
+        put(tmp_path, shard, shard_bytes(shard, FORMS[0], holes=False))
     time.sleep(SETTLED)
-    read(tmp_path, ONE, FORMS[0], cache)
-    cache.after_fork()
-    np.testing.assert_array_equal(read(tmp_path, ONE, FORMS[0], cache), expected(0, ONE))
-    assert cache.info()[0] == 1
+
+    def look(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        while not over.is_set():
+            at = int(rng.integers(0, shards)) * NCHUNKS * ITEMS
+            read(tmp_path, slice(at, at + 1), FORMS[0], cache, shards)
+
+    threads = [threading.Thread(target=look, args=(seed,)) for seed in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        ended = [os.waitpid(in_child(cache, tmp_path, shards), 0)[1] for _ in range(60)]
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    assert ended == [0] * 60
+
+
+def in_child(cache: IndexCache, folder: Path, shards: int) -> int:
+    """A child that ends well if it reads right, and by an index that is kept; its number."""
+    number = os.fork()
+    if number == 0:
+        code = 1
+        try:
+            cache.after_fork()
+            found = [read(folder, ONE, FORMS[0], cache, shards).tolist() for _ in range(2)]
+            hits = cache.info()[0]
+            read(folder, ONE, FORMS[0], cache, shards)
+            kept = cache.info()[0] == hits + 1
+            code = 0 if kept and found == [expected(0, ONE, holes=False).tolist()] * 2 else 2
+        finally:
+            os._exit(code)
+    return number

@@ -32,7 +32,7 @@ def files_under(root: str) -> dict[str, bytes]:
 
 
 @given(twins(whole=True), DTYPES, SEEDS, FORMS, ORDERS, st.integers(1, 9), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_number_of_parts(
     twin: Twin, dtype_name: str, seed: int, form: Any, order: str, parts: int, draw: st.DataObject
 ) -> None:

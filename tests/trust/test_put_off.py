@@ -43,6 +43,14 @@ def nothing_is_left_over() -> Iterator[None]:
     assert len(LOCKS) == 0
 
 
+def interrupted(**members: Any) -> tuple[Interrupted, zarr.Array[Any]]:
+    """Such a store, with an array of ones in it."""
+    store = Interrupted()
+    array = zarr.create_array(store, chunks=8, dtype="i4", **members)
+    array[:] = 1
+    return store, array
+
+
 def let_go_later(names: list[str], seconds: float = 0.2) -> threading.Timer:
     """Keys that another thread holds for a while."""
     for name in names:
@@ -53,9 +61,7 @@ def let_go_later(names: list[str], seconds: float = 0.2) -> threading.Timer:
 
 
 def test_two_that_were_put_off_do_not_wait_for_each_other() -> None:
-    store = Interrupted()
-    array = zarr.create_array(store, shape=24, chunks=8, dtype="i4")
-    array[:] = 1
+    store, array = interrupted(shape=24)
     timers = []
 
     def between() -> None:
@@ -72,9 +78,7 @@ def test_two_that_were_put_off_do_not_wait_for_each_other() -> None:
 
 def test_an_append_is_put_off_as_a_whole() -> None:
     """Not its data alone: the shape would be changed first, and the reply to the writing be none."""
-    store = Interrupted()
-    array = zarr.create_array(store, shape=6, chunks=8, dtype="i4")
-    array[:] = 1
+    store, array = interrupted(shape=6)
     seen = []
 
     def between() -> None:
@@ -91,9 +95,7 @@ def test_an_append_is_put_off_as_a_whole() -> None:
 
 
 def test_attributes_and_new_arrays_are_put_off_as_a_whole() -> None:
-    store = Interrupted()
-    array = zarr.create_array(store, name="a", shape=6, chunks=8, dtype="i4")
-    array[:] = 1
+    store, array = interrupted(name="a", shape=6)
     node = f"node:{store.lock_prefix}/b/zarr.json"
     timers: list[threading.Timer] = []
 
@@ -152,7 +154,7 @@ def test_ctrl_c_just_as_a_key_is_handed_over(monkeypatch: pytest.MonkeyPatch) ->
     """Whoever waits for it looks himself, some time."""
     table = LockTable()
 
-    def interrupted(*arguments: Any) -> None:
+    def press(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
     got = threading.Event()
@@ -167,7 +169,7 @@ def test_ctrl_c_just_as_a_key_is_handed_over(monkeypatch: pytest.MonkeyPatch) ->
     while not table._queues["a"]:
         pass
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(table, "_hand_over", interrupted)
+        patch.setattr(table, "_hand_over", press)
         table.release("a")
     assert got.wait(10)
     table.release("a")
@@ -177,14 +179,14 @@ def test_ctrl_c_just_as_a_key_is_handed_over(monkeypatch: pytest.MonkeyPatch) ->
 async def test_ctrl_c_just_as_a_key_is_handed_to_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
     table = LockTable()
 
-    def interrupted(*arguments: Any) -> None:
+    def press(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
     assert table.try_acquire("a")
     task = asyncio.ensure_future(table.acquire_async("a"))
     await asyncio.sleep(0)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(table, "_hand_over", interrupted)
+        patch.setattr(table, "_hand_over", press)
         table.release("a")
     await asyncio.wait_for(task, 10)
     table.release("a")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
 from zarr.arrays.face import ArrayFace
 from zarr.arrays.reading import get_selection_steps
-from zarr.errors import OperationPutOffError
+from zarr.runners.put_off import run_now_or_later
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -53,8 +52,7 @@ class SelectionMethods(ArrayFace):
 
     def _change(self, steps: Steps[Any]) -> None:
         """Run what has no result: it may be put off until what this thread is amid has ended."""
-        with suppress(OperationPutOffError):
-            self._run(steps)
+        run_now_or_later(self._run, steps)
 
     def get_basic_selection(
         self,

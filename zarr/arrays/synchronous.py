@@ -215,7 +215,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         try:
             self._run(writing.setitem_steps(self._handle, selection, value))
         except OperationPutOffError:
-            pass  # it is done when what this finalizer has interrupted has ended
+            pass  # as `run_now_or_later` has it, in a frame less
 
     def read_many(self, selections: Sequence[Any], *, out: Any = None) -> list[Any]:
         """Read many selections as one operation: a chunk that several of them touch is fetched and decoded once.

@@ -18,16 +18,18 @@ DTypeName_V2: TypeAlias = "str | Sequence[Any]"
 DTypeSpec_V2: TypeAlias = DTypeConfig_V2[Any, Any]
 DTypeSpec_V3: TypeAlias = str | NamedConfig[str, Mapping[str, object]]
 
+_Code: TypeAlias = DTypeConfig_V2[str, None]
+
 # Names of the JSON forms of single data types, for annotations in other libraries.
-DateTime64JSON_V2: TypeAlias = DTypeConfig_V2[str, None]
+DateTime64JSON_V2: TypeAlias = _Code
 DateTime64JSON_V3: TypeAlias = NamedRequiredConfig[Literal["numpy.datetime64"], Mapping[str, object]]
-TimeDelta64JSON_V2: TypeAlias = DTypeConfig_V2[str, None]
+TimeDelta64JSON_V2: TypeAlias = _Code
 TimeDelta64JSON_V3: TypeAlias = NamedRequiredConfig[Literal["numpy.timedelta64"], Mapping[str, object]]
-FixedLengthUTF32JSON_V2: TypeAlias = DTypeConfig_V2[str, None]
+FixedLengthUTF32JSON_V2: TypeAlias = _Code
 FixedLengthUTF32JSON_V3: TypeAlias = NamedConfig[Literal["fixed_length_utf32"], Mapping[str, object]]
-NullterminatedBytesJSON_V2: TypeAlias = DTypeConfig_V2[str, None]
+NullterminatedBytesJSON_V2: TypeAlias = _Code
 NullTerminatedBytesJSON_V3: TypeAlias = NamedConfig[Literal["null_terminated_bytes"], Mapping[str, object]]
-RawBytesJSON_V2: TypeAlias = DTypeConfig_V2[str, None]
+RawBytesJSON_V2: TypeAlias = _Code
 RawBytesJSON_V3: TypeAlias = NamedConfig[Literal["raw_bytes"], Mapping[str, object]]
 StructuredJSON_V2: TypeAlias = DTypeConfig_V2[StructuredName_V2, None]
 StructuredJSON_V3: TypeAlias = NamedConfig[Literal["structured"], Mapping[str, object]]

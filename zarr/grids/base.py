@@ -17,7 +17,6 @@ else:
     grid = LazyModule("zarr.grids.grid")
 
 
-
 class ChunkGridMetadata(Metadata):
     """The ``chunk_grid`` member of an array document.
 

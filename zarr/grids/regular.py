@@ -19,7 +19,6 @@ else:
     dimensions = LazyModule("zarr.grids.dimensions")
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class RegularChunkGridMetadata(ChunkGridMetadata):
     """Chunks of one shape.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.array_spec import ArrayConfig, parse_array_config
 from zarr.arrays.synchronous import Array
-from zarr.errors import OperationPutOffError
 from zarr.groups.handle import GroupHandle
 from zarr.groups.operations import (
     array_steps,
@@ -18,9 +16,10 @@ from zarr.groups.operations import (
     node_steps,
 )
 from zarr.groups.walk import members_steps
+from zarr.runners.put_off import run_now_or_later
 
 if TYPE_CHECKING:
-    from zarr.groups.handle import GroupHandle, NodeRecord
+    from zarr.groups.handle import NodeRecord
     from zarr.groups.synchronous import Group
     from zarr.steps.requests import Steps
 
@@ -40,8 +39,7 @@ class HasMembers:
 
     def _change(self, steps: Steps[Any]) -> None:
         """Run what has no result: it may be put off until what this thread is amid has ended."""
-        with suppress(OperationPutOffError):
-            self._run(steps)
+        run_now_or_later(self._run, steps)
 
     def __getitem__(self, path: str) -> Array[Any] | Group:
         """Open a node below the group.

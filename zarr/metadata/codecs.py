@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from zarr._lazy import loaded_class
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.cpu import buffer_prototype
@@ -91,8 +91,8 @@ def validate_array_bytes_codec(codecs: tuple[Codec, ...]) -> ArrayBytesCodec:
 
 def warn_whole_shards(codecs: tuple[Codec, ...]) -> None:
     """Tell that the shards of an array can only be read and written as a whole, where that is so."""
-    sharding = sys.modules.get("zarr.codecs.sharding")  # unloaded, there is no codec of it
-    if len(codecs) > 1 and sharding is not None and any(isinstance(each, sharding.ShardingCodec) for each in codecs):
+    sharding = loaded_class("zarr.codecs.sharding", "ShardingCodec")
+    if len(codecs) > 1 and [each for each in codecs if isinstance(each, sharding)]:
         warnings.warn(
             "Another codec beside the `sharding_indexed` codec disables partial reads and writes, which may lead to "
             "inefficient performance. Give filters and compressors to the codec of the shards instead: "

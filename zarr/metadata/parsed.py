@@ -9,11 +9,11 @@ and everything is forgotten when a registry or the configuration of codecs chang
 from __future__ import annotations
 
 import marshal
-import sys
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Final, TypeAlias
 
+from zarr._lazy import loaded_class
 from zarr.defaults import settings
 from zarr.grids.regular import RegularChunkGridMetadata
 from zarr.registry.changes import Changes
@@ -120,7 +120,7 @@ def _sharable(members: Mapping[str, Any]) -> bool:
     codecs = members["codecs"]
     if any(type(codec).__module__.startswith("zarr.codecs.numcodecs") for codec in codecs):
         return False
-    sharding = sys.modules.get("zarr.codecs.sharding")  # unloaded, there is no codec of it
-    if len(codecs) > 1 and sharding is not None and any(isinstance(each, sharding.ShardingCodec) for each in codecs):
+    sharding = loaded_class("zarr.codecs.sharding", "ShardingCodec")
+    if len(codecs) > 1 and [each for each in codecs if isinstance(each, sharding)]:
         return False
     return dtype.to_native_dtype().kind in _QUIET_KINDS

@@ -38,8 +38,8 @@ def parts_of(request: Transfer) -> int:
     return int(getattr(request.job, "parts", 1))
 
 
-def shares_keys(request: Transfer, threads: int) -> bool:
-    """Whether several threads encode each shard of a write together: where there are too few to keep them all busy."""
+def share_keys(request: Transfer, threads: int) -> bool:
+    """Have threads encode each shard of a write together, where there are too few to keep all busy; whether they do."""
     if request.direction == "read" or parts_of(request) < 2 or threads < 2 or request.count >= 2 * threads:
         return False
     request.job.share()
@@ -66,7 +66,7 @@ def transfer_files(request: Transfer, root: str, fsync: bool) -> None:
             job.to_files(root, keys, fsync)
 
     threads = thread_count(request)
-    shares_keys(request, threads)
+    share_keys(request, threads)
     if threads > 1:
         run_helpers(work, threads - 1, job.stop)
     else:
@@ -88,7 +88,7 @@ def transfer_buffers(
         payloads = get_many(names)
         run_helpers(lambda: request.job.from_buffers(payloads), threads - 1, request.job.stop)
         return
-    shared = shares_keys(request, threads)
+    shared = share_keys(request, threads)
     if threads > 1 and not shared:
         _threaded(request, names, threads, get_many, set_many)
         return

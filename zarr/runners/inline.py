@@ -63,10 +63,15 @@ def range_limits(request: GetRanges) -> dict[str, int]:
     return limits
 
 
+def stage_of(store: Any, request: Staged) -> Any:
+    """Where the changes of staged steps are gathered."""
+    return store.stage_sync(request.path, replace=request.replace, absent=request.absent)
+
+
 @contextmanager
 def staged(store: Any, request: Staged) -> Iterator[Any]:
     """The store to run staged steps over; what they changed is published at the end, or dropped on an error."""
-    stage = store.stage_sync(request.path, replace=request.replace, absent=request.absent)
+    stage = stage_of(store, request)
     try:
         yield stage.store
         stage.publish()
@@ -223,7 +228,7 @@ class InlineRunner:
         if type(request) is Gather:
             return self._gather(iter(request.steps), holder, [])
         if type(request) is Staged:
-            return self._run_staged(request, holder, self._stage(request))
+            return self._run_staged(request, holder, stage_of(self.store, request))
         if type(request) is Transfer:
             return self._transfer_locked(request, holder)
         if type(request) is GetParts:
@@ -245,11 +250,6 @@ class InlineRunner:
             wait.go_on = partial(self._gather, children, holder, replies, wait.go_on)
             raise
         return replies
-
-    def _stage(self, request: Staged) -> Any:
-        return self.store.stage_sync(  # type: ignore[attr-defined]
-            request.path, replace=request.replace, absent=request.absent
-        )
 
     def _run_staged(
         self, request: Staged, holder: Holder, stage: Any, go_on: Callable[[], Any] | None = None

@@ -19,6 +19,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -97,6 +98,17 @@ class PutOff(BaseException):
             "and needs what the interrupted one has locked: it is done as soon as that has ended, so there is no "
             "result yet; ask for it outside of __del__, and in event loops await the asynchronous twin of the call"
         )
+
+
+def run_now_or_later(run: Callable[[Any], Any], steps: Any) -> None:
+    """Run steps that have no result: they may be put off until what this thread is amid has ended.
+
+    Examples
+    --------
+    >>> run_now_or_later(list, iter([1, 2]))
+    """
+    with suppress(OperationPutOffError):
+        run(steps)
 
 
 def _resume(holder: Holder, go_on: Callable[[], Any]) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.buffer.core import default_buffer_prototype
-from zarr.runners.bulk import shares_keys, thread_count
+from zarr.runners.bulk import share_keys, thread_count
 from zarr.runners.resources import get_executor, run_helpers
 from zarr.runners.windows import completed, concurrency, request_gate, settle, windowed
 
@@ -85,7 +85,7 @@ async def send(request: Transfer, store: Store) -> None:
     names, gate = request.names(), request_gate()
     wrap, encode = default_buffer_prototype().buffer.from_bytes, request.job.encode
     direct, threads = _each(request) <= DIRECT_BYTES, thread_count(request)
-    shared = shares_keys(request, threads)
+    shared = share_keys(request, threads)
 
     def encode_together(index: int) -> Any:
         run_helpers(partial(request.job.prepare, index, 1), threads - 1, request.job.stop)

@@ -65,7 +65,6 @@ else:
     _names = LazyModule("zarr.metadata.names")
 
 
-
 def ancestor_paths(path: str) -> list[str]:
     """The paths above a path, the root first.
 

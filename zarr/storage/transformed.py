@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from zarr.abc.store import BulkAccess, ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 
-
 _DOCUMENTS: Final = frozenset(("zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"))
 
 

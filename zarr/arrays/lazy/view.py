@@ -13,7 +13,7 @@ from zarr.arrays.lazy.composition import ViewSelection, compose, permute, regula
 from zarr.arrays.lazy.viewing import read_points_steps, read_view_steps, write_points_steps, write_view_steps
 from zarr.arrays.selection import field_dtype, pop_fields
 from zarr.dtype.nullable import shown_dtype
-from zarr.errors import OperationPutOffError
+from zarr.runners.put_off import run_now_or_later
 from zarr.types import printable
 
 if TYPE_CHECKING:
@@ -212,10 +212,8 @@ class LazyArray(ViewFace):
     def __setitem__(self, selection: Any, value: Any) -> None:
         """Write to a part of the view: to the selected elements of the array, and to no other."""
         part = self._narrowed(selection)
-        try:
-            self._handle.run(write_view_steps(self._handle, part._selection, value, part._fields))
-        except OperationPutOffError:
-            pass  # it is done when what this finalizer has interrupted has ended
+        steps = write_view_steps(self._handle, part._selection, value, part._fields)
+        run_now_or_later(self._handle.run, steps)
 
     def result(self) -> Any:
         """Read the view.
@@ -310,10 +308,8 @@ class ViewVIndex:
 
     def __setitem__(self, selection: Any, value: Any) -> None:
         handle, view = self.view._handle, self.view
-        try:
-            handle.run(write_points_steps(handle, view._selection, selection, value, view._fields))
-        except OperationPutOffError:
-            pass  # it is done when what this finalizer has interrupted has ended
+        steps = write_points_steps(handle, view._selection, selection, value, view._fields)
+        run_now_or_later(handle.run, steps)
 
 
 class AsyncLazyArray(ViewFace):
