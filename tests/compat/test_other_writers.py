@@ -83,6 +83,10 @@ FORMS: dict[str, dict[str, Any]] = {
         zlib.compress(shuffled()), compressor={"id": "zlib", "level": "9"},
         filters=[{"id": "shuffle", "elementsize": "4"}],
     ),
+    "netCDF-C 4.10: shuffle of what size the elements have": v2(
+        zlib.compress(shuffled()), compressor={"id": "zlib", "level": 5}, filters=[{"id": "shuffle", "elementsize": 0}],
+    ),
+    "netCDF-C 4.10: the same as the last filter": v2(shuffled(), compressor={"id": "shuffle", "elementsize": "0"}),
     "netCDF-C: blosc": v2(
         BLOSC, compressor={"id": "blosc", "clevel": "5", "blocksize": "0", "cname": "lz4", "shuffle": "1"}
     ),
@@ -94,6 +98,7 @@ FORMS: dict[str, dict[str, Any]] = {
         _nczarr_array={"dimension_references": ["/x", "/y"], "storage": "chunked"}
     ),
     "netCDF-C: characters": v2(VALUES.astype("S1").tobytes(), dtype=">S1", fill_value=""),
+    "netCDF-C: characters, one as fill value": v2(VALUES.astype("S1").tobytes(), dtype="|S1", fill_value="z"),
     "netCDF-C: characters, null as text": v2(VALUES.astype("S1").tobytes(), dtype="|S1", fill_value="\u0000"),
     # Java
     "n5-zarr: fill value as text": v2(fill_value="0"),
@@ -156,6 +161,32 @@ def test_what_text_of_numbers_means_is_written_back_as_numbers() -> None:
     assert document["compressor"] == {"id": "zlib", "level": 9}
     assert document["filters"] == [{"id": "shuffle", "elementsize": 4}]
     assert zarr.open_array(store)[0].tolist() == [9, 1, 2, 0]
+
+
+def test_a_shuffle_of_what_size_the_elements_have_is_written_as_it_is_read() -> None:
+    store = store_of(FORMS["netCDF-C 4.10: shuffle of what size the elements have"])
+    array = zarr.open_array(store, mode="r+")
+    array[0, 0] = 9
+    array.attrs["touched"] = True
+    array.resize((2, 4))
+    document = json.loads(store.get_sync(".zarray").to_bytes())
+    assert document["filters"] == [{"id": "shuffle", "elementsize": 4}]
+    assert zlib.decompress(store.get_sync("0.0").to_bytes())[:6] == bytes([9, 1, 2, 3, 4, 5])
+    assert zarr.open_array(store)[:, :3].tolist() == [[9, 1, 2], [3, 4, 5]]
+
+
+def test_a_character_as_fill_value_is_one() -> None:
+    files = FORMS["netCDF-C: characters, one as fill value"]
+    array = opened({".zarray": files[".zarray"]})
+    assert array.fill_value == b"z"
+    assert (array[...] == b"z").all()
+    with pytest.raises(ValueError, match="fill_value"):
+        opened(v2(VALUES.astype("S2").tobytes(), dtype="|S2", fill_value="z"))
+
+
+def test_a_document_without_codecs_says_what_to_do() -> None:
+    with pytest.raises(KeyError, match=r'little-endian order.*add "codecs": \[\{"name": "bytes"'):
+        opened(v3(leave_out="codecs"))
 
 
 def test_a_dataset_of_netcdf_c() -> None:

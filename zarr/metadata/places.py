@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from zarr.errors import MetadataValidationError
+
+ADVICE: Final = {
+    "codecs": (
+        "; drafts of format 3 had none where chunks are elements in little-endian order, one after another: if these "
+        'are, add "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}] to the document'
+    )
+}
+"""What to do about a member that is missing."""
 
 
 class MetadataTypeError(MetadataValidationError, TypeError):
@@ -102,4 +111,4 @@ def require(document: Mapping[str, object], member: str) -> object:
     try:
         return document[member]
     except KeyError:
-        raise MetadataKeyError(f"The required member '{member}' is missing") from None
+        raise MetadataKeyError(f"The required member '{member}' is missing{ADVICE.get(member, '')}") from None

@@ -14,6 +14,7 @@ from zarr.abc.numcodec import Numcodec, _is_numcodec
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.chunk_keys import V2ChunkKeyEncoding, parse_separator
+from zarr.codecs.settling import settle_shuffle
 from zarr.dtype.base import ZDType
 from zarr.dtype.parse import get_data_type_from_json
 from zarr.errors import ZarrUserWarning, warn_once
@@ -211,9 +212,11 @@ def parse_fill_value(data: Any, dtype: ZDType[Any, Any]) -> Any:
         return dtype.from_json_scalar(data, zarr_format=2)
     except (TypeError, ValueError):
         # Earlier writers stored the number 0 for string, bytes and structured types, and netcdf-c once stored a list
-        # of one number.
+        # of one number; it stores a character as it is, which is never base64 of one.
         if type(data) is int and data == 0:
             return dtype.default_scalar()
+        if isinstance(data, str) and len(data) == 1 and data.isascii() and dtype.to_native_dtype() == "S1":
+            return dtype.cast_scalar(data.encode())
         if isinstance(data, list) and len(data) == 1:
             return dtype.from_json_scalar(data[0], zarr_format=2)
         raise
@@ -284,6 +287,7 @@ class ArrayV2Metadata(Metadata):
         attributes: dict[str, JSON] | None = None,
     ) -> None:
         lengths = parse_shape(shape)
+        codecs, last = parse_filters(filters), parse_compressor(compressor)
         # The class is frozen, so its fields are put in place behind its back, all at once.
         self.__dict__.update(
             shape=lengths,
@@ -291,9 +295,9 @@ class ArrayV2Metadata(Metadata):
             dtype=dtype,
             fill_value=None if fill_value is None else dtype.cast_scalar(fill_value),
             order=parse_order(order),
-            filters=parse_filters(filters),
+            filters=None if codecs is None else tuple([settle_shuffle(codec, dtype) for codec in codecs]),
             dimension_separator=parse_separator(dimension_separator),
-            compressor=parse_compressor(compressor),
+            compressor=None if last is None else settle_shuffle(last, dtype),
             attributes=parse_attributes(attributes),
         )
 
