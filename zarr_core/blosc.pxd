@@ -1,10 +1,12 @@
 # The blosc container (format 2), walked here: every offset and length is checked before it is followed.
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from zarr_core.streams cimport Context
 
 
 cdef enum:
+    BLOSC_HEADER = 16
+    BLOSC_LZ4 = 1           # what BloscFrame.format is
     BLOSC_PLANES = 9        # of the widest items whose bytes are put together from where they lie, and what is left over
 
 
@@ -21,8 +23,27 @@ cdef struct BloscFrame:
     bint split              # one stream per byte of the item
 
 
+cdef inline int64_t load32(const uint8_t* p) noexcept nogil:
+    """A signed little-endian number: the container's sizes are signed, and negative ones are damage."""
+    return <int32_t>(<uint32_t>p[0] | <uint32_t>p[1] << 8 | <uint32_t>p[2] << 16 | <uint32_t>p[3] << 24)
+
+
+cdef inline int64_t block_size(const BloscFrame* f, int64_t block) noexcept nogil:
+    """How many bytes a block decodes to: the last one may be shorter."""
+    return min(f.blocksize, f.nbytes - block * f.blocksize)
+
+
 # 0, or DAMAGED.
 cdef int64_t blosc_open(BloscFrame* f, const char* src, int64_t n) noexcept nogil
+# Where the streams of a block of some decoded size begin, and how many there are; or DAMAGED.
+cdef int64_t find_streams(const BloscFrame* f, int64_t block, int64_t size, int64_t* count) noexcept nogil
+# Where the streams of a block begin and end, as the table of offsets has it: the end is that of the frame, or where the
+# next block begins; or DAMAGED. Looks at the header and the table and at no stream.
+cdef int64_t blosc_block_span(const BloscFrame* f, int64_t block, int64_t* begin) noexcept nogil
+# One stream of a frame's format: how many bytes it made, or below 0.
+cdef int64_t decode_stream(
+    Context* c, int format, const uint8_t* src, int64_t n, uint8_t* dst, int64_t room,
+) noexcept nogil
 # Decodes blocks first .. last - 1, one behind the other, from dst on.
 cdef int64_t blosc_blocks(Context* c, const BloscFrame* f, int64_t first, int64_t last, char* dst) noexcept nogil
 # Decodes one block of a byte-shuffled frame whose items are 2, 4 or 8 bytes wide: planes[k] is where byte k of all its

@@ -3,7 +3,7 @@
 blosc's own decoder is not told how long its input is and reads past the end of a damaged frame. This one follows no
 offset or length that it has not checked, and can decode single blocks.
 """
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
 from zarr_core.shuffle cimport bitunshuffle_bytes, unshuffle_bytes
@@ -25,7 +25,6 @@ cdef extern from "planes.h" nogil:
 
 
 cdef enum:
-    HEADER = 16
     FORMAT = 2
     FLAG_SHUFFLE = 0x01
     FLAG_STORED = 0x02
@@ -33,7 +32,6 @@ cdef enum:
     FLAG_RESERVED = 0x08
     FLAG_UNSPLIT = 0x10
     BLOSCLZ = 0
-    LZ4 = 1
     SNAPPY = 2
     ZLIB = 3
     ZSTD = 4
@@ -41,15 +39,10 @@ cdef enum:
     MIN_STREAM = 128        # nor are blocks that would give shorter streams
 
 
-cdef inline int64_t load32(const uint8_t* p) noexcept nogil:
-    """A signed little-endian number: the container's sizes are signed, and negative ones are damage."""
-    return <int32_t>(<uint32_t>p[0] | <uint32_t>p[1] << 8 | <uint32_t>p[2] << 16 | <uint32_t>p[3] << 24)
-
-
 cdef int64_t blosc_open(BloscFrame* f, const char* src, int64_t n) noexcept nogil:
     cdef const uint8_t* p = <const uint8_t*>src
     cdef int flags
-    if n < HEADER:
+    if n < BLOSC_HEADER:
         return DAMAGED
     flags = p[2]
     f.data = p
@@ -62,16 +55,16 @@ cdef int64_t blosc_open(BloscFrame* f, const char* src, int64_t n) noexcept nogi
     f.stored = (flags & FLAG_STORED) != 0
     f.split = (flags & FLAG_UNSPLIT) == 0
     f.shuffle = 0
-    if p[0] != FORMAT or flags & FLAG_RESERVED or f.typesize == 0 or f.nbytes < 0 or f.n < HEADER or f.n > n:
+    if p[0] != FORMAT or flags & FLAG_RESERVED or f.typesize == 0 or f.nbytes < 0 or f.n < BLOSC_HEADER or f.n > n:
         return DAMAGED
     if f.nbytes == 0:
         return 0
     if f.stored:
-        return 0 if f.n == f.nbytes + HEADER else DAMAGED
+        return 0 if f.n == f.nbytes + BLOSC_HEADER else DAMAGED
     if p[1] != 1 or f.blocksize <= 0 or f.blocksize > f.nbytes:
         return DAMAGED
     f.nblocks = (f.nbytes + f.blocksize - 1) // f.blocksize
-    if f.n < HEADER + 4 * f.nblocks:
+    if f.n < BLOSC_HEADER + 4 * f.nblocks:
         return DAMAGED
     if flags & FLAG_SHUFFLE and f.typesize > 1:
         f.shuffle = 1
@@ -83,7 +76,7 @@ cdef int64_t blosc_open(BloscFrame* f, const char* src, int64_t n) noexcept nogi
 cdef int64_t decode_stream(
     Context* c, int format, const uint8_t* src, int64_t n, uint8_t* dst, int64_t room,
 ) noexcept nogil:
-    if format == LZ4:
+    if format == BLOSC_LZ4:
         return lz4_decode(<const char*>src, n, <char*>dst, room)
     if format == ZSTD:
         return zstd_decode(c, <const char*>src, n, <char*>dst, room)
@@ -127,22 +120,28 @@ cdef int64_t decode_streams(
 
 
 cdef int64_t count_streams(const BloscFrame* f, int64_t size) noexcept nogil:
-    """How many streams a block of some decoded size has."""
     cdef int64_t count = 1
     if f.split and f.typesize <= MAX_STREAMS and size // f.typesize >= MIN_STREAM and size == f.blocksize:
         count = f.typesize
     return DAMAGED if size % count else count
 
 
-cdef inline int64_t block_size(const BloscFrame* f, int64_t block) noexcept nogil:
-    return min(f.blocksize, f.nbytes - block * f.blocksize)
+cdef int64_t blosc_block_span(const BloscFrame* f, int64_t block, int64_t* begin) noexcept nogil:
+    cdef int64_t other, at, end = f.n
+    begin[0] = load32(f.data + BLOSC_HEADER + 4 * block)
+    if begin[0] < BLOSC_HEADER + 4 * f.nblocks or begin[0] >= f.n:
+        return DAMAGED
+    for other in range(f.nblocks):      # several threads put blocks in no order
+        at = load32(f.data + BLOSC_HEADER + 4 * other)
+        if begin[0] < at < end:
+            end = at
+    return end
 
 
 cdef int64_t find_streams(const BloscFrame* f, int64_t block, int64_t size, int64_t* count) noexcept nogil:
-    """Where the streams of a block begin, and how many there are; below 0 for damage."""
-    cdef int64_t at = load32(f.data + HEADER + 4 * block)
+    cdef int64_t at = load32(f.data + BLOSC_HEADER + 4 * block)
     count[0] = count_streams(f, size)
-    return DAMAGED if at < HEADER + 4 * f.nblocks or count[0] < 0 else at
+    return DAMAGED if at < BLOSC_HEADER + 4 * f.nblocks or count[0] < 0 else at
 
 
 cdef int64_t blosc_block_planes(Context* c, const BloscFrame* f, int64_t block, const uint8_t** planes) noexcept nogil:
@@ -257,7 +256,7 @@ cdef int64_t blosc_decode(Context* c, const char* src, int64_t n, char* dst, int
     if f.nbytes > room:
         return TOO_SMALL
     if f.stored:
-        memcpy(dst, src + HEADER, f.nbytes)
+        memcpy(dst, src + BLOSC_HEADER, f.nbytes)
         return f.nbytes
     code = blosc_blocks(c, &f, 0, f.nblocks, dst)
     return code if code < 0 else f.nbytes

@@ -5,13 +5,14 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
+from zarr_core.blosc_parts cimport Stored, blosc_some, stored_in_file, stored_in_memory
 from zarr_core.blosc_rows cimport blosc_to_rows
 from zarr_core.chunks cimport (
     Rows, bytes_filled, fill_bytes, fill_slot, gather_slot, scatter_slot, slot_rows, slot_target,
 )
 from zarr_core.files cimport zc_read_at
 from zarr_core.jobs cimport Job
-from zarr_core.parts cimport few_of, picked, some_blocks, some_of
+from zarr_core.parts cimport few_of, picked, some_of
 from zarr_core.payloads cimport has_plain_items, view_bytes
 from zarr_core.plan cimport MAX_RANK, Plan, SlotView, plan_slot_view
 from zarr_core.program cimport Program, program_decode, program_encode, program_layout, program_stored_limit
@@ -24,6 +25,7 @@ cnp.import_array()
 
 
 cdef enum:
+    PARTIAL_FILE = 32 << 10     # chunks that take less of a file are read in one go
     CACHED_BYTES = 128 << 10    # a chunk below stays in the cache between being decoded and being put in place
 
 
@@ -278,6 +280,7 @@ cdef int read_chunk(ChunkReader r, Context* c, Py_ssize_t slot, const char* src,
     cdef int64_t nbytes, low, high, code
     cdef const char* result = NULL
     cdef char* target = NULL
+    cdef Stored stored
     plan_slot_view(r.plan, slot, &v)
     nbytes = program_layout(r.program, v.chunk_shape, r.plan.ndim, strides)
     if nbytes < 0:
@@ -290,7 +293,8 @@ cdef int read_chunk(ChunkReader r, Context* c, Py_ssize_t slot, const char* src,
             return DONE if code > 0 else FAILED
     if only_blosc(r.program) and not v.whole:
         if some_of(r.plan, r.program.itemsize, slot, v.whole, strides, nbytes, &low, &high):
-            result = some_blocks(c, src, n, nbytes, low, high)
+            stored = stored_in_memory(src, n)
+            result = blosc_some(c, &stored, nbytes, low, high)
         elif r.program.swap_width == 0 and few_of(r.plan, r.program.itemsize, slot, nbytes):
             if picked(r.plan, slot, r.program.itemsize, c, src, n, strides, nbytes, r.data, r.strides):
                 return DONE
@@ -352,6 +356,27 @@ cdef int read_plain_file(ChunkReader r, Context* c, Py_ssize_t slot, int fd, int
     return DONE
 
 
+cdef bint read_part_of_file(ChunkReader r, Context* c, Py_ssize_t slot, int fd, int64_t at, int64_t n) noexcept nogil:
+    """A part of a blosc chunk, of which no more is read than that takes; False where it is better read whole."""
+    cdef SlotView v
+    cdef Py_ssize_t strides[MAX_RANK]
+    cdef Stored stored
+    cdef int64_t nbytes, low, high
+    cdef const char* chunk
+    plan_slot_view(r.plan, slot, &v)
+    nbytes = program_layout(r.program, v.chunk_shape, r.plan.ndim, strides)
+    if not some_of(r.plan, r.program.itemsize, slot, v.whole, strides, nbytes, &low, &high):
+        return False
+    if scratch_reserve(&c.stored, n) == NULL:
+        return False
+    stored = stored_in_file(c.stored.data, n, fd, at)
+    chunk = blosc_some(c, &stored, nbytes, low, high)
+    if chunk == NULL:
+        return False
+    place(r, slot, chunk, strides, nbytes, NULL)
+    return True
+
+
 cdef int read_chunk_file(ChunkReader r, Context* c, Py_ssize_t slot, int fd, int64_t at, int64_t n) noexcept nogil:
     """A chunk stored in n bytes of a file from `at` on."""
     cdef bint exact
@@ -361,6 +386,8 @@ cdef int read_chunk_file(ChunkReader r, Context* c, Py_ssize_t slot, int fd, int
     nbytes = chunk_nbytes(r.plan, r.program, slot)
     if nbytes < 0 or n > program_stored_limit(r.program, nbytes, &exact):
         return FAILED
+    if n >= PARTIAL_FILE and only_blosc(r.program) and read_part_of_file(r, c, slot, fd, at, n):
+        return DONE
     if scratch_reserve(&c.stored, n) == NULL or zc_read_at(fd, c.stored.data, n, at) != n:
         return FAILED
     return read_chunk(r, c, slot, c.stored.data, n)

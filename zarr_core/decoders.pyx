@@ -9,7 +9,8 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
-from zarr_core.blosc cimport BloscFrame, blosc_blocks, blosc_open
+from zarr_core.blosc cimport BloscFrame, blosc_open
+from zarr_core.blosc_parts cimport Stored, blosc_range, stored_in_memory
 from zarr_core.payloads cimport view_bytes
 from zarr_core.stages cimport (
     STAGE_CRC32C,
@@ -303,6 +304,7 @@ def decode_blosc_range(payload, start: int, stop: int):
     cdef const char* src
     cdef int64_t n, low = start, high = stop, first, last, code
     cdef BloscFrame frame
+    cdef Stored stored
     cdef Stage stage
     cdef Context* c
     cdef cnp.ndarray blocks
@@ -325,7 +327,8 @@ def decode_blosc_range(payload, start: int, stop: int):
     if c == NULL:
         raise MemoryError
     with nogil:
-        code = blosc_blocks(c, &frame, first, last, dst)
+        stored = stored_in_memory(src, n)
+        code = blosc_range(c, &stored, &frame, low, high, <uint8_t*>dst)
     context_free(c)
     if code < 0:
         explain("blosc", &stage, src, n, code, -1)

@@ -9,10 +9,6 @@ cdef bint some_of(
     Plan plan, Py_ssize_t itemsize, Py_ssize_t slot, bint whole, const Py_ssize_t* strides, int64_t nbytes,
     int64_t* low, int64_t* high,
 ) noexcept nogil
-# A chunk's memory in which only the blosc blocks of some bytes are decoded; NULL where that is not possible.
-cdef const char* some_blocks(
-    Context* c, const char* src, int64_t n, int64_t nbytes, int64_t low, int64_t high,
-) noexcept nogil
 # Whether a selection takes but one item here and there of a chunk.
 cdef bint few_of(Plan plan, Py_ssize_t itemsize, Py_ssize_t slot, int64_t nbytes) noexcept nogil
 # Reads a few items out of a byte-shuffled blosc frame into their places; False where that is not possible.

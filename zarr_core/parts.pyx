@@ -4,7 +4,7 @@ A few blocks where they lie together; single bytes out of blocks that are never 
 """
 from libc.stdint cimport INT64_MAX, int64_t
 
-from zarr_core.blosc cimport BloscFrame, blosc_blocks, blosc_open, blosc_planes
+from zarr_core.blosc cimport BloscFrame, blosc_open, blosc_planes
 from zarr_core.chunks cimport scatter_slot
 from zarr_core.grid cimport axis_offset
 from zarr_core.plan cimport MAX_RANK, PLAN_MASK, PLAN_POINTS, Piece, Plan, slot_coordinates, slot_pieces
@@ -12,7 +12,6 @@ from zarr_core.streams cimport Context, scratch_reserve
 
 cdef enum:
     PARTIAL_BYTES = 16 << 10    # chunks below are always read whole
-    BLOSC_HEADER = 16
     FEW_POINTS = 64             # more points than these are taken to lie all over the chunk
     SCATTERED = 32              # one item in so many: cheaper to pick byte by byte than to put all bytes in order
 
@@ -80,27 +79,6 @@ cdef bint some_of(
     if not touched(plan, slot, strides, itemsize, low, high):
         return False
     return high[0] - low[0] <= nbytes // 2
-
-
-cdef const char* some_blocks(
-    Context* c, const char* src, int64_t n, int64_t nbytes, int64_t low, int64_t high,
-) noexcept nogil:
-    """A chunk's memory in which only the blosc blocks of some bytes are decoded; NULL where that is not possible."""
-    cdef BloscFrame f
-    cdef int64_t first, last
-    cdef char* chunk
-    if blosc_open(&f, src, n) < 0 or f.nbytes != nbytes:
-        return NULL
-    if f.stored:
-        return src + BLOSC_HEADER
-    first = low // f.blocksize
-    last = (high - 1) // f.blocksize + 1
-    if last - first == f.nblocks:
-        return NULL
-    chunk = scratch_reserve(&c.ping, nbytes)
-    if chunk == NULL or blosc_blocks(c, &f, first, last, chunk + first * f.blocksize) < 0:
-        return NULL
-    return chunk
 
 
 cdef bint few_of(Plan plan, Py_ssize_t itemsize, Py_ssize_t slot, int64_t nbytes) noexcept nogil:

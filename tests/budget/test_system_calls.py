@@ -25,6 +25,10 @@ group = zarr.open_group(folder + "/group", mode="w")
 array = group.create_array("first", **options)
 zarr.create_array(folder + "/first", overwrite=True, **options)
 zarr.open_array(folder + "/first", mode="r")
+large = group.create_array("large", shape=(400_000,), chunks=(400_000,), dtype="i4",
+                           compressors=zarr.codecs.BloscCodec(cname="lz4", shuffle="shuffle", typesize=4))
+large[:] = np.random.default_rng(1).integers(0, 2**20, 400_000)
+large[7]
 array[:] = 1
 array[3]
 array.append(np.ones(10, "f4"))
@@ -35,12 +39,21 @@ mark("create"); group.create_array("second", **options)
 mark("create by path"); zarr.create_array(folder + "/second", overwrite=True, **options)
 mark("open"); zarr.open_array(folder + "/first", mode="r")
 mark("element"); array[13]
+mark("element of a large chunk"); large[200_000]
 mark("append"); array.append(np.ones(10, "f4"))
 mark("attributes"); array.attrs.update(b=1)
 mark("end")
 """
 
-LIMITS = {"create": 18, "create by path": 20, "open": 8, "element": 4, "append": 16, "attributes": 12}
+LIMITS = {
+    "create": 18,
+    "create by path": 20,
+    "open": 8,
+    "element": 4,
+    "element of a large chunk": 14,
+    "append": 16,
+    "attributes": 12,
+}
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +81,8 @@ def counts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
 @pytest.mark.parametrize("name", list(LIMITS))
 def test_system_calls_of(name: str, counts: dict[str, list[str]]) -> None:
     assert len(counts[name]) <= LIMITS[name], "\n".join(counts[name])
+
+
+def test_little_is_read_for_an_element_of_a_large_chunk(counts: dict[str, list[str]]) -> None:
+    reads = [line for line in counts["element of a large chunk"] if "pread64(" in line]
+    assert sum(int(line.rpartition("=")[2]) for line in reads) < 300_000  # of a million bytes

@@ -26,7 +26,14 @@ from zarr.arrays.selection import (
     pop_fields,
     simple_kind,
 )
-from zarr.arrays.transfer import MIN_BULK_SLOTS, is_cached, read_bulk_steps, read_chunk_steps, read_slots_steps
+from zarr.arrays.transfer import (
+    LARGE_IN_FILE,
+    is_cached,
+    read_bulk_steps,
+    read_chunk_steps,
+    read_slots_steps,
+    reads_in_bulk,
+)
 from zarr.buffer import cpu
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.dtype.base import empty_array
@@ -80,7 +87,7 @@ def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bul
         bulk = None  # somebody listens: each chunk has its line
     if layout.shard is not None:
         yield from shards.read_shards_steps(layout, plan, out, bulk)
-    elif bulk is not None and layout.program is not None and count >= MIN_BULK_SLOTS:
+    elif reads_in_bulk(layout, count, bulk):
         yield from read_bulk_steps(layout, plan, out)
     else:
         yield from read_slots_steps(layout, plan, out, range(count))
@@ -103,7 +110,7 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
         raise
     if handle.batch is not None:
         yield from handle.batch.read_steps(layout, plan, out)
-    elif plan.nslots == 1 and layout.shard is None and layout.reads_missing:
+    elif plan.nslots == 1 and layout.shard is None and layout.reads_missing and layout.chunk_nbytes <= LARGE_IN_FILE:
         yield from read_chunk_steps(layout, plan.slot(0), out)
     else:
         yield from read_plan_steps(layout, plan, out, handle.bulk)

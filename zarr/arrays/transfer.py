@@ -30,7 +30,11 @@ MAX_CACHED_SLOTS = 64
 """Reads of more chunks than that pass the cache by: they would sweep it clean."""
 
 MIN_BULK_SLOTS = 2
-"""A single chunk is not worth a bulk job."""
+"""A single chunk is not worth a bulk job, as a rule."""
+
+LARGE_IN_FILE = 128 << 10
+"""A chunk in a file that decodes to more is: the job's memory stays, where an allocator gives back what is as large as
+that and the kernel clears it anew; and of a blosc chunk no more is read than a selection takes."""
 
 SHOWN_MISSING = 10
 """How many missing chunks an error names."""
@@ -82,6 +86,13 @@ def raise_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...]]) -> Non
 
 
 # ----------------------------------------------------------------------------------------------- reading
+
+
+def reads_in_bulk(layout: ArrayLayout, count: int, bulk: str | None) -> bool:
+    """Whether some number of chunks is read in one job."""
+    if bulk is None or layout.program is None:
+        return False
+    return count >= MIN_BULK_SLOTS or (bulk == "files" and layout.chunk_nbytes > LARGE_IN_FILE)
 
 
 def is_cached(layout: ArrayLayout, plan: zarr_core.Plan) -> bool:
