@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from zarr.abc.store_methods import OWN_NAMES, class_is_synchronous
+
 if TYPE_CHECKING:
     from zarr.abc.sync_store import SyncStore
     from zarr.buffer.core import Buffer
@@ -84,11 +86,13 @@ def _class_stages(cls: type) -> bool:
     if own is None:
         return False
     below = cls.__mro__[: cls.__mro__.index(own)]
-    return all(_SINGLE.isdisjoint(vars(base)) for base in below)
+    return class_is_synchronous(cls) and all(_SINGLE.isdisjoint(vars(base)) for base in below)
 
 
 def stages(store: object) -> bool:
     """Whether a store can write many values aside and publish them in one step.
+
+    That is done by plain methods: one whose coroutines are overridden, whichever, is asked for each value.
 
     Parameters
     ----------
@@ -102,4 +106,4 @@ def stages(store: object) -> bool:
     """
     if not _class_stages(cast("Any", type(store))):
         return False
-    return _SINGLE.isdisjoint(getattr(store, "__dict__", ()))
+    return OWN_NAMES.isdisjoint(getattr(store, "__dict__", ()))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from zarr._lazy import lazy_names
 from zarr.abc.async_store import BulkAccess, Store
-from zarr.abc.sync_store import SyncStore, bulk_access_of, get_many_of, is_synchronous, stamp_of_store
+from zarr.abc.store_methods import bulk_access_of, class_goes_by, get_many_of, goes_by, is_synchronous, stamp_of_store
+from zarr.abc.sync_store import SyncStore
 
 if TYPE_CHECKING:
     from zarr.abc.byte_ranges import ByteRequest, OffsetByteRequest, RangeByteRequest, SuffixByteRequest
@@ -62,7 +63,9 @@ __all__ = [
     "SyncStore",
     "_store_supports_sync_io",
     "bulk_access_of",
+    "class_goes_by",
     "get_many_of",
+    "goes_by",
     "is_synchronous",
     "set_or_delete",
     "stamp_of_store",

@@ -6,18 +6,17 @@ import builtins
 import os
 import threading
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.async_store import Store, as_folder, gather_windowed
 from zarr.abc.store_changes import sees_to_values
+from zarr.abc.store_methods import goes_by, is_synchronous
 
 if TYPE_CHECKING:
     import asyncio
 
-    from zarr.abc.async_store import BulkAccess
     from zarr.abc.byte_ranges import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 else:
@@ -189,6 +188,8 @@ class SyncStore(Store):
 
     async def delete_dir(self, prefix: str) -> None:
         """Delete every key below a folder."""
+        if goes_by(self, "delete", "delete_dir"):
+            await super().delete_dir(prefix)
         await self._call(self.delete_dir_sync, prefix)
 
     async def getsize(self, key: str) -> int:
@@ -211,140 +212,3 @@ class SyncStore(Store):
     def list_dir(self, prefix: str) -> AsyncIterator[str]:
         """Yield the names of the keys and folders directly below a folder."""
         return self._list(self.list_dir_sync, prefix)
-
-
-_TWINS = (
-    "get",
-    "set",
-    "delete",
-    "exists",
-    "getsize",
-    "list",
-    "list_prefix",
-    "list_dir",
-    "delete_dir",
-    "set_if_not_exists",
-)
-_OWN_NAMES = frozenset([*_TWINS, *[f"{name}_sync" for name in _TWINS]])
-
-
-def _depth(cls: type, name: str) -> int:
-    """Return how far up the class that defines a name is; a large number if none does."""
-    return next((i for i, base in enumerate(cls.__mro__) if name in vars(base)), 1 << 30)
-
-
-@cache
-def _class_is_synchronous(cls: type) -> bool:
-    return all(_depth(cls, f"{name}_sync") <= min(_depth(cls, name), 1 << 29) for name in _TWINS)
-
-
-def is_synchronous(store: object) -> bool:
-    """Return whether the plain methods of a store do what its coroutines do.
-
-    That is so when each plain method is defined in the class that defines its coroutine, or below it: a subclass that
-    overrides only the coroutine ``get`` wants it to be called. A wrapper answers for the store that it wraps by an
-    attribute ``synchronous``.
-
-    Parameters
-    ----------
-    store
-        The store.
-
-    Examples
-    --------
-    >>> is_synchronous(object())
-    False
-    """
-    if not _class_is_synchronous(cast("Any", type(store))) or not getattr(store, "synchronous", True):
-        return False
-    own = getattr(store, "__dict__", {})
-    if _OWN_NAMES.isdisjoint(own):
-        return True
-    return not any(name in own and f"{name}_sync" not in own for name in _TWINS)
-
-
-@cache
-def _class_gets_many(cls: type) -> bool:
-    return _depth(cls, "get_many_sync") <= min(1 << 29, _depth(cls, "get"), _depth(cls, "get_sync"))
-
-
-def get_many_of(store: Any) -> Callable[..., Sequence[Buffer | None]] | None:
-    """Return the method ``get_many_sync`` of a store; None where there is none, or single reads are somebody's.
-
-    Parameters
-    ----------
-    store
-        The store.
-
-    Examples
-    --------
-    >>> from zarr.storage import MemoryStore
-    >>> get_many_of(MemoryStore()) is None
-    True
-    """
-    if not _class_gets_many(cast("Any", type(store))):
-        return None
-    own = getattr(store, "__dict__", {})
-    return None if "get" in own or "get_sync" in own else store.get_many_sync
-
-
-@cache
-def _class_stamps(cls: type) -> bool:
-    return _depth(cls, "stamp_sync") <= min(1 << 29, _depth(cls, "get"), _depth(cls, "get_sync"))
-
-
-def stamp_of_store(store: Any) -> Callable[[str], Any] | None:
-    """Return the method ``stamp_sync`` of a store; None where there is none, or reads are somebody's to see.
-
-    A store may offer ``stamp_sync(key)``: an object that compares equal for one and the same value of the key only, or
-    None where there is no such object. Decoded chunks are kept by it.
-
-    Parameters
-    ----------
-    store
-        The store.
-
-    Examples
-    --------
-    >>> stamp_of_store(object()) is None
-    True
-    """
-    if not _class_stamps(cast("Any", type(store))):
-        return None
-    own = getattr(store, "__dict__", {})
-    return None if "get" in own or "get_sync" in own else store.stamp_sync
-
-
-@cache
-def _class_moves_in_bulk(cls: type) -> bool:
-    moving = [f"{name}{end}" for name in ("get", "set", "delete") for end in ("", "_sync")]
-    return _depth(cls, "bulk_access") <= min(1 << 29, *(_depth(cls, name) for name in moving))
-
-
-def bulk_access_of(store: Any) -> BulkAccess | None:
-    """Return how a store moves many values at once; None where somebody sees to single ones.
-
-    That is a subclass that overrides how values are read, written or deleted, or a test that replaced such a method
-    of one store: what they do must not be passed by.
-
-    Parameters
-    ----------
-    store
-        The store.
-
-    Examples
-    --------
-    >>> from zarr.storage import MemoryStore
-    >>> class Counting(MemoryStore):
-    ...     def get_sync(self, key, **options):
-    ...         return super().get_sync(key, **options)
-    >>> bulk_access_of(Counting()) is None, bulk_access_of(MemoryStore()).kind
-    (True, 'buffers')
-    """
-    if not _class_moves_in_bulk(cast("Any", type(store))):
-        return None
-    own = getattr(store, "__dict__", {})
-    if not _OWN_NAMES.isdisjoint(own):
-        return None
-    access: BulkAccess | None = store.bulk_access()
-    return access

@@ -32,7 +32,7 @@ from zarr.api.calls import (
 from zarr.api.documents import get_array_metadata
 from zarr.api.many import read_many_async as read_many
 from zarr.api.many import save_many_async as save_many
-from zarr.api.opened import Call, Opened, given
+from zarr.api.opened import Call, Opened, given, loading_mode
 from zarr.array_spec import parse_array_config
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.create import DEFAULT_FILL_VALUE, CompressorLike
@@ -417,7 +417,7 @@ async def save_group(
 
 
 async def load(*, store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None) -> Any:
-    node = await open(store=store, mode="r", path=path, zarr_format=zarr_format)
+    node = await open(store=store, mode=loading_mode(store), path=path, zarr_format=zarr_format)
     if isinstance(node, AsyncArray):
         return await node.getitem(...)
     members = [pair async for pair in node.members(None)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from zarr._lazy import instance_of
 from zarr.errors import MetadataValidationError
 from zarr.groups.handle import GroupHandle, NodeRecord
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.arrays.handle import ArrayHandle
     from zarr.steps.requests import Steps
-    from zarr.types import ZarrFormat
+    from zarr.types import AccessModeLiteral, ZarrFormat
 
 T = TypeVar("T")
 
@@ -39,6 +40,12 @@ def group_record(handle: GroupHandle) -> Opened:
 def array_record(handle: ArrayHandle, config: Any = None) -> Opened:
     """An open array as a node."""
     return Opened(NodeRecord("", handle.store_path, handle.metadata), handle.config if config is None else config)
+
+
+def loading_mode(store: Any) -> AccessModeLiteral:
+    """The mode to load from a place with: a store that is there already is read as it is, not by a copy of it."""
+    writable = instance_of(store, "zarr.abc.async_store", "Store") and not store.read_only
+    return "r+" if writable else "r"
 
 
 def format_of(given: dict[str, Any], zarr_format: ZarrFormat | None) -> ZarrFormat | None:

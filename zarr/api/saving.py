@@ -6,10 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from zarr.api import copying
-from zarr.api.calls import (
-    save_call,
-    saved_arrays,
-)
+from zarr.api.calls import save_call, saved_arrays
+from zarr.api.opened import loading_mode
 from zarr.api.opening import open
 from zarr.api.running import run
 from zarr.arrays.synchronous import Array
@@ -201,7 +199,7 @@ def load(store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | No
     >>> zarr.load(store)
     {'a': array([0, 1]), 'b': array([0.])}
     """
-    node = open(store, mode="r", path=path, zarr_format=zarr_format)
+    node = open(store, mode=loading_mode(store), path=path, zarr_format=zarr_format)
     if isinstance(node, Array):
         return node[...]
     return {name: member[...] for name, member in node.members(None) if isinstance(member, Array)}

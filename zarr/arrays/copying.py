@@ -100,6 +100,8 @@ def from_array_steps(
             "serializer": "auto",
         }
         parameters: dict[str, Any] = {name: plain[name] if _kept(value) else value for name, value in given.items()}
+        if zarr_format is None:  # whatever is configured: this function keeps what its source has, and has 3 by default
+            parameters["zarr_format"] = getattr(store_path.store, "default_zarr_format", 3)
         return (
             yield from create_array_steps(
                 store_path, data=array, overwrite=overwrite, config=config, write_data=write_data, **parameters

@@ -23,7 +23,7 @@ from zarr.arrays.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ArrayNotFoundError
 from zarr.grids.walk import cells, cells_outside
-from zarr.steps.nodes import ensure_ancestors_steps, read_array_steps
+from zarr.steps.nodes import ensure_ancestors_steps, parse_array
 from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps
 from zarr.types import parse_shapelike
 
@@ -62,7 +62,8 @@ def refresh_steps(handle: ArrayHandle) -> Steps[None]:
     if known is not None and all(_same(known.get(name), raw) for name, raw in found.items()):
         return
     try:
-        metadata = yield from read_array_steps(handle.store_path, handle.metadata.zarr_format, quiet=True)
+        there = {name: raw.to_bytes() for name, raw in found.items() if raw is not None}
+        metadata = parse_array(there, handle.store_path, quiet=True)
     except ArrayNotFoundError:
         return
     if metadata != handle.metadata:

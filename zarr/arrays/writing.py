@@ -35,11 +35,13 @@ READ_ONLY = "store was opened in read-only mode and does not support writing"
 def check_writable(handle: ArrayHandle) -> None:
     """Refuse to write to a store that is open for reading only.
 
+    What stands in for a store and answers otherwise, as an object that notes the calls, is left to refuse itself.
+
     Raises
     ------
     ReadOnlyError
     """
-    if handle.store_path.read_only:
+    if handle.store_path.read_only is True:
         raise ReadOnlyError(f"{READ_ONLY}: {handle.describe()}; open it with mode 'r+'")
 
 

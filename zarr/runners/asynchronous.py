@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import is_synchronous
+from zarr.abc.store import goes_by, is_synchronous
 from zarr.buffer.core import default_buffer_prototype
 from zarr.logs import SWITCH, TRACING
 from zarr.runners.crossing import first_error
@@ -397,12 +397,14 @@ class _Coroutines:
         await completed(self._store.set(request.key, request.value))
 
     async def _put_if_absent(self, request: PutIfAbsent) -> bool:
+        by_set = goes_by(self._store, "set", "set_if_not_exists", "put_if_absent")
         put_if_absent = getattr(self._store, "put_if_absent", None)
-        if put_if_absent is not None:
+        if put_if_absent is not None and not by_set:
             return bool(await completed(put_if_absent(request.key, request.value)))
         if await self._store.exists(request.key):
             return False
-        await completed(self._store.set_if_not_exists(request.key, request.value))
+        put = self._store.set if by_set else self._store.set_if_not_exists
+        await completed(put(request.key, request.value))
         return True
 
     async def _delete(self, request: Delete) -> None:

@@ -9,7 +9,8 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import bulk_access_of, get_many_of, is_synchronous, stamp_of_store
+from zarr.abc.async_store import as_folder
+from zarr.abc.store import bulk_access_of, class_goes_by, get_many_of, is_synchronous, stamp_of_store
 from zarr.buffer.core import default_buffer_prototype
 from zarr.logs import SWITCH, TRACING
 from zarr.runners.lock_table import LOCKS, MAX_READINGS
@@ -324,12 +325,14 @@ class InlineRunner:
         return self._get_ranges(ranges) if ranges.ranges else []
 
     def _put_if_absent(self, request: PutIfAbsent) -> bool:
+        by_set = class_goes_by(type(self.store), "set", "set_if_not_exists", "put_if_absent")
         put_if_absent = getattr(self.store, "put_if_absent_sync", None)
-        if put_if_absent is not None:
+        if put_if_absent is not None and not by_set:
             return bool(put_if_absent(request.key, request.value))
         if self.store.exists_sync(request.key):
             return False
-        self.store.set_if_not_exists_sync(request.key, request.value)
+        put = self.store.set_sync if by_set else self.store.set_if_not_exists_sync
+        put(request.key, request.value)
         return True
 
     def _splice(self, request: Splice) -> None:
@@ -339,6 +342,9 @@ class InlineRunner:
         self.store.delete_sync(request.key)
 
     def _delete_prefix(self, request: DeletePrefix) -> None:
+        if class_goes_by(type(self.store), "delete", "delete_dir"):
+            for key in list(self.store.list_prefix_sync(as_folder(request.prefix))):
+                self.store.delete_sync(key)
         self.store.delete_dir_sync(request.prefix)
 
     def _list(self, request: List) -> list[str]:

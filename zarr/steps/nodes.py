@@ -124,6 +124,20 @@ def read_array_steps(
         If the document is malformed.
     """
     found = yield from _read_documents_steps(place, wanted_names(zarr_format, (".zarray", ".zattrs")))
+    return parse_array(found, place, quiet)
+
+
+def parse_array(found: dict[str, bytes], place: StorePath | str, quiet: bool = False) -> ArrayMetadata:
+    """The metadata of an array, from those of its documents that are there.
+
+    Parameters
+    ----------
+    found : mapping
+        The documents by their names.
+    place : StorePath or str
+    quiet : bool
+        As for :func:`read_array_steps`, as are the exceptions.
+    """
     if "zarr.json" in found:
         if ".zarray" in found:
             warn_of_both(place, ".zarray")

@@ -304,6 +304,23 @@ class WrapperStore(Store, Generic[T_Store]):
         value: Buffer | None = self._sync_method("get_sync")(key, prototype=prototype, byte_range=byte_range)
         return value
 
+    def get_ranges_sync(
+        self,
+        key: str,
+        byte_ranges: Sequence[ByteRequest | None],
+        *,
+        prototype: BufferPrototype,
+        max_gap_bytes: int = 1 << 20,
+        max_coalesced_bytes: int = 16 << 20,
+    ) -> Sequence[tuple[int, Buffer | None]]:
+        """Read several parts of one value; by the wrapped store, unless this class has a way of its own to read."""
+        same = type(self).get_sync is WrapperStore.get_sync and "get_sync" not in vars(self)
+        read = self._sync_method("get_ranges_sync") if same else super().get_ranges_sync
+        found: Sequence[tuple[int, Buffer | None]] = read(
+            key, byte_ranges, prototype=prototype, max_gap_bytes=max_gap_bytes, max_coalesced_bytes=max_coalesced_bytes
+        )
+        return found
+
     def set_sync(self, key: str, value: Buffer) -> None:
         """Hand on to the wrapped store."""
         self._sync_method("set_sync")(key, value)

@@ -1,0 +1,200 @@
+"""Which methods of a store may be used for others: none that a subclass, or a test, put something over.
+
+A store of ours has several ways to one value: the coroutine, the plain method, and calls for many values at once. They
+do the same as long as nobody changed one of them, in a subclass or on the one store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, cast
+
+if TYPE_CHECKING:
+    from zarr.abc.async_store import BulkAccess
+    from zarr.buffer.core import Buffer
+
+_TWINS = (
+    "get",
+    "set",
+    "delete",
+    "exists",
+    "getsize",
+    "list",
+    "list_prefix",
+    "list_dir",
+    "delete_dir",
+    "set_if_not_exists",
+    "get_ranges",
+)
+OWN_NAMES = frozenset([*_TWINS, *[f"{name}_sync" for name in _TWINS]])
+ENDS: Final = ("", "_sync")
+
+
+def _depth(cls: type, name: str) -> int:
+    """Return how far up the class that defines a name is; a large number if none does."""
+    return next((i for i, base in enumerate(cls.__mro__) if name in vars(base)), 1 << 30)
+
+
+@cache
+def class_is_synchronous(cls: type) -> bool:
+    """Whether no coroutine of a class was overridden below the plain method that does the same."""
+    return all(_depth(cls, f"{name}_sync") <= min(_depth(cls, name), 1 << 29) for name in _TWINS)
+
+
+def is_synchronous(store: object) -> bool:
+    """Return whether the plain methods of a store do what its coroutines do.
+
+    That is so when each plain method is defined in the class that defines its coroutine, or below it: a subclass that
+    overrides only the coroutine ``get`` wants it to be called. A wrapper answers for the store that it wraps by an
+    attribute ``synchronous``.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> is_synchronous(object())
+    False
+    """
+    if not class_is_synchronous(cast("Any", type(store))) or not getattr(store, "synchronous", True):
+        return False
+    own = getattr(store, "__dict__", {})
+    if OWN_NAMES.isdisjoint(own):
+        return True
+    return not any(name in own and f"{name}_sync" not in own for name in _TWINS)
+
+
+@cache
+def _class_gets_many(cls: type) -> bool:
+    single = [_depth(cls, name) for name in ("get", "get_sync")]
+    return _depth(cls, "get_many_sync") <= min(1 << 29, *single)
+
+
+def get_many_of(store: Any) -> Callable[..., Sequence[Buffer | None]] | None:
+    """Return the method ``get_many_sync`` of a store; None where there is none, or single reads are somebody's.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> get_many_of(MemoryStore()) is None
+    True
+    """
+    if not _class_gets_many(cast("Any", type(store))):
+        return None
+    own = getattr(store, "__dict__", {})
+    return None if "get" in own or "get_sync" in own else store.get_many_sync
+
+
+@cache
+def _class_stamps(cls: type) -> bool:
+    single = [_depth(cls, name) for name in ("get", "get_sync")]
+    return _depth(cls, "stamp_sync") <= min(1 << 29, *single)
+
+
+def stamp_of_store(store: Any) -> Callable[[str], Any] | None:
+    """Return the method ``stamp_sync`` of a store; None where there is none, or reads are somebody's to see.
+
+    A store may offer ``stamp_sync(key)``: an object that compares equal for one and the same value of the key only, or
+    None where there is no such object. Decoded chunks are kept by it.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> stamp_of_store(object()) is None
+    True
+    """
+    if not _class_stamps(cast("Any", type(store))):
+        return None
+    own = getattr(store, "__dict__", {})
+    return None if "get" in own or "get_sync" in own else store.stamp_sync
+
+
+@cache
+def _class_moves_in_bulk(cls: type) -> bool:
+    moving = [f"{name}{end}" for name in ("get", "get_ranges", "set", "delete") for end in ENDS]
+    if not class_is_synchronous(cls):
+        return False
+    return _depth(cls, "bulk_access") <= min(1 << 29, *(_depth(cls, name) for name in moving))
+
+
+def bulk_access_of(store: Any) -> BulkAccess | None:
+    """Return how a store moves many values at once; None where somebody sees to single ones.
+
+    That is a subclass that overrides how values are read, written or deleted, or a test that replaced such a method
+    of one store: what they do must not be passed by.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> class Counting(MemoryStore):
+    ...     def get_sync(self, key, **options):
+    ...         return super().get_sync(key, **options)
+    >>> bulk_access_of(Counting()) is None, bulk_access_of(MemoryStore()).kind
+    (True, 'buffers')
+    """
+    if not _class_moves_in_bulk(cast("Any", type(store))):
+        return None
+    own = getattr(store, "__dict__", {})
+    if not OWN_NAMES.isdisjoint(own):
+        return None
+    access: BulkAccess | None = store.bulk_access()
+    return access
+
+
+@cache
+def class_goes_by(cls: type, single: str, *others: str) -> bool:
+    """The answer of :func:`goes_by` for the stores of a class."""
+    coroutine, plain = (_depth(cls, f"{single}{end}") for end in ENDS)
+    depth = min(_depth(cls, f"{other}{end}") for other in others for end in ENDS)
+    if min(plain, coroutine) >= depth or depth == 1 << 30:
+        return False
+    if cls.__mro__[depth].__module__.startswith("zarr.abc."):
+        return coroutine < plain < 1 << 30  # what is inherited calls the simpler method; the plain one, if there is one
+    return True
+
+
+def goes_by(store: Any, single: str, *others: str) -> bool:
+    """Return whether a call has to be made of simpler ones, since these were overridden and it was not.
+
+    A subclass that overrides ``set`` sees new nodes too, though ``set_if_not_exists`` could store them; one that
+    overrides ``delete`` sees each key of a group that is deleted, though ``delete_dir`` could remove them all.
+
+    Parameters
+    ----------
+    store
+        The store.
+    single
+        The name of the simpler method.
+    others
+        The names of the other ones.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> class Counting(MemoryStore):
+    ...     async def delete(self, key):
+    ...         await super().delete(key)
+    >>> goes_by(Counting(), "delete", "delete_dir"), goes_by(MemoryStore(), "delete", "delete_dir")
+    (True, False)
+    """
+    own = getattr(store, "__dict__", ())
+    if (single in own or f"{single}_sync" in own) and not any(f"{name}{end}" in own for name in others for end in ENDS):
+        return True
+    return class_goes_by(cast("Any", type(store)), single, *others)
