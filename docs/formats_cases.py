@@ -103,7 +103,7 @@ CODECS: dict[str, dict[str, Any]] = {
         data_type="float64", fill_value=0.0, codecs=[named("cast_value", data_type="int16"), BYTES]
     ),
     "scale_offset": v3(data_type="float64", fill_value=0.0, codecs=[named("scale_offset", offset=1, scale=2), BYTES]),
-    "reshape": v3(codecs=[named("reshape", shape=[-1]), BYTES]),
+    "reshape": v3(chunk_grid=named("regular", chunk_shape=[3, 2]), codecs=[named("reshape", shape=[-1]), BYTES]),
     "conditional": v3(codecs=[BYTES, named("conditional", codecs=[named("gzip", level=1)])]),
     "n5_default": v3(
         chunk_key_encoding=named("v2", separator="/"),
@@ -294,7 +294,9 @@ def values_for(dtype: np.dtype[Any], case: Case) -> np.ndarray[Any, Any]:
     if dtype.kind in "mM":
         return numbers.astype("i8").view(dtype.newbyteorder("=")).astype(dtype).reshape(shape)
     if case.section == "Random" and dtype.type.__module__ == "numpy":
-        return varied_numbers(numbers, dtype).reshape(shape)
+        varied = varied_numbers(numbers, dtype).reshape(shape)
+        # What adds an offset of 0 makes 0.0 of -0.0.
+        return varied + dtype.type(0) if "scale_offset" in str(case.document) else varied
     ones = numbers % 2 + ("e8m0" in case.name)
     return ones.astype(dtype).reshape(shape)
 

@@ -23,43 +23,29 @@ import formats_cases as cases
 import formats_layouts as layouts
 
 
-def name_codecs_of_zarrs() -> None:
-    """Let zarr-python, which reads the documents, pass on the codecs that only zarrs carries out."""
-    from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
-    from zarr.registry import register_codec
-
-    def passed_on(name: str, kind: type) -> type:
-        class PassedOn(kind):  # type: ignore[misc]
-            is_fixed_size = False
-
-            def __init__(self, document: dict[str, Any]) -> None:
-                self.document = document
-
-            @classmethod
-            def from_dict(cls, data: dict[str, Any]) -> Any:
-                return cls(dict(data))
-
-            def to_dict(self) -> dict[str, Any]:
-                return self.document
-
-            def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
-                raise NotImplementedError
-
-        return PassedOn
-
-    for name, kind in {"bitround": ArrayArrayCodec, "reshape": ArrayArrayCodec, "packbits": ArrayBytesCodec}.items():
-        register_codec(name, passed_on(name, kind))
-
-
-def zarr_opener(strict_zarrs: bool) -> Callable[[Path, cases.Case], Any]:
+def zarr_opener(strict_zarrs: bool = False) -> Callable[[Path, cases.Case], Any]:
     """Open with zarr-python; with zarrs as its pipeline, which then must not hand anything back."""
     import zarr
 
     zarr.config.set({"array.rectilinear_chunks": True})
     if strict_zarrs:
-        name_codecs_of_zarrs()
         zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline", "codec_pipeline.strict": True})
     return lambda folder, case: zarr.open_array(str(folder), mode="r+", config={"write_empty_chunks": True})
+
+
+def zarrs_opener() -> Callable[[Path, cases.Case], Any]:
+    """Open with zarrs itself; with zarr-python and its pipeline where that is the only way."""
+    from formats_zarrs import NotAskedDirectlyError, ZarrsArray
+
+    otherwise = zarr_opener(strict_zarrs=True)
+
+    def open_array(folder: Path, case: cases.Case) -> Any:
+        try:
+            return ZarrsArray(folder, case)
+        except NotAskedDirectlyError:
+            return otherwise(folder, case)
+
+    return open_array
 
 
 def tensorstore_opener() -> Callable[[Path, cases.Case], Any]:
@@ -158,7 +144,8 @@ def main(library: str, folder: str) -> None:
     package = "zarr" if library == "zarr-python" else library
     answers: dict[str, str] = {}
     # The library is loaded once, and each case is a process of its own: a library may end it.
-    opener = tensorstore_opener() if library == "tensorstore" else zarr_opener(library == "zarrs")
+    openers = {"tensorstore": tensorstore_opener, "zarrs": zarrs_opener, "zarr-python": zarr_opener}
+    opener = openers[library]()
     fork = multiprocessing.get_context("fork")
     for asked in json.loads((Path(folder) / "cases.json").read_text()):
         case = cases.Case(*asked)

@@ -37,9 +37,10 @@ For each row an array document was opened, written to, and read by a second hand
 back bit for bit. **native** means that chunks go through the compiled core in one loop, without a Python call a chunk.
 The other libraries read what this one wrote (`r`), and wrote into an array of the same document what this one then
 read (`w`). Versions: {versions}. They have the packages that
-`ci/peers.sh` installs, so that codecs of other packages (cast_value, pcodec, zfpy) show as `-`; zarrs is asked through
-zarr-python, whose documents and data types are the limit there. Whole hierarchies were made on disk and opened by their
-path or URL; of the others, which got a store where they need one, only reading (`r`) was asked.
+`ci/peers.sh` installs, so that codecs of other packages (cast_value, pcodec, zfpy) show as `-`. zarrs is asked by the
+pipeline of its Python package: what that takes over from zarrs, and hands over as numpy arrays, is the limit there (of
+`optional` it knows the documents, and has no arrays for the elements). Whole hierarchies were made on disk and opened
+by their path or URL; of the others, which got a store where they need one, only reading (`r`) was asked.
 """
 
 def open_case(case: cases.Case, store: Any) -> Any:

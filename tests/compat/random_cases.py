@@ -13,13 +13,16 @@ NUMBERS = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
     "complex64", "complex128",
 ]  # fmt: skip
-SMALL = ["bfloat16", "float8_e5m2", "float8_e4m3fnuz", "int4", "float4_e2m1fn"]
+SMALL = ["bfloat16", "float8_e5m2", "float8_e4m3fnuz", "int2", "int4", "float4_e2m1fn"]
+UNSIGNED = ["uint2", "uint4", "complex_float16", "complex_bfloat16", "r24"]
 OTHERS = ["string", "bytes", "numpy.datetime64", "numpy.timedelta64", "fixed_length_utf32", "struct"]
 FLOATS = {
     "float16": [0.0, -0.0, 1.5, "NaN", "Infinity", "-Infinity", "0x7e01"],
     "float32": [0.0, -0.0, 0.1, "NaN", "Infinity", "-Infinity", "0x7fc00001"],
     "float64": [0.0, -0.0, 0.1, "NaN", "Infinity", "-Infinity", "0x7ff8000000000001"],
 }
+ALL_BITS = {"float32": 23, "float64": 52, "int8": 8, "uint16": 16}
+WIDER = {"int8": ["int16", "float32"], "uint16": ["int64", "float64"], "float32": ["float64"]}
 
 
 class Draws:
@@ -46,10 +49,13 @@ class Draws:
 
     def data_type(self) -> tuple[Any, Any, int]:
         """A data type, a fill value and the size of an item."""
-        name = self.pick(*NUMBERS, *NUMBERS, *NUMBERS, *SMALL, *OTHERS)
+        name = self.pick(*NUMBERS, *NUMBERS, *NUMBERS, *SMALL, *UNSIGNED, *OTHERS)
         self.used.add(f"type {name}")
         if name in SMALL:
-            return name, 1 if name == "int4" else 1.0, 2 if name == "bfloat16" else 1
+            return name, 1 if name in ("int2", "int4") else 1.0, 2 if name == "bfloat16" else 1
+        if name in UNSIGNED:
+            fill = [1, 2, 3] if name == "r24" else 1 if name[0] == "u" else [self.pick(0.0, 1.5), -1.0]
+            return name, fill, {"r24": 3}.get(name, 1 if name[0] == "u" else 4)
         if name in OTHERS:
             return self.other_type(name)
         size = np.dtype(name).itemsize
@@ -123,7 +129,20 @@ class Draws:
         codecs = [self.serializer(dtype, size), *self.compressors(size)]
         if len(shape) > 1 and self.chance(0.3):
             codecs.insert(0, self.named("transpose", order=self.random.permutation(len(shape)).tolist()))
-        return codecs, shape
+        return [*self.computed(dtype), *codecs], shape
+
+    def computed(self, dtype: Any) -> list[dict[str, Any]]:
+        """Codecs that change values, by parameters that lose nothing: what they leave is compared in another test."""
+        codecs = []
+        if isinstance(dtype, str) and dtype in FLOATS and self.chance(0.15):
+            codecs.append(self.named("scale_offset", scale=float(self.pick(2, 0.5))))
+        if isinstance(dtype, str) and dtype in ALL_BITS and self.chance(0.1):
+            codecs.append(self.named("bitround", keepbits=ALL_BITS[dtype]))
+        if isinstance(dtype, str) and dtype in WIDER and self.chance(0.15):
+            codecs.append(self.named("cast_value", data_type=self.pick(*WIDER[dtype])))
+        if self.chance(0.1):
+            codecs.append(self.named("reshape", shape=[-1]))
+        return codecs
 
     # ---------------------------------------------------------------------------------------- the rest
 
@@ -192,15 +211,22 @@ class Draws:
         return None if name is None else {"id": name, "level": level}
 
 
-_SMALL = {f"type {name}" for name in SMALL}
+_COMPUTED = {"bitround", "cast_value", "reshape"}
+_NARROW = {f"type {name}" for name in SMALL}
+_UNSIGNED = {f"type {name}" for name in UNSIGNED}
 _OTHERS = {f"type {name}" for name in OTHERS}
+_TIMES = {"type numpy.datetime64", "type numpy.timedelta64"}
 _TEXT_2 = {"<M8[s]", "|S3", "<U2"}
 BEYOND: dict[str, set[str]] = {
-    "zarr-python": {"packbits", *_SMALL},
-    "tensorstore": {"packbits", "rectilinear", "shuffle", "delta", "lz4", "lzma", *_TEXT_2, *_OTHERS},
+    "zarr-python": {"packbits", *_COMPUTED, *_NARROW, *_UNSIGNED},
+    "tensorstore": {
+        "packbits", "rectilinear", "shuffle", "delta", "lz4", "lzma", "scale_offset", *_COMPUTED, *_TEXT_2, *_UNSIGNED,
+        *_OTHERS,
+    },
     "zarrs": {
         "packbits, padded whole bytes", "big-endian complex", "lz4", "lzma", "delta", "F", "<c8", ">u4", ">f4",
-        *_TEXT_2, *_SMALL, *_OTHERS,
+        "scale_offset", "bitround", "cast_value", *_TEXT_2, *(_OTHERS - _TIMES),
+        *(name for name in _NARROW if "float8" in name or "float4" in name),
     },
 }  # fmt: skip
 """What a library does not offer."""
