@@ -4,11 +4,52 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
 _unloaded: list[LazyModule] = []
+
+KEPT: dict[str, ModuleType] = {}
+"""What finalizers find that run after the interpreter has forgotten its modules."""
+
+
+def load(name: str) -> ModuleType:
+    """Load a module, or find it where it was kept for the time when nothing can be loaded any more.
+
+    Examples
+    --------
+    >>> load("json").__name__
+    'json'
+    """
+    return KEPT.get(name) or importlib.import_module(name)
+
+
+def loaded(name: str) -> ModuleType | None:
+    """A module if it was loaded before, else None.
+
+    Examples
+    --------
+    >>> loaded("no_such_module") is None
+    True
+    """
+    return KEPT.get(name) or sys.modules.get(name)
+
+
+def keep_all(packages: Collection[str]) -> None:
+    """Keep the modules of some packages for what runs after the interpreter has forgotten its own list of them.
+
+    Parameters
+    ----------
+    packages
+        Names without dots; all that was loaded of them is kept.
+    """
+    for lazy in tuple(_unloaded):
+        if lazy.package in packages:
+            with suppress(ImportError, RuntimeError):  # pools of threads refuse to be loaded when there are none
+                lazy.stand_in()
+    KEPT.update((name, module) for name, module in tuple(sys.modules.items()) if name.partition(".")[0] in packages)
 
 
 class LazyModule:
@@ -33,18 +74,27 @@ class LazyModule:
             _unloaded.append(self)
 
     def __getattr__(self, attribute: str) -> Any:
-        module = importlib.import_module(self._name)
+        module = load(self._name)
         # From now on its names are found like those of any module, and who replaces one, as tests do, replaces it here.
         self.__dict__ = vars(module)
         return getattr(module, attribute)
 
     def find(self) -> bool:
         """Stand for the module for good if somebody has loaded it."""
-        module = sys.modules.get(self._name)
+        module = loaded(self._name)
         if module is None:
             return False
         self.__dict__ = vars(module)
         return True
+
+    @property
+    def package(self) -> str:
+        """The package that the module belongs to."""
+        return self._name.partition(".")[0]
+
+    def stand_in(self) -> None:
+        """Load the module now."""
+        self.__dict__ = vars(load(self._name))
 
     def __repr__(self) -> str:
         return f"LazyModule({self._name!r})"
@@ -76,7 +126,7 @@ def instance_of(value: object, module: str, name: str) -> bool:
     >>> instance_of(1, "fractions", "Fraction")
     False
     """
-    return isinstance(value, getattr(sys.modules.get(module), name, ()))
+    return isinstance(value, getattr(KEPT.get(module) or sys.modules.get(module), name, ()))
 
 
 def loaded_class(module: str, name: str) -> Any:
@@ -87,7 +137,7 @@ def loaded_class(module: str, name: str) -> Any:
     >>> loaded_class("fractions", "no_such_class")
     ()
     """
-    return getattr(sys.modules.get(module), name, ())
+    return getattr(KEPT.get(module) or sys.modules.get(module), name, ())
 
 
 def submodule(package: str, name: str) -> ModuleType:
@@ -105,7 +155,7 @@ def submodule(package: str, name: str) -> ModuleType:
     """
     if not name.startswith("__"):
         try:
-            return importlib.import_module(f"{package}.{name}")
+            return load(f"{package}.{name}")
         except ModuleNotFoundError as error:
             if error.name != f"{package}.{name}":
                 raise
@@ -144,14 +194,14 @@ def lazy_names(
 
     def __getattr__(name: str) -> Any:
         if name in homes:
-            found = getattr(importlib.import_module(homes[name]), name)
+            found = getattr(load(homes[name]), name)
             # Found once, it is a name like any other.
-            vars(sys.modules[package])[name] = found
+            vars(load(package))[name] = found
             return found
         return submodule(package, name)
 
     def __dir__() -> list[str]:
-        loaded = vars(sys.modules[package]) if package in sys.modules else {}
-        return sorted({*loaded, *listed})
+        known = loaded(package)
+        return sorted({*(vars(known) if known else ()), *listed})
 
     return __getattr__, __dir__

@@ -7,10 +7,11 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import reduce
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
+
+from zarr._lazy import load
 
 if TYPE_CHECKING:
     # Names of other rooms: at run time `__getattr__` fetches them, once somebody asks.
@@ -354,7 +355,7 @@ def __getattr__(name: str) -> Any:
     # This room lies on the first floor and names classes of upper floors, and some that few need: they are loaded when
     # they are asked for.
     if name in _UPPER_NAMES:
-        return getattr(import_module(_UPPER_NAMES[name]), name)
+        return getattr(load(_UPPER_NAMES[name]), name)
     if name not in _UPPER_ALIASES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     kind, document = _UPPER_ALIASES[name]

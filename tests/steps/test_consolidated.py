@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from zarr.buffer import default_buffer_prototype
-from zarr.steps.consolidated import ancestors, record_changes_steps, version
+from zarr.steps.consolidated import ancestors, making, record_changes_steps, version
 from zarr.steps.requests import Gather, Get, GetMany, Hold, Put
 
 
@@ -75,6 +75,7 @@ def test_a_copy_is_changed_under_a_lock() -> None:
     values = {
         "zarr.json": buffer({**GROUP, "consolidated_metadata": inline}),
         "a/zarr.json": buffer({**GROUP, "attributes": {"k": 1}}),
+        "a/x/zarr.json": buffer(ARRAY),
     }
     changes = {"a/x": {"zarr.json": buffer(ARRAY)}, "gone": {}}
     before = version(store, "")  # type: ignore[arg-type]
@@ -92,6 +93,7 @@ def test_the_copy_of_format_2_lists_documents() -> None:
     store, seen = Named(), []
     values = {".zmetadata": buffer({"zarr_consolidated_format": 1, "metadata": {"a/.zgroup": {"zarr_format": 2}}})}
     documents = {".zarray": buffer({"shape": [1]}), ".zattrs": buffer({"k": 1})}
+    values.update({f"a/{name}": document for name, document in documents.items()})
     run(record_changes_steps(store, {"a": documents}), values, seen)  # type: ignore[arg-type]
     entries = json.loads(values[".zmetadata"].to_bytes())["metadata"]
     assert entries == {"a/.zarray": {"shape": [1]}, "a/.zattrs": {"k": 1}}
@@ -107,3 +109,46 @@ def test_the_copy_gets_what_is_stored_now_not_what_was_stored_then() -> None:
         run(record_changes_steps(store, {"x": {"zarr.json": buffer(document)}}), values, seen)  # type: ignore[arg-type]
         copy = json.loads(values["zarr.json"].to_bytes())["consolidated_metadata"]["metadata"]
         assert copy["x"]["attributes"] == {"n": 2}
+
+
+def test_a_node_that_is_made_again_stays_with_all_below_it() -> None:
+    """Who removed it is the last to come to the copy: what others have made there since is listed already."""
+    listed = {"a": GROUP, "a/x": ARRAY, "a/gone": ARRAY, "a/gone/y": ARRAY, "b": ARRAY}
+    inline = {"kind": "inline", "must_understand": False, "metadata": listed}
+    values = {
+        "zarr.json": buffer({**GROUP, "consolidated_metadata": inline}),
+        "a/zarr.json": buffer(GROUP),
+        "a/x/zarr.json": buffer(ARRAY),
+    }
+    run(record_changes_steps(Named(), {"a": {}}), values, [])  # type: ignore[arg-type]
+    assert list(json.loads(values["zarr.json"].to_bytes())["consolidated_metadata"]["metadata"]) == ["a", "b", "a/x"]
+
+
+def test_a_node_that_is_gone_by_now_is_not_listed() -> None:
+    inline = {"kind": "inline", "must_understand": False, "metadata": {}}
+    values = {"zarr.json": buffer({**GROUP, "consolidated_metadata": inline})}
+    run(record_changes_steps(Named(), {"x": {"zarr.json": buffer(ARRAY)}}), values, [])  # type: ignore[arg-type]
+    assert json.loads(values["zarr.json"].to_bytes())["consolidated_metadata"]["metadata"] == {}
+
+
+def test_a_node_of_format_2_that_is_made_again_stays_with_all_below_it() -> None:
+    group = {"zarr_format": 2}
+    listed = {"a/.zgroup": group, "a/x/.zarray": {}, "a/x/.zattrs": {"k": 1}, "a/y/.zarray": {}, "a/y/.zattrs": {}}
+    values = {
+        ".zmetadata": buffer({"zarr_consolidated_format": 1, "metadata": listed}),
+        "a/.zgroup": buffer(group),
+        "a/x/.zarray": buffer({}),
+        "a/x/.zattrs": buffer({"k": 1}),
+        "a/y/.zattrs": buffer({}),
+    }
+    run(record_changes_steps(Named(), {"a": {}}), values, [])  # type: ignore[arg-type]
+    entries = json.loads(values[".zmetadata"].to_bytes())["metadata"]
+    assert entries == {"a/.zgroup": group, "a/x/.zarray": {}, "a/x/.zattrs": {"k": 1}}
+
+
+def test_who_changes_a_node_waits_for_a_copy_that_is_just_being_made() -> None:
+    seen: list[Any] = []
+    values = {"zarr.json": buffer(GROUP), "a/zarr.json": buffer(GROUP)}
+    with making():
+        run(record_changes_steps(Named(), {"a/x": {"zarr.json": buffer(ARRAY)}}), values, seen)  # type: ignore[arg-type]
+    assert seen[0] == ("Hold", ["zarr.json", "a/zarr.json"])

@@ -7,12 +7,11 @@ array (``bind``), and then used many times. A codec of another library need not 
 
 from __future__ import annotations
 
-import importlib
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, load
 from zarr.abc.metadata import Metadata
 
 if TYPE_CHECKING:
@@ -367,5 +366,5 @@ async def _windowed(calls: list[tuple[Callable[..., Awaitable[Any]], tuple[Any, 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY_ATTRIBUTES:
-        return getattr(importlib.import_module(_LAZY_ATTRIBUTES[name]), name)
+        return getattr(load(_LAZY_ATTRIBUTES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -234,6 +234,12 @@ class ArrayLayout:
             self.starts = shard_starts(self.outer, inner)
         self.regular: bool = self.grid.regular
 
+    def __copy__(self) -> ArrayLayout:
+        # As usual, but without what finalizers cannot load any more.
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
     def reshaped(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayLayout:
         """The layout after a change of shape or attributes; the codecs stay bound as they are."""
         layout = copy(self)

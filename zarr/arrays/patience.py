@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from zarr._lazy import load
 from zarr.array_spec import LONGEST_DELAY
 from zarr.errors import ChunkNotFoundError
 from zarr.steps.requests import Await, Steps
@@ -45,5 +45,5 @@ def patient_steps(layout: ArrayLayout, read: Callable[[ArrayLayout], Steps[T]]) 
 
 
 async def _sleep(seconds: float) -> None:
-    asyncio: Any = import_module("asyncio")  # arrays that are read without a loop need not load it
+    asyncio: Any = load("asyncio")  # arrays that are read without a loop need not load it
     await asyncio.sleep(seconds)

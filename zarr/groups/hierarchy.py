@@ -19,7 +19,8 @@ from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.consolidated import ancestors, record_changes_steps
 from zarr.steps.documents import node_key
-from zarr.steps.nodes import check_absent_steps, delete_node_steps, read_node_steps
+from zarr.steps.nodes import check_absent_steps, read_node_steps
+from zarr.steps.removing import delete_node_steps
 from zarr.steps.requests import Gather, Put, Staged, Steps
 from zarr.storage.keys import normalize_path
 from zarr.storage.path import StorePath

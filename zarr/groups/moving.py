@@ -11,8 +11,9 @@ from zarr.groups.operations import find_steps, locking_of
 from zarr.groups.walk import DOCUMENT_NAMES
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.nodes import delete_node_steps, ensure_ancestors_steps, read_node_steps
-from zarr.steps.requests import Gather, Get, List, Put, Steps
+from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps
+from zarr.steps.removing import delete_node_steps, hold_node
+from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Steps
 from zarr.storage.path import StorePath
 
 PUBLISHING = DOCUMENT_NAMES - {".zattrs", ".zmetadata"}
@@ -47,6 +48,17 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
     moved = yield from find_steps(handle, source)
     if moved is None:
         raise KeyError(source)
+    locking = locking_of(handle)
+    targets = (yield Gather([_move_locked_steps(handle, old, new, locking)]))[0]
+    documents = yield from _documents_steps(target for _, target in targets)
+    yield from record_changes_steps(handle.store, {old: {}}, locking=locking)
+    yield from record_changes_steps(handle.store, documents, locking=locking)
+
+
+def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) -> Steps[list[tuple[str, str]]]:
+    """Move while nobody changes the node, and nobody else makes one at the destination: pairs of keys, old and new."""
+    both = [hold_node(path, locking) for path in (old, new)]
+    yield Hold([*both[0].keys, *both[1].keys], "node", LockScope.of(locking, old))
     yield from _refuse_taken_steps(handle, new)
     yield from ensure_ancestors_steps(new, handle.metadata.zarr_format)
     keys = yield List(old)
@@ -54,11 +66,8 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
     targets = [(key, new + key[len(old) :]) for key in keys]
     yield Gather(_copy_steps(key, target) for key, target in targets if key not in publishing)
     yield Gather(_copy_steps(key, target) for key, target in targets if key in publishing)
-    yield from delete_node_steps(old)
-    documents = yield from _documents_steps(target for _, target in targets)
-    locking = locking_of(handle)
-    yield from record_changes_steps(handle.store, {old: {}}, locking=locking)
-    yield from record_changes_steps(handle.store, documents, locking=locking)
+    yield from delete_node_steps(old, locking)
+    return targets
 
 
 def _refuse_taken_steps(handle: GroupHandle, path: str) -> Steps[None]:

@@ -28,7 +28,8 @@ from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.walk import fresh_steps, look_up
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.nodes import delete_node_steps, ensure_ancestors_steps, read_node_steps, write_node_steps
+from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
+from zarr.steps.removing import delete_node_steps
 from zarr.steps.requests import Gather, Get, Hold, LockScope, Put, Steps
 
 if TYPE_CHECKING:
@@ -295,8 +296,9 @@ def delete_steps(handle: GroupHandle, key: str) -> Steps[None]:
     store_path = handle.store_path / key
     if store_path.path == handle.path:
         raise ValueError(f"a group cannot delete itself: {key!r} names the group at {handle.store_path}")
-    yield from delete_node_steps(store_path.path)
-    yield from record_changes_steps(handle.store, {store_path.path: {}}, locking=locking_of(handle))
+    locking = locking_of(handle)
+    yield from delete_node_steps(store_path.path, locking)
+    yield from record_changes_steps(handle.store, {store_path.path: {}}, locking=locking)
     yield from fresh_steps(handle)
 
 

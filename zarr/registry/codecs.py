@@ -17,12 +17,15 @@ from zarr.registry.table import Registry, failure_of
 from zarr.registry.tables import _codec_registries, collect_entry_points
 
 if TYPE_CHECKING:
+    from numcodecs import registry as numcodecs_registry
+
     from zarr.abc.codec import Codec, CodecJSON_V2
     from zarr.abc.numcodec import Numcodec
     from zarr.registry import packages
     from zarr.types import JSON
 else:
     packages = LazyModule("zarr.registry.packages")
+    numcodecs_registry = LazyModule("numcodecs.registry")  # compiled, and slow to import
 
 T = TypeVar("T")
 
@@ -167,8 +170,6 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
     >>> get_numcodec({"id": "zlib", "level": 1})
     Zlib(level=1)
     """
-    from numcodecs.registry import codec_registry, get_codec  # compiled, and slow to import
-
     if not isinstance(data, Mapping):
         raise MetadataValidationError(f"the configuration of a codec must be an object with an 'id', got {data!r}")
     settings: dict[str, object] = {key: whole_number(key, value) for key, value in data.items()}
@@ -178,13 +179,13 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
             f"codec not available: its configuration needs an 'id' that is a string, got {str(settings)[:200]}"
         )
     check_numcodec_parameters(name, settings)
-    if name == CRC32C.codec_id and name not in codec_registry:
+    if name == CRC32C.codec_id and name not in numcodecs_registry.codec_registry:
         parameters: dict[str, Any] = {key: value for key, value in settings.items() if key != "id"}
         return CRC32C(**parameters)
     try:
-        return cast("Numcodec", get_codec(settings))
+        return cast("Numcodec", numcodecs_registry.get_codec(settings))
     except ValueError as error:
-        if name in codec_registry:  # something else is wrong
+        if name in numcodecs_registry.codec_registry:  # something else is wrong
             raise
         raise UnknownCodecError(packages.missing_codec_message(name, zarr_format=2)) from error
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, load
 from zarr.errors import ZarrUserWarning
 from zarr.registry.changes import Changes
 
@@ -34,7 +33,7 @@ def fully_qualified_name(cls: type) -> str:
 
 def import_path(path: str) -> Any:
     module, _, attribute = path.rpartition(".")
-    return getattr(importlib.import_module(module), attribute)
+    return getattr(load(module), attribute)
 
 
 @cache

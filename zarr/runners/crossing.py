@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.defaults import settings
-from zarr.runners.resources import SyncError, get_loop
+from zarr.runners.resources import SyncError, get_loop, loop_executor
 
 if TYPE_CHECKING:
     import asyncio
@@ -27,6 +28,27 @@ def first_error(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+def run_here(coro: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in the caller's thread: for finalizers, when there are no other threads any more.
+
+    Parameters
+    ----------
+    coro : coroutine
+
+    Returns
+    -------
+    Its result.
+    """
+    loop = asyncio.new_event_loop()
+    executor = loop_executor()
+    if executor is not None:
+        loop.set_default_executor(executor)
+    try:
+        return loop.run_until_complete(coro)
+    finally:
+        loop.close()
 
 
 def sync(
@@ -59,6 +81,8 @@ def sync(
     >>> sync(asyncio.sleep(0, "done"))
     'done'
     """
+    if sys.is_finalizing():
+        return run_here(coro)  # no other thread runs any more, nor can be started
     target = get_loop() if loop is None else loop
     _check_can_wait(coro, target)
     if timeout is None:

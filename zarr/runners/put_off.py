@@ -24,12 +24,16 @@ from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from zarr._lazy import LazyModule
 from zarr.errors import OperationPutOffError
 
 if TYPE_CHECKING:
     from types import FrameType
 
+    from zarr.runners import finalizers
     from zarr.runners.locks import Holder
+else:
+    finalizers = LazyModule("zarr.runners.finalizers")
 
 logger = logging.getLogger("zarr.runners")
 
@@ -171,6 +175,12 @@ def variables_of_callers() -> list[dict[str, Any]]:
     return found
 
 
-atexit.register(wait_for_all)
+@atexit.register
+def _end() -> None:
+    """What must be done while threads run and modules are found."""
+    wait_for_all()
+    finalizers.prepare()
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=UNDER_WAY.clear)

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     import asyncio
     from concurrent import futures
     from concurrent.futures import Future, ThreadPoolExecutor
+
+    from zarr.runners import pools
 else:
+    pools = LazyModule("zarr.runners.pools")
     asyncio = LazyModule("asyncio")
     # Where the main thread has ended already, loading its pools is an error: then nobody helps the caller's own thread.
     futures = LazyModule("concurrent.futures")
@@ -90,7 +93,7 @@ def get_executor() -> ThreadPoolExecutor:
     with RESOURCES.lock:
         if RESOURCES.executor is None:
             configured = settings.get("threading.max_workers", None)
-            RESOURCES.executor = futures.ThreadPoolExecutor(max_workers=configured, thread_name_prefix="zarr_pool")
+            RESOURCES.executor = pools.Pool(max_workers=configured, thread_name_prefix="zarr_pool")
             if RESOURCES.loop is not None and configured is not None:
                 RESOURCES.loop.set_default_executor(RESOURCES.executor)
         return RESOURCES.executor
@@ -115,6 +118,22 @@ def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
         loop.close()
 
 
+def loop_executor() -> ThreadPoolExecutor | None:
+    """The default executor for a loop of the library; None where the main thread has ended and none was made before.
+
+    Examples
+    --------
+    >>> loop_executor().submit(sum, [1, 2]).result()
+    3
+    """
+    if settings.get("threading.max_workers", None) is not None:
+        return get_executor()
+    try:
+        return pools.Pool()
+    except RuntimeError:
+        return None
+
+
 def get_loop() -> asyncio.AbstractEventLoop:
     """Return the event loop that runs in a background thread, starting it at the first call.
 
@@ -130,7 +149,7 @@ def get_loop() -> asyncio.AbstractEventLoop:
     loop = RESOURCES.loop
     if loop is not None and not loop.is_closed() and RESOURCES.thread is not None and RESOURCES.thread.is_alive():
         return loop
-    executor = None if settings.get("threading.max_workers", None) is None else get_executor()
+    executor = loop_executor()
     with RESOURCES.lock:
         if RESOURCES.loop is None or RESOURCES.loop.is_closed():
             loop = asyncio.new_event_loop()

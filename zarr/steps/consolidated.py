@@ -8,7 +8,8 @@ counter, so that a copy in memory is read again only when it has changed.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
@@ -24,7 +25,11 @@ Documents = Mapping[str, Buffer]
 
 INLINE = "zarr.json"
 ASIDE = ".zmetadata"
+_PARTS = {INLINE: (INLINE,), ASIDE: (".zarray", ".zgroup", ".zattrs")}
 _EMPTY: dict[str, Any] = {"kind": "inline", "must_understand": False, "metadata": {}}
+
+_making: dict[object, None] = {}
+"""Copies that are being made in this process; each by who holds the documents that will carry it."""
 
 _versions: dict[str, int] = {}
 _changes = itertools.count(1)
@@ -51,6 +56,17 @@ def version(store: Store, path: str) -> int:
     0
     """
     return _versions.get(f"{store}/{path}", _versions.get("", 0))
+
+
+@contextmanager
+def making() -> Iterator[None]:
+    """To be entered, with the documents held that will carry it, by who makes a copy; left when it is stored."""
+    mark = object()
+    _making[mark] = None
+    try:
+        yield
+    finally:
+        del _making[mark]
 
 
 def touch(store: Store, path: str) -> None:
@@ -93,16 +109,24 @@ def record_changes_steps(
         Who else must not change a copy meanwhile; see :class:`zarr.array_spec.ArrayConfig`.
     """
     keys = sorted(_carriers(changes))
-    found = (yield GetMany([node_key(path, name) for path, name in keys])) if keys else []
+    if not keys:
+        return
+    carriers = [node_key(path, name) for path, name in keys]
+    # Nobody here is making a copy, or it may lack the change; who begins now finds the change.
+    found = (yield GetMany(carriers)) if not _making else (yield Gather([_look_steps(carriers)]))[0]
     stale = [key for key, raw in zip(keys, found, strict=True) if raw is not None and _carries(key[1], raw)]
     if not stale:
         return
-    if replaced:
-        gone: dict[str, Documents] = {path: {} for path in changes}
-        yield Gather(_rewrite_steps(path, name, gone, locking) for path, name in stale)
-    yield Gather(_rewrite_steps(path, name, changes, locking) for path, name in stale)
+    yield Gather(_rewrite_steps(path, name, changes, replaced, locking) for path, name in stale)
     for path, _ in stale:
         touch(store, path)
+
+
+def _look_steps(keys: list[str]) -> Steps[list[Buffer | None]]:
+    """Read what may carry a copy when those are made that are just being made."""
+    yield Hold(keys, "node")
+    found: list[Buffer | None] = yield GetMany(keys)
+    return found
 
 
 def _carriers(changes: Mapping[str, Documents]) -> set[tuple[str, str]]:
@@ -122,7 +146,9 @@ def _carries(name: str, raw: Buffer) -> bool:
     return name == ASIDE or b'"consolidated_metadata"' in raw.to_bytes()
 
 
-def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents], locking: str) -> Steps[None]:
+def _rewrite_steps(
+    path: str, name: str, changes: Mapping[str, Documents], replaced: bool, locking: str
+) -> Steps[None]:
     key = node_key(path, name)
     yield Hold([key], "node", LockScope.of(locking, path))
     raw = yield Get(key)
@@ -132,32 +158,50 @@ def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents], locki
     entries = _entries(document, name)
     if entries is None:
         return
-    for changed, documents in (yield from _latest_steps(changes)).items():
-        relative = _below(path, changed)
-        if relative is not None:
+    stored = yield from _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)
+    remade = [changed for changed in stored if stored[changed] and (replaced or not changes[changed])]
+    yield from _check_below_steps(entries, path, name, remade)
+    for changed, documents in stored.items():
+        relative = changed[len(path) :].strip("/")
+        if relative or documents:
             _replace(entries, name, relative, documents)
-            if documents:
-                yield from _add_between_steps(entries, path, name, relative)
+        if documents:
+            yield from _add_between_steps(entries, path, name, relative)
     ordered = {entry: entries[entry] for entry in sorted(entries, key=lambda entry: (entry.count("/"), entry))}
     entries.clear()
     entries.update(ordered)
     yield Put(key, default_buffer_prototype().buffer.from_bytes(dump_document(document)))
 
 
-def _latest_steps(changes: Mapping[str, Documents]) -> Steps[dict[str, Documents]]:
-    """The documents as they are stored now, while the copy is held: who changed the same node since may have been here.
+def _stored_steps(paths: Sequence[str], name: str) -> Steps[dict[str, Documents]]:
+    """The documents of nodes as they are stored now, while the copy is held; none of a node that is gone.
 
-    Of two that change a node, the first to store it may be the last to come to the copy.
+    Of several that make, change or remove a node, the first to do so may be the last to come to the copy.
     """
-    parts = [(path, part) for path, documents in changes.items() for part in documents if part != ASIDE]
-    if not parts:
-        return dict(changes)
-    stored = yield GetMany([node_key(path, part) for path, part in parts])
-    latest: dict[str, Documents] = {path: dict(documents) for path, documents in changes.items()}
-    for (path, part), raw in zip(parts, stored, strict=True):
-        if raw is not None:
-            latest[path] = {**latest[path], part: raw}
-    return latest
+    parts = _PARTS[name]
+    if not paths:
+        return {}
+    found = yield GetMany([node_key(path, part) for path in paths for part in parts])
+    stored: dict[str, Documents] = {}
+    for number, path in enumerate(paths):
+        values = found[number * len(parts) : (number + 1) * len(parts)]
+        documents = {part: raw for part, raw in zip(parts, values, strict=True) if raw is not None}
+        stored[path] = documents if documents.keys() & {INLINE, ".zarray", ".zgroup"} else {}
+    return stored
+
+
+def _check_below_steps(entries: dict[str, Any], path: str, name: str, remade: Sequence[str]) -> Steps[None]:
+    """Of what the copy lists below nodes that were removed and are there again, keep what is there again, too."""
+    listed = sorted({entry.rpartition("/")[0] if name == ASIDE else entry for entry in entries})
+    below = [node_key(path, entry) for entry in listed if entry]
+    below = [node for node in below if any(_is_below(node, top) for top in remade)]
+    for node, documents in (yield from _stored_steps(below, name)).items():
+        if not documents:
+            _replace(entries, name, node[len(path) :].strip("/"), documents)
+
+
+def _is_below(path: str, top: str) -> bool:
+    return path != top and (not top or path.startswith(top + "/"))
 
 
 def _add_between_steps(entries: dict[str, Any], path: str, name: str, relative: str) -> Steps[None]:

@@ -483,13 +483,3 @@ def _stage_node_steps(
         # Somebody in another process was faster: the error names what is there now.
         yield from check_absent_steps(place, zarr_format)
         raise
-
-
-def delete_node_steps(place: StorePath | str) -> Steps[None]:
-    """Remove a node and all below it.
-
-    Parameters
-    ----------
-    place : StorePath or str
-    """
-    yield DeletePrefix(path_of(place))

@@ -57,6 +57,8 @@ class Environment:
     """An open database of this process.
 
     Transactions share a gate, and the map grows only while none is under way, since it may move in memory then.
+    The environment of LMDB closes itself when nobody is left who could use it, and no finalizer here does so before:
+    of those that are run together at the end of the interpreter, others may write.
     """
 
     def __init__(self, path: str, *, read_only: bool, sync: bool, map_size: int, subdir: bool) -> None:
@@ -122,11 +124,6 @@ class Environment:
                 self._env.close()
                 self.read_only = False
                 self._env = self._open()
-
-    def __del__(self) -> None:
-        environment = getattr(self, "_env", None)
-        if environment is not None and self.pid == os.getpid():
-            environment.close()
 
     @property
     def usable(self) -> bool:

@@ -1,0 +1,107 @@
+"""Finalizers that run when the interpreter has forgotten its modules: they work over every store, and none hangs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import zarr
+from zarr.storage import LMDBStore, LocalStore, SQLiteStore, ZipStore
+
+STORES: dict[str, Any] = {
+    "LocalStore": LocalStore,
+    "zip": lambda path: ZipStore(path, mode="a"),
+    "SQLiteStore": SQLiteStore,
+    **({"LMDBStore": LMDBStore} if find_spec("lmdb") else {}),
+}
+
+SETUP = """
+import sys
+import numpy as np
+import zarr
+from zarr.storage import LMDBStore, LocalStore, SQLiteStore, ZipStore
+kind, path = sys.argv[1:]
+store = ZipStore(path, mode='a') if kind == 'zip' else globals()[kind](path)
+group = zarr.open_group(store, mode="r+")
+array = group["x"]
+ones = np.ones(3, "i4")
+"""
+
+WORK = """
+    def work(self):
+        array.append(ones)
+        array[1:3] = 5
+        array.oindex[[0, 2]] = 7
+        array.vindex[[3]] = array.vindex[[0]]
+        array.attrs["k"] = 1
+        group.attrs["k"] = 2
+        group.create_group("g").create_array("y", shape=4, chunks=2, dtype="f8")[...] = 2
+        group["data"] = ones
+        with array.batch():
+            array[4] = 9
+        array.resize((6,))
+        del group["old"]
+        group.move("moved", "here")
+        zarr.consolidate_metadata(store)
+"""
+
+WAYS = {
+    "finalizer": "\n    __del__ = work\nlast = Last()",
+    "in a circle": "\n    __del__ = work\nlast = Last()\nlast.me = last",
+    "atexit": "\nimport atexit; atexit.register(Last().work)",
+    "thread": "\nimport threading, time; threading.Thread(target=lambda: (time.sleep(0.2), Last().work())).start()",
+}
+
+
+def end(script: str, *arguments: str) -> None:
+    """Run a program to its end, of which nothing must be heard."""
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script, *arguments], capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", STORES)
+def test_the_first_changes_of_a_program_are_made_by_its_last_calls(kind: str, way: str, tmp_path: Path) -> None:
+    path, zarr_format = str(tmp_path / "data"), 2 if kind == "SQLiteStore" else 3
+    store = STORES[kind](path)
+    group = zarr.create_group(store, zarr_format=zarr_format)
+    for name in ("x", "old", "moved"):
+        group.create_array(name, shape=4, chunks=2, dtype="i4")
+    store.close()
+    end(SETUP + "class Last:" + WORK + WAYS[way], kind, path)
+    found = zarr.open_group(STORES[kind](path), mode="r", use_consolidated=False)
+    assert found["x"][...].tolist() == [7, 5, 7, 7, 9, 1]
+    assert (found["x"].attrs["k"], found.attrs["k"]) == (1, 2)
+    assert found["g/y"][...].tolist() == [2, 2, 2, 2]
+    assert found["data"][...].tolist() == [1, 1, 1]
+    assert sorted(name for name, _ in found.members()) == ["data", "g", "here", "x"]
+    found.store.close()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nobody_waits_for_a_thread_that_cannot_start(way: str) -> None:
+    """A store of coroutines needs an event loop, whose thread cannot be started any more."""
+    pytest.importorskip("fsspec")
+    script = """
+import zarr, sys, os
+store = zarr.storage.FsspecStore.from_url("memory://last", storage_options={"asynchronous": True})
+array = zarr.create_array(store, shape=4, chunks=2, dtype="i4")
+class Last:
+    def work(self):
+        try:
+            array[1] = 5
+            done = array[...].tolist() == [0, 5, 0, 0]
+        except ImportError:  # of what fsspec itself loads at its first use
+            done = sys.is_finalizing()
+        if not done:
+            os._exit(1)
+"""
+    end(script + WAYS[way])
