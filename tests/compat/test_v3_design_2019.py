@@ -14,7 +14,7 @@ import pytest
 import zarr
 import zarr.draft3
 from zarr.buffer.cpu import Buffer
-from zarr.codecs import BloscCodec, GzipCodec, TransposeCodec
+from zarr.codecs import BloscCodec, BytesCodec, GzipCodec, TransposeCodec
 from zarr.errors import ContainsGroupError, GroupNotFoundError, MetadataValidationError, ReadOnlyError
 from zarr.storage import LoggingStore, MemoryStore
 from zarr.testing.latency import LatencyStore
@@ -388,3 +388,96 @@ def test_a_hierarchy_of_zarrita() -> None:
     assert first.shape == (512, 512, 3)
     for name in ("blosc/lz4", "gzip", "zlib"):
         np.testing.assert_array_equal(root[name][:], first)
+
+
+# Further statements, in the order of the document
+
+
+@pytest.mark.parametrize("name", ["a-b", "a_b", "a.b", "Az09", "-"])
+def test_names_of_letters_digits_and_three_marks(name: str) -> None:
+    root = zarr.draft3.create({})
+    root.create_array(f"g/{name}", data=DATA, chunks=(5, 2))
+    np.testing.assert_array_equal(root[f"g/{name}"][:], DATA)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "i1", "<i4", ">u8", "<f2"])
+def test_the_identifiers_of_the_document_are_written(dtype: str) -> None:
+    store: dict[str, Any] = {}
+    order: Any = "big" if dtype[0] == ">" else "little"
+    zarr.draft3.create(store).create_array("x", shape=3, dtype=np.dtype(dtype), serializer=BytesCodec(endian=order))
+    assert json.loads(store["meta/root/x.array"].to_bytes())["data_type"] == dtype
+
+
+def test_the_identifier_of_a_chunk() -> None:
+    document = {**EXAMPLE, "shape": [1, 4, 8], "chunk_grid": {"type": "regular", "chunk_shape": [1, 1, 1]}}
+    store = hierarchy(document, **{"data/foo/bar/0.3.7": gzip.compress(np.float64(5).tobytes())})
+    array = zarr.open_array(store, path="foo/bar", mode="r")
+    assert array[0, 3, 7] == 5
+    assert array.nchunks_initialized == 1
+
+
+def test_another_grid_and_another_layout_are_refused() -> None:
+    for change in ({"chunk_grid": {"type": "rectilinear", "chunk_shape": [5, 2]}}, {"chunk_memory_layout": "Z"}):
+        with pytest.raises(MetadataValidationError, match=r"rectilinear|chunk_memory_layout"):
+            zarr.open_array(hierarchy({**EXAMPLE, **change}), path="foo/bar", mode="r")
+
+
+def test_a_compressor_is_optional() -> None:
+    document = {key: value for key, value in EXAMPLE.items() if key != "compressor"}
+    raw = {key: gzip.decompress(value) for key, value in chunks_of().items()}
+    np.testing.assert_array_equal(zarr.open_array(hierarchy(document, **raw), path="foo/bar", mode="r")[:], DATA)
+
+
+def test_attributes_may_be_nested() -> None:
+    nested = {"@id": "arc:arc0", "@type": ["ome:Arc", "ome:ManufacturerSpec"], "ome:arcType": {"@id": "arcType:Xe"}}
+    array = zarr.open_array(hierarchy({**EXAMPLE, "attributes": nested}), path="foo/bar", mode="r")
+    assert array.attrs.asdict() == nested
+
+
+@pytest.mark.parametrize("understand", [True, False])
+def test_extensions_of_single_nodes(understand: bool) -> None:
+    extensions = [{"extension": "http://example.org/foo", "must_understand": understand}]
+    store = store_of({
+        "zarr.json": BOOTSTRAP, "meta/root/a.array": {**EXAMPLE, "extensions": extensions},
+        "meta/root/g.group": {"extensions": extensions, "attributes": {}},
+    })  # fmt: skip
+    for opening, path in ((zarr.open_array, "a"), (zarr.open_group, "g")):
+        if understand:
+            with pytest.raises(MetadataValidationError, match=r"example\.org/foo"):
+                opening(store, path=path, mode="r")
+        else:
+            assert opening(store, path=path, mode="r").path == path
+
+
+def test_a_store_that_cannot_be_listed() -> None:
+    class Unlistable(MemoryStore):
+        supports_listing = False
+
+        def list_sync(self) -> Any:
+            raise AssertionError("listed")
+
+        list_prefix_sync = list_dir_sync = list_sync  # type: ignore[assignment]
+
+    store = Unlistable(hierarchy(**chunks_of())._store_dict)
+    np.testing.assert_array_equal(zarr.open_array(store, path="foo/bar", mode="r")[:], DATA)
+
+
+def test_keys_of_the_examples() -> None:
+    """Each node is made by one value: the groups above it are implicit."""
+    store: dict[str, Any] = {}
+    root = zarr.draft3.create(store)
+    assert list(store) == ["zarr.json"]
+    root.create_array("foo/bar", shape=(10, 5), chunks=(5, 2), dtype="f8")
+    assert list(store) == ["zarr.json", "meta/root/foo/bar.array"]
+    root.create_group("foo/baz")
+    assert list(store) == ["zarr.json", "meta/root/foo/bar.array", "meta/root/foo/baz.group"]
+    root["foo/bar"][0, 0] = 1
+    assert list(store)[3:] == ["data/foo/bar/0/0"]
+
+
+def test_a_hierarchy_that_is_not_consistent_can_be_read() -> None:
+    """An array, and another one below it: to avoid that is up to the user."""
+    values = {"zarr.json": BOOTSTRAP, "meta/root/foo.array": EXAMPLE, "meta/root/foo/bar.array": EXAMPLE}
+    store = store_of({**values, **chunks_of("foo/bar")})
+    assert np.isnan(zarr.open_array(store, path="foo", mode="r")[:]).all()
+    np.testing.assert_array_equal(zarr.open_array(store, path="foo/bar", mode="r")[:], DATA)

@@ -10,6 +10,7 @@ import importlib
 import inspect
 import logging
 import sys
+import threading
 from collections import UserDict
 from importlib.metadata import EntryPoint
 from types import ModuleType
@@ -26,7 +27,8 @@ from zarr.abc import group as group_abcs
 from zarr.abc import store as store_abcs
 from zarr.buffer.cpu import Buffer
 from zarr.registry import table, tables
-from zarr.storage import MappingStore, MemoryStore
+from zarr.storage import LoggingStore, MappingStore, MemoryStore
+from zarr.testing.latency import LatencyStore
 
 REASONS = {
     "store methods": "get and get_partial_values take a buffer prototype, and values are buffers, not bytes: so "
@@ -314,6 +316,18 @@ def test_group_table(awaited: str, plain: str) -> None:
     assert callable(getattr(zarr.Group, plain)), REASONS["Group.visit*"]
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("__len__", "__iter__", "__contains__", "__getitem__", "visit", "visititems", "create_group", "require_group"),
+        *("create_dataset", "require_dataset", "move", "__enter__", "__exit__"),
+    ],
+)
+def test_group_table_of_h5py(name: str) -> None:
+    cls = zarr.h5py_compat.File if name in ("__enter__", "__exit__") else zarr.h5py_compat.Group
+    assert callable(getattr(cls, name))
+
+
 def test_groups_walked() -> None:
     root = zarr.group()
     made = root.create_groups("a", "b/c")
@@ -333,6 +347,41 @@ def test_groups_walked() -> None:
     assert "z" in root
     made_async = run(root._async_group.create_groups("p", "q"))
     assert [group.path for group in made_async] == ["p", "q"]
+
+
+def test_info_does_not_list_the_store_unless_it_is_asked_to() -> None:
+    store = LoggingStore(MemoryStore())
+    array = zarr.create_array(store, data=np.arange(6), chunks=(2,), compressors=None)
+    store.counter.clear()
+    assert "Chunks Initialized" not in repr(array.info)
+    assert set(store.counter) <= {"read_only"}
+    assert "Chunks Initialized : 3" in repr(array.info_complete())
+    assert any(name.startswith("list") for name in store.counter)
+
+
+def test_several_arrays_are_read_concurrently() -> None:
+    store = LatencyStore(MemoryStore(), get_latency=0.05)
+    names = [f"{n}" for n in range(10)]
+    for name in names:
+        metadata = zarr.create_array(store, name=name, data=np.full(4, int(name)), chunks=(4,)).metadata
+
+    async def read() -> list[Any]:
+        arrays = [zarr.AsyncArray(metadata, zarr.storage.StorePath(store, name)) for name in names]
+        begin = asyncio.get_running_loop().time()
+        found = await asyncio.gather(*(array.getitem(...) for array in arrays))
+        assert asyncio.get_running_loop().time() - begin < 0.25  # one after another would take 0.5
+        return [part.tolist() for part in found]
+
+    assert run(read()) == [[int(name)] * 4 for name in names]
+
+
+def test_sync_runs_an_awaitable_in_a_loop_of_the_library() -> None:
+    async def where() -> tuple[int, str]:
+        return 7, threading.current_thread().name
+
+    value, name = zarr.core.sync.sync(where())
+    assert value == 7
+    assert name != threading.current_thread().name
 
 
 # ------------------------------------------------------------------------------------------ ABCs

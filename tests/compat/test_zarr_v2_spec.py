@@ -172,6 +172,36 @@ def test_v2_1_the_keys_that_must_be_there(missing: str) -> None:
         opened({".zarray": json.dumps(document).encode()})
 
 
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"zarr_format": 3}, "zarr_format"), ({"zarr_format": "2"}, "zarr_format"), ({"order": "A"}, "order"),
+        ({"compressor": {"level": 1}}, "id"), ({"filters": [{"dtype": "<i4"}]}, "id"),
+        ({"shape": [-4]}, "shape"), ({"chunks": [2, 2]}, "chunks"), ({"compressor": "zlib"}, "compressor"),
+    ],
+)  # fmt: skip
+def test_v2_1_what_the_keys_must_say(change: dict[str, Any], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        array_of(**change)
+
+
+def test_v2_1_the_example_of_a_document() -> None:
+    example = """
+    {"chunks": [1000, 1000], "compressor": {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1}, "dtype": "<f8",
+     "fill_value": "NaN", "filters": [{"id": "delta", "dtype": "<f8", "astype": "<f4"}], "order": "C",
+     "shape": [10000, 10000], "zarr_format": 2}
+    """
+    array = opened({".zarray": example.encode()})
+    assert (array.shape, array.chunks, array.dtype, array.nchunks) == ((10000, 10000), (1000, 1000), "<f8", 100)
+    block = np.arange(10.0**6).reshape(1000, 1000)
+    array[2000:3000, 4000:5000] = block
+    assert (array[2000:2002, 4000:4003] == block[:2, :3]).all()
+    raw = array.store._store_dict["2.4"].to_bytes()
+    assert int.from_bytes(raw[12:16], "little") == len(raw)  # the header of blosc, with nothing in front of it
+    values = numcodecs.Delta("<f8", "<f4").decode(numcodecs.Blosc().decode(raw)).reshape(1000, 1000)
+    np.testing.assert_array_equal(values, block)
+
+
 @pytest.mark.parametrize("members", [{}, {"dimension_separator": "."}, {"dimension_separator": None}])
 def test_v2_2_the_separator_is_a_point(members: dict[str, Any]) -> None:
     array = array_of({"0.1": np.array([[1, 2]], "<i4").tobytes()}, shape=[1, 4], chunks=[1, 2], **members)

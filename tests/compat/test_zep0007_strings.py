@@ -139,6 +139,44 @@ def test_s5_awkward_takes_the_chunk_as_it_is() -> None:
     assert got.layout.content.data.ctypes.data == store._store_dict["c/0"].as_numpy_array().ctypes.data + 64
 
 
+@pytest.mark.parametrize("offset", ["int32", "int64"])
+@pytest.mark.parametrize(("dtype", "items"), [("string", ["a", "é", ""]), ("bytes", [b"a", b"", b"bc"])])
+def test_s5_every_form_is_taken_as_it_is(dtype: str, items: list[Any], offset: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    ak = pytest.importorskip("awkward")
+    store, array = created(items, dtype, offset=offset)
+    raw = store._store_dict["c/0"]
+    address = raw.as_numpy_array().ctypes.data
+    arrow = array.to_arrow()
+    kinds = {("string", "int32"): pa.string(), ("string", "int64"): pa.large_string(), ("bytes", "int32"): pa.binary()}
+    assert arrow.type == kinds.get((dtype, offset), pa.large_binary())
+    assert [buffer.address - address for buffer in arrow.buffers()[1:]] == [0, 64]
+    assert arrow.to_pylist() == items
+    as_the_draft_has_it = pa.Array.from_buffers(
+        arrow.type, len(items), [None, pa.py_buffer(raw.to_bytes()[:64]), pa.py_buffer(raw.to_bytes()[64:])]
+    )
+    assert arrow == as_the_draft_has_it
+    ragged = array.to_awkward()
+    kind, part = ("string", "char") if dtype == "string" else ("bytestring", "byte")
+    assert (ragged.layout.parameters["__array__"], ragged.layout.content.parameters["__array__"]) == (kind, part)
+    assert ragged.layout.content.data.ctypes.data == address + 64
+    assert ak.to_list(ragged) == items
+
+
+def test_the_example_for_users() -> None:
+    group = zarr.group()
+    group.create_array("string_array", data=["the", "quick", "brown", "fox"])
+    assert group["string_array"][:].tolist() == ["the", "quick", "brown", "fox"]
+
+
+@pytest.mark.parametrize("offsets", [[0, 2, 1, 3], [0, 1, 2, 4], [1, 1, 2, 3], [0, 1, 2**31 - 1, 3]])
+def test_offsets_that_go_back_or_beyond_are_refused(offsets: list[int]) -> None:
+    raw = np.array(offsets, "<i4").tobytes().ljust(64, b"\0") + b"abc"
+    array = opened({"zarr.json": document("string", [3], [3]), "c/0": raw})
+    with pytest.raises(ChunkDecodeError, match="offset"):
+        array[:]
+
+
 def test_s6_offsets_are_little_endian() -> None:
     store, _ = created(["a" * 258], "string")
     assert store._store_dict["c/0"].to_bytes()[4:8] == b"\x02\x01\0\0"

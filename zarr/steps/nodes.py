@@ -306,7 +306,7 @@ def _put_groups_steps(paths: Sequence[str], zarr_format: ZarrFormat) -> Steps[No
 
 
 def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> Steps[list[str]]:
-    """The places above a node where there is no group yet, the highest first.
+    """The places above a node where there is no group yet, the highest first; none in layouts whose nodes imply them.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> 
         _check_parent(place, path, documents)
         if documents.get("zarr.json") is None and documents.get(".zgroup") is None:
             missing.append(path)
-    return missing
+    return [] if isinstance(place, StorePath) and getattr(place.store, "implicit_groups", False) else missing
 
 
 def _check_parent(place: StorePath | str, path: str, documents: dict[str, Buffer | None]) -> None:

@@ -58,6 +58,8 @@ class Draft3Store(LayoutStore):
     ``list_prefix("meta/")``.
     """
 
+    implicit_groups: bool = True
+
     def __init__(
         self, store: Store, path: str = "", layout: Draft3Layout | None = None, *, read_only: bool = True
     ) -> None:
