@@ -141,7 +141,7 @@ class GroupMetadata(Metadata):
             member = "consolidated_metadata"
             # An empty object, and null, which was once written, mean that there is no copy.
             raw_copy = data.get(member) or None
-            copy = raw_copy if raw_copy is None else ConsolidatedMetadata.from_dict(raw_copy, path=path)
+            copy = raw_copy if raw_copy is None else ConsolidatedMetadata.from_stored(raw_copy, path=path)
             member = "attributes"
             attributes = parse_attributes(data.get(member))
             member = None
@@ -244,8 +244,17 @@ class ConsolidatedMetadata:
         Raises
         ------
         TypeError, ValueError
-            If the object itself is malformed.
+            If the object itself is malformed, or a member of it is no document at all.
         """
+        documents = data.get("metadata") if isinstance(data, Mapping) else None
+        for key, document in documents.items() if isinstance(documents, Mapping) else ():
+            if not isinstance(document, Mapping | Piece):
+                raise TypeError(f"Invalid value for metadata items. key='{key}', type='{type(document).__name__}'")
+        return cls.from_stored(data, path=path)
+
+    @classmethod
+    def from_stored(cls, data: Mapping[str, JSON], *, path: str | None = None) -> ConsolidatedMetadata:
+        """The same for what lies in a store: whatever a member is, the others are read."""
         if not isinstance(data, Mapping):
             raise TypeError(f"Expected consolidated metadata to be an object, got {type(data)}")
         kind = data.get("kind")

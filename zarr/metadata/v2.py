@@ -479,7 +479,7 @@ _EMPTY_FILTERS: Final = (
 
 
 def _parse_stored_filters(data: Any) -> tuple[Numcodec, ...] | None:
-    if isinstance(data, list) and not data:
+    if isinstance(data, list | tuple) and not data:
         warn_once(_EMPTY_FILTERS, ZarrUserWarning)
     return parse_filters(data)
 

@@ -30,15 +30,15 @@ from zarr.testing.strategies_grids import (
     shard_shapes,
 )
 from zarr.testing.strategies_names import array_names, attrs, dimension_names, paths, stores
-from zarr.testing.strategies_types import SHAPES, array_shapes, dtypes, numpy_arrays
+from zarr.testing.strategies_types import array_shapes, dtypes, numpy_arrays
 from zarr.types import JSON, AccessModeLiteral, ZarrFormat
 
 zarr_formats: SearchStrategy[ZarrFormat] = st.sampled_from((3, 2))
 compressors: SearchStrategy[Any] = st.sampled_from((None, "default"))
 SubchunkOrder = Literal["morton", "unordered", "lexicographic", "colexicographic"]
 PATHS = paths()
-SMALL_SHAPES = array_shapes(max_dims=4, max_side=8)
-WIDE_SHAPES = array_shapes(max_dims=3, max_side=20)
+SMALL_SHAPES = npst.array_shapes(max_dims=4, max_side=8)
+WIDE_SHAPES = npst.array_shapes(max_dims=3, max_side=20)
 subchunk_write_orders: SearchStrategy[SubchunkOrder] = st.sampled_from(SUBCHUNK_WRITE_ORDER)
 
 
@@ -105,7 +105,7 @@ def _stored(
 def arrays(
     draw: st.DrawFn,
     *,
-    shapes: SearchStrategy[tuple[int, ...]] = SHAPES,
+    shapes: SearchStrategy[tuple[int, ...]] = array_shapes,
     compressors: SearchStrategy[Any] = compressors,
     stores: SearchStrategy[Any] = stores,
     paths: SearchStrategy[str] = PATHS,
@@ -150,7 +150,7 @@ def arrays(
 
 
 @st.composite
-def simple_arrays(draw: st.DrawFn, *, shapes: SearchStrategy[tuple[int, ...]] = SHAPES) -> Any:
+def simple_arrays(draw: st.DrawFn, *, shapes: SearchStrategy[tuple[int, ...]] = array_shapes) -> Any:
     """Arrays at short paths, without attributes and compressors.
 
     Parameters
@@ -168,9 +168,10 @@ def simple_arrays(draw: st.DrawFn, *, shapes: SearchStrategy[tuple[int, ...]] = 
     )
 
 
-def sharding_inner_codecs() -> SearchStrategy[list[Any]]:
-    """Codecs of the chunks in a shard."""
-    return st.sampled_from([[BytesCodec()], [BytesCodec(), ZstdCodec()], [BytesCodec(), Crc32cCodec()]])
+sharding_inner_codecs: SearchStrategy[list[Any]] = st.sampled_from(
+    [[BytesCodec()], [BytesCodec(), ZstdCodec()], [BytesCodec(), Crc32cCodec()]]
+)
+"""Codecs of the chunks in a shard."""
 
 
 @st.composite
@@ -191,7 +192,7 @@ def sharded_arrays(
     data = draw(numpy_arrays(shapes=shapes))
     inner = draw(chunk_shapes(shape=data.shape))
     outer = draw(shard_shapes(shape=data.shape, chunk_shape=inner))
-    codecs = draw(sharding_inner_codecs())
+    codecs = draw(sharding_inner_codecs)
     if draw(st.booleans()) if nested is None else nested:
         smallest = tuple(draw(st.sampled_from([n for n in range(1, c + 1) if c % n == 0])) for c in inner)
         codecs = [ShardingCodec(chunk_shape=smallest, codecs=codecs)]
@@ -243,7 +244,7 @@ def complex_rectilinear_arrays(
     ----------
     stores, paths, array_names, attrs : strategy
     """
-    shape = draw(array_shapes(min_dims=1, max_dims=3, min_side=5, max_side=30))
+    shape = draw(npst.array_shapes(min_dims=1, max_dims=3, min_side=5, max_side=30))
     data = draw(npst.arrays(dtype=np.dtype("uint64"), shape=shape))
     grid = draw(rectilinear_chunk_grids(shape=shape))
     array = _stored(
@@ -261,7 +262,7 @@ def complex_rectilinear_arrays(
 @st.composite
 def block_test_arrays(draw: st.DrawFn) -> tuple[Array[Any], np.ndarray[Any, Any]]:
     """Small arrays of numbers in order, with chunks of either kind, and what they hold."""
-    shape = draw(array_shapes(max_dims=3, max_side=6))
+    shape = draw(npst.array_shapes(max_dims=3, max_side=6))
     data = np.arange(int(np.prod(shape)), dtype="int16").reshape(shape)
     if draw(st.booleans()):
         chunks: Any = chunks_param_from_rectilinear(draw(rectilinear_chunk_grids(shape=shape)))

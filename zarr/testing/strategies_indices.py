@@ -71,15 +71,17 @@ def orthogonal_indices(
     Parameters
     ----------
     shape : tuple of int
-        No length may be 0.
     """
     ours: list[Any] = []
     theirs: list[npt.NDArray[Any]] = []
     kept: list[bool] = []
     for length in shape:
-        kind = draw(st.sampled_from(["integer", "slice", "array"]))
-        if kind == "integer":
-            item: Any = draw(st.integers(min_value=-length, max_value=length - 1))
+        kind = draw(st.sampled_from(["integer", "slice", "array"])) if length else "slice"
+        if not length:
+            item: Any = slice(None)  # nothing else is a selection of nothing for both
+            points = np.arange(0)
+        elif kind == "integer":
+            item = draw(st.integers(min_value=-length, max_value=length - 1))
             points = np.array([item])
         elif kind == "slice":
             item = draw(st.slices(length).filter(lambda s: s.step is None or s.step > 0))

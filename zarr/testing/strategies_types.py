@@ -102,21 +102,15 @@ def safe_unicode_for_dtype(dtype: np.dtype[np.str_]) -> SearchStrategy[str]:
     return st.text(alphabet=letters, max_size=width)
 
 
-def array_shapes(
-    *, min_dims: int = 1, max_dims: int = 4, min_side: int = 1, max_side: int | None = None
-) -> SearchStrategy[tuple[int, ...]]:
-    """Shapes of arrays; the bounds are those of :func:`hypothesis.extra.numpy.array_shapes`."""
-    return npst.array_shapes(min_dims=min_dims, max_dims=max_dims, min_side=min_side, max_side=max_side)
-
-
-SHAPES = array_shapes(max_dims=4, min_side=3, max_side=5) | array_shapes(max_dims=4, min_side=0)
+array_shapes = npst.array_shapes(max_dims=4, min_side=3, max_side=5) | npst.array_shapes(max_dims=4, min_side=0)
+"""Shapes of arrays, now and then with lengths of 0."""
 
 
 @st.composite
 def numpy_arrays(
     draw: st.DrawFn,
     *,
-    shapes: SearchStrategy[tuple[int, ...]] = SHAPES,
+    shapes: SearchStrategy[tuple[int, ...]] = array_shapes,
     dtype: np.dtype[Any] | None = None,
 ) -> npt.NDArray[Any]:
     """Numpy arrays.

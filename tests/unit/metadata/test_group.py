@@ -39,7 +39,7 @@ ARRAY_V2: dict[str, Any] = {
 
 
 def copy_of(documents: dict[str, Any]) -> ConsolidatedMetadata:
-    return ConsolidatedMetadata.from_dict({"kind": "inline", "must_understand": False, "metadata": documents})
+    return ConsolidatedMetadata.from_stored({"kind": "inline", "must_understand": False, "metadata": documents})
 
 
 def test_group_documents() -> None:

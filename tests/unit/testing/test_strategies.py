@@ -8,6 +8,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis.extra import numpy as npst
 
 import zarr.testing.strategies as zrst
 from zarr.grids import RectilinearChunkGridMetadata
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificati
 @quick
 @given(data=st.data())
 def test_selections_mean_the_same_to_numpy(data: Any) -> None:
-    array = data.draw(zrst.simple_arrays(shapes=zrst.array_shapes(max_dims=3, max_side=5)))
+    array = data.draw(zrst.simple_arrays(shapes=npst.array_shapes(max_dims=3, max_side=5)))
     values = array[...]
     where = data.draw(zrst.basic_indices(shape=array.shape))
     np.testing.assert_array_equal(array[where], values[where])
@@ -59,7 +60,7 @@ def test_rectilinear(data: Any) -> None:
 @quick
 @given(data=st.data())
 def test_shapes_fit(data: Any) -> None:
-    shape = data.draw(zrst.array_shapes(max_dims=3, max_side=9))
+    shape = data.draw(npst.array_shapes(max_dims=3, max_side=9))
     chunks = data.draw(zrst.chunk_shapes(shape=shape))
     shards = data.draw(zrst.shard_shapes(shape=shape, chunk_shape=chunks))
     assert all(0 < c <= n for c, n in zip(chunks, shape, strict=True))
@@ -103,3 +104,18 @@ def test_empty_axes_get_chunks_to_grow_into(data: Any) -> None:
     assert edges[0]
     assert all(length > 0 for length in edges[0])
     assert sum(edges[1]) == 5
+
+
+@quick
+@given(data=st.data())
+def test_selections_along_each_axis_also_of_nothing(data: Any) -> None:
+    shape = data.draw(zrst.array_shapes)
+    array = data.draw(zrst.simple_arrays(shapes=st.just(shape)))
+    ours, theirs = data.draw(zrst.orthogonal_indices(shape=shape))
+    np.testing.assert_array_equal(array.oindex[ours], array[...][theirs])
+
+
+@quick
+@given(codecs=zrst.sharding_inner_codecs)
+def test_codecs_of_inner_chunks_begin_with_a_serializer(codecs: list[Any]) -> None:
+    assert codecs[0].to_dict()["name"] == "bytes"
