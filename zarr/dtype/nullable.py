@@ -183,11 +183,8 @@ class Nullable(ZDType[Any, Any]):
         --------
         >>> from zarr.dtype import Float32
         >>> nullable = Nullable(inner=Float32())
-        >>> nullable.to_masked(nullable.from_values([1, None]))
-        masked_array(data=[1.0, --],
-                     mask=[False,  True],
-               fill_value=1e+20,
-                    dtype=float32)
+        >>> nullable.to_masked(nullable.from_values([1, None])).tolist()
+        [1.0, None]
         """
         values = records["value"].copy()
         mask = np.zeros(records.shape, dtype=np.ma.make_mask_descr(values.dtype))

@@ -32,6 +32,7 @@ def foreign_finalizers() -> tuple[type, ...]:
     Examples
     --------
     >>> class Late:
+    ...     __module__ = "yours"
     ...     def __del__(self): ...
     >>> Late in foreign_finalizers()
     True

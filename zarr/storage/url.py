@@ -145,7 +145,7 @@ def parse_pipeline(url: str) -> tuple[str, list[Part]]:
     Examples
     --------
     >>> parse_pipeline("file:///x.zip|zip:a%7Cb|zarr3:")[1]
-    [Part(adapter='zip', path='a|b', position=14), Part(adapter='zarr3', path='', position=26)]
+    [Part(adapter='zip', path='a|b', position=14), Part(adapter='zarr3', path='', position=24)]
     """
     base, *rest = url.split("|")
     parts: list[Part] = []

@@ -32,8 +32,8 @@ def datetime_from_int(data: int, *, unit: DateTimeUnit, scale_factor: int) -> np
 
     Examples
     --------
-    >>> datetime_from_int(3, unit="s", scale_factor=10)
-    np.datetime64('1970-01-01T00:00:30')
+    >>> print(datetime_from_int(3, unit="s", scale_factor=10))
+    1970-01-01T00:00:30
     """
     return cast("np.datetime64", np.int64(data).view(f"datetime64[{scale_factor}{unit}]"))
 

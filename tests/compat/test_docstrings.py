@@ -1,0 +1,36 @@
+"""The examples in docstrings run as they stand."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import warnings
+from pathlib import Path
+
+import pytest
+
+import zarr
+
+OPTIONAL = {"zarr._cli.typer_app"}  # modules that need an optional package to be imported
+NAMES = sorted(module.name for module in pkgutil.walk_packages(zarr.__path__, "zarr.") if module.name not in OPTIONAL)
+NEEDED = ("awkward", "ml_dtypes", "pyarrow", "lmdb", "obstore")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_examples_of_all_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in NEEDED:
+        pytest.importorskip(package, reason=f"some examples need {package}")
+    monkeypatch.chdir(tmp_path)
+    told: list[str] = []
+    count = 0
+    for name in NAMES:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = importlib.import_module(name)
+        for test in doctest.DocTestFinder(exclude_empty=True).find(module):
+            runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+            count += runner.run(test, out=told.append).attempted
+    assert told == []
+    assert count > 1500
