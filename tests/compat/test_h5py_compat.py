@@ -296,3 +296,27 @@ def test_a_copy_ends_where_a_link_leads_to_what_is_copied(file: Any) -> None:
     assert isinstance(file["c"].get("side", getlink=True), h5.HardLink)
     assert file["c/side/y"][...].tolist() == [0, 1, 2, 3]
     assert file["c/side/back/x"][...].tolist() == [0, 1, 2]
+
+
+def test_the_file_behind_a_link_is_closed_with_the_last_object_of_it(tmp_path: Path) -> None:
+    with h5.File(tmp_path / "other.zip", "w") as other:
+        other["g/x"] = np.arange(3)
+    with h5.File(tmp_path / "between", "w") as between:
+        between["on"] = h5.ExternalLink("other.zip", "/g")
+    with h5.File(tmp_path / "first", "w") as file:
+        file["link"] = h5.ExternalLink("between", "/on")
+        file["nowhere"] = h5.ExternalLink("other.zip", "/none")
+        group = file["link"]
+        data = group["x"]
+        data[0] = 7
+        with pytest.raises(KeyError):
+            file["nowhere"]
+        group.id.close()
+        assert data
+        assert not group
+        data.id.close()
+        # Closed, a zip file is whole: anybody may read it while these objects are still referred to.
+        assert not data.id.storage.opened
+        with h5.File(tmp_path / "other.zip", "r") as other:
+            assert other["g/x"][...].tolist() == [7, 1, 2]
+        assert file

@@ -106,12 +106,25 @@ def find(storage: Storage, path: str, depth: int = 0) -> tuple[Storage, str, Any
 
 
 def _follow(storage: Storage, group: str, link: Any, rest: str, depth: int) -> tuple[Storage, str, Any]:
-    if isinstance(link, ExternalLink):
-        place = Path(storage.filename).parent / link.filename
-        try:
-            storage = open_storage(place, storage.mode)
-        except OSError as error:
-            raise KeyError(f"Unable to open object: the file of {link!r} cannot be opened: {error}") from error
-        group = ""
-    target = resolve(group, link.path)
-    return find(storage, join(target, rest) if rest else target, depth + 1)
+    target = resolve("" if isinstance(link, ExternalLink) else group, link.path)
+    path = join(target, rest) if rest else target
+    if not isinstance(link, ExternalLink):
+        return find(storage, path, depth + 1)
+    other = _open_linked(storage, link)
+    found = None
+    try:
+        found = find(other, path, depth + 1)
+    finally:
+        if found is None or found[0] is not other:
+            other.close()  # there is nothing there, or only a link into a further file
+    return found
+
+
+def _open_linked(storage: Storage, link: ExternalLink) -> Storage:
+    place = Path(storage.filename).parent / link.filename
+    try:
+        other = open_storage(place, storage.mode)
+    except OSError as error:
+        raise KeyError(f"Unable to open object: the file of {link!r} cannot be opened: {error}") from error
+    other.linked = True
+    return other

@@ -38,8 +38,12 @@ class ObjectID:
         return self._open and self.storage.opened
 
     def close(self) -> None:
-        """Make this identity, and the object that holds it, unusable; the file stays open."""
+        """Make this identity, and the object that holds it, unusable; the file stays open.
+
+        A file that was opened to follow a link is closed with the last of its objects.
+        """
         self._open = False
+        self.storage.close_unused()
 
     _close = close
 

@@ -27,6 +27,8 @@ class Storage:
         self.mode = mode
         self.opened = True
         self.unnamed = unnamed
+        self.linked = False
+        """Whether the file was opened to follow a link: nobody else closes it than the last object in use."""
         self._owns_store = owns_store
         self.identities: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
@@ -86,6 +88,11 @@ class Storage:
         for identity in list(self.identities.values()):
             if identity.path == old or identity.path.startswith(f"{old}/"):
                 identity.moved(new + identity.path[len(old) :])
+
+    def close_unused(self) -> None:
+        """Close a file that was opened to follow a link, if no object of it is in use any more."""
+        if self.linked and not any(identity.valid for identity in list(self.identities.values())):
+            self.close()
 
     def close(self) -> None:
         """Close the file and, with it, all objects that came from it."""
