@@ -47,13 +47,16 @@ class Pending:
         Of the chunk's full shape; beyond the array's edge it holds the fill value.
     written : numpy.ndarray of bool, or None
         Which elements were written; None: the chunk needs nothing of what is stored.
+    settled : bool
+        Whether the others are those that were stored when they were first asked for.
     """
 
-    __slots__ = ("chunk", "written")
+    __slots__ = ("chunk", "settled", "written")
 
     def __init__(self, chunk: Ndarray, written: Ndarray | None) -> None:
         self.chunk = chunk
         self.written = written
+        self.settled = False
 
     @property
     def nbytes(self) -> int:
@@ -66,11 +69,11 @@ class Pending:
             self.written = None
         return self.written is None
 
-    def merge(self, stored: Ndarray | None) -> None:
-        """Take what was not written from the stored chunk; where there is none, it is fill value already."""
-        if self.written is not None and stored is not None:
+    def merge(self, stored: Ndarray) -> None:
+        """Take what was not written from the stored chunk; what was is kept in mind, for that may change meanwhile."""
+        if self.written is not None:
             np.copyto(self.chunk, stored, where=~self.written)
-        self.written = None
+        self.settled = True
 
 
 class Budget:
@@ -138,8 +141,8 @@ class Batch:
 # ----------------------------------------------------------------------------------------------- chunks at rest
 
 
-def _stored_chunk_steps(layout: ArrayLayout, coords: Coords, shape: Coords) -> Steps[Ndarray | None]:
-    """One chunk as it is stored now; None where it is not."""
+def _stored_chunk_steps(layout: ArrayLayout, coords: Coords, shape: Coords) -> Steps[Ndarray]:
+    """One chunk as it is stored now; the fill value where it is not."""
     key = layout.key(coords if layout.shard is None else _shards.place_in_shard(layout, coords)[0])
     try:
         if layout.shard is None:
@@ -148,7 +151,7 @@ def _stored_chunk_steps(layout: ArrayLayout, coords: Coords, shape: Coords) -> S
             _, inner, counts = _shards.place_in_shard(layout, coords)
             place = int(np.ravel_multi_index(inner, counts)) if counts else 0
             raw, chain = (yield from _shards.stored_inner_steps(layout, key, math.prod(counts), place)), layout.chain
-        return None if raw is None else (yield from decode_steps(chain, raw))
+        return new_chunk(layout, shape) if raw is None else (yield from decode_steps(chain, raw))
     except Exception as error:
         note_place(error, layout, key, "reading")
         raise
@@ -159,11 +162,11 @@ def valid_shape(layout: ArrayLayout, coords: Coords) -> Coords:
     return tuple(int(axis.valid_length(i)) for axis, i in zip(layout.grid.axes, coords, strict=True))
 
 
-def _settle_steps(batch: Batch, layout: ArrayLayout, coords: Coords) -> Steps[None]:
-    """Make a pending chunk complete."""
+def _settle_steps(batch: Batch, layout: ArrayLayout, coords: Coords, anew: bool = False) -> Steps[None]:
+    """Make a pending chunk complete: as it was stored at the first time, or is now where it is to be stored."""
     pending = batch.chunks[coords]
     before = pending.nbytes
-    if not pending.covers(valid_shape(layout, coords)):
+    if not pending.covers(valid_shape(layout, coords)) and (anew or not pending.settled):
         pending.merge((yield from _stored_chunk_steps(layout, coords, pending.chunk.shape)))
     batch.budget.nbytes += pending.nbytes - before
 
@@ -190,7 +193,7 @@ def _write_steps(
 
 
 def _fields_steps(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Steps[None]:
-    """Bring in the whole chunk: a mask knows elements, not their fields."""
+    """Bring in the rest of each element: a mask knows elements, not their fields."""
     _pending_for(batch, layout, slot)
     yield from _settle_steps(batch, layout, slot.coords)
 
@@ -257,7 +260,7 @@ def _store_chunk_steps(batch: Batch, layout: ArrayLayout, coords: Coords) -> Ste
     key = layout.key(coords)
     try:
         yield Hold((key,), "chunk", layout.scope)
-        yield from _settle_steps(batch, layout, coords)
+        yield from _settle_steps(batch, layout, coords, anew=True)
         chunk = batch.chunks[coords].chunk
         yield from put_chunk_steps(layout, layout.chain_for(chunk.shape), key, chunk, layout.skip_filled)
     except Exception as error:
@@ -276,6 +279,8 @@ def _store_shard_steps(
     def chunk_steps(k: int, old: Any) -> Steps[Ndarray]:
         if old is not None:
             pendings[k].merge((yield from decode_steps(layout.chain, old)))
+        elif pendings[k].settled:
+            pendings[k].merge(new_chunk(layout, pendings[k].chunk.shape))
         return pendings[k].chunk
 
     yield from shard_writing.put_part_steps(layout, part, whole, chunk_steps, layout.skip_filled, batch.bulk)
@@ -295,7 +300,8 @@ class BatchScope:
 
     def _begin(self) -> None:
         """Open a batch; inside another one, that one goes on."""
-        if self._handle.batch is None or self._handle.batch.closed:
+        open_now = self._handle.batch
+        if open_now is None or open_now.closed:
             self._batch = self._handle.batch = Batch(self._handle, Budget(self._limit))
 
     def _leave(self) -> None:

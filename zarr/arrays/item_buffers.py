@@ -86,8 +86,8 @@ def read_item_buffers_steps(handle: ArrayHandle, selection: Any) -> Steps[list[I
     plan = plan_simple(layout, items)
     if not plan.nslots or not all(_is_rows(plan, plan.slot(i)) for i in range(plan.nslots)):
         return None
-    if handle.batch is not None:
-        yield Gather((handle.batch.flush_steps(),))
+    if (batch := handle.batch) is not None:
+        yield Gather((batch.flush_steps(),))
     found = yield from _stored_steps(layout, plan)
     return [_rows(layout, plan.slot(i), found.get(i)) for i in range(plan.nslots)]
 

@@ -175,11 +175,12 @@ def _all_steps(work: list[Steps[None]]) -> Steps[None]:
 
 def read_group_steps(handle: ArrayHandle, layout: ArrayLayout, selected: list[Selected]) -> Steps[None]:
     """Read all selections of one array, those of an open batch as the batch has them."""
-    if handle.batch is None:
+    batch = handle.batch  # asked once: another thread may end it
+    if batch is None:
         yield from read_overlaid_steps(layout, selected, handle.bulk)
         return
     for one in selected:
-        yield from handle.batch.read_steps(layout, one.plan, one.data)
+        yield from batch.read_steps(layout, one.plan, one.data)
 
 
 def read_overlaid_steps(layout: ArrayLayout, selected: list[Selected], bulk: str | None) -> Steps[None]:

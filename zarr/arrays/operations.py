@@ -170,8 +170,8 @@ def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: boo
 def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_chunks: bool) -> Steps[None]:
     yield hold_node(handle)
     yield from refresh_steps(handle)
-    if handle.batch is not None:
-        yield from handle.batch.flush_steps()
+    if (batch := handle.batch) is not None:
+        yield from batch.flush_steps()
     old = handle.state.layout
     if shape == old.shape:
         return
@@ -362,8 +362,8 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     region = tuple(slice(shape[i], new_shape[i]) if i == axis else slice(0, n) for i, n in enumerate(new_shape))
     plan = zarr_core.plan_basic(state.layout.grid, region)
     try:
-        if handle.batch is not None:
-            yield from handle.batch.write_steps(state.layout, plan, value, None)
+        if (batch := handle.batch) is not None:
+            yield from batch.write_steps(state.layout, plan, value, None)
         else:
             yield from write_plan_steps(state.layout, plan, value, None, layout.skip_filled, handle.bulk)
         yield from publish_steps(handle, state)

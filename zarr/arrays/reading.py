@@ -108,8 +108,8 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     except ArrayTooLargeError as error:
         error.add_note(f"while reading {layout.describe()}")
         raise
-    if handle.batch is not None:
-        yield from handle.batch.read_steps(layout, plan, out)
+    if (batch := handle.batch) is not None:
+        yield from batch.read_steps(layout, plan, out)
     elif plan.nslots == 1 and layout.shard is None and layout.reads_missing and layout.chunk_nbytes <= LARGE_IN_FILE:
         yield from read_chunk_steps(layout, plan.slot(0), out)
     else:

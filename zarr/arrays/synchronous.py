@@ -394,8 +394,8 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         raised and what could not be stored is lost. A batch inside a batch is part of it. Growing the array inside is
         fine; what counts stored chunks or bytes counts what has been stored so far.
 
-        Other objects and processes see the writes when they are stored. A chunk of which a batch wrote a part is
-        merged with what is stored at that time, element by element.
+        Others see the writes when they are stored. A chunk of which a batch wrote a part is merged with what is stored
+        then, element by element; until then, reads inside see the rest of it as it was when they first asked for it.
 
         Parameters
         ----------
