@@ -231,7 +231,7 @@ def _foreign_steps(
         raise IndexError("fields cannot be written through a codec pipeline of another library")
     prototype = default_buffer_prototype() if prototype is None else prototype
     if (
-        not isinstance(value, NDBuffer)
+        not isinstance(value, NDBuffer | np.generic)
         and hasattr(value, "dtype")
         and value.dtype == layout.dtype
         and value.shape == plan.shape

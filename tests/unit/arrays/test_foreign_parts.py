@@ -106,6 +106,24 @@ def test_the_pipeline_of_an_array_is_one_object_and_may_be_set(recording: Any) -
     assert (array[:10] == DATA).all()
 
 
+class Strict(Recording):
+    """A pipeline that takes arrays of NumPy only, as compiled ones do."""
+
+    async def write(self, batch_info: Any, value: Any, drop_axes: tuple[int, ...] = ()) -> None:
+        assert type(value.as_ndarray_like()) is np.ndarray
+        await super().write(batch_info, value, drop_axes)
+
+
+@pytest.mark.parametrize("value", [7, np.int32(7), np.array(7, "i4"), np.array([[7]], "i4")[0, 0]])
+def test_one_element_is_handed_to_a_pipeline_as_an_array(value: Any) -> None:
+    register_pipeline(Strict)
+    with zarr.config.set({"codec_pipeline.path": f"{__name__}.Strict"}):
+        array = zarr.create_array({}, shape=(10, 10), dtype="i4", chunks=(4, 3), shards=(8, 6))
+        array[2, 2] = value
+        array.vindex[[5], [5]] = value
+        assert array[2, 2] == array[5, 5] == 7
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shards", [None, (8, 6)])
 def test_a_configured_pipeline_does_the_work(kind: str, shards: Any, recording: Any) -> None:
