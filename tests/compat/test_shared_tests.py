@@ -1,15 +1,18 @@
-"""What others build their own tests on: the strategies, and stores that are pickled."""
+"""What others rely on in their own tests: strategies, pickles of stores, and what is refused."""
 
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import pytest
 from hypothesis.strategies import SearchStrategy
 
+import zarr
 import zarr.testing.strategies as zrst
 from zarr.errors import ZarrUserWarning
 from zarr.metadata import ArrayV2Metadata, ConsolidatedMetadata
+from zarr.storage import MemoryStore
 
 
 @pytest.mark.parametrize(
@@ -49,3 +52,27 @@ def test_a_copy_of_documents_holds_documents(member: object) -> None:
     copy = {"kind": "inline", "must_understand": False, "metadata": {"foo": member}}
     with pytest.raises(TypeError, match=rf"key='foo', type='{type(member).__name__}'"):
         ConsolidatedMetadata.from_dict(copy)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("attributes", [{1: 2}, {None: 1}, [1], "text"])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_names_of_attributes_of_a_new_group_are_strings(attributes: Any, zarr_format: Any) -> None:
+    store = MemoryStore()
+    root = zarr.create_group(store, zarr_format=zarr_format)
+    with pytest.raises(TypeError, match="Expected dict with string keys"):
+        root.create_group("a", attributes=attributes)
+    assert "a" not in root
+
+
+@pytest.mark.parametrize("name", [1, None, True])
+def test_names_of_attributes_of_a_group_of_format_3_are_strings(name: Any) -> None:
+    root = zarr.create_group(MemoryStore(), attributes={"1": "kept"})
+    changes = (
+        lambda: root.update_attributes({name: 1}),
+        lambda: root.attrs.put({name: 1}),
+        lambda: root.attrs.__setitem__(name, 1),
+    )
+    for change in changes:
+        with pytest.raises(TypeError, match="Expected dict with string keys"):
+            change()
+    assert dict(root.attrs) == {"1": "kept"}

@@ -27,6 +27,7 @@ from zarr.groups.creation import full_like_parameters, legacy_array_steps, like_
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.walk import fresh_steps, look_up
 from zarr.metadata.group import GroupMetadata
+from zarr.metadata.members import named_attributes
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
 from zarr.steps.removing import delete_node_steps
@@ -73,8 +74,10 @@ def new_group_steps(
     ------
     ContainsGroupError, ContainsArrayError
         If there is a node already and ``overwrite`` is false.
+    TypeError
+        If the name of an attribute is no string.
     """
-    metadata = GroupMetadata(attributes=dict(attributes or {}), zarr_format=zarr_format)
+    metadata = GroupMetadata(attributes=named_attributes(attributes), zarr_format=zarr_format)
     locking = parse_array_config(config).locking
     documents = yield from write_node_steps(store_path, metadata, overwrite=overwrite, locking=locking)
     changes = {store_path.path: documents}
@@ -317,8 +320,15 @@ def update_attributes_steps(
         Names to remove.
     replace : bool
         Whether ``changes`` are all that is left.
+
+    Raises
+    ------
+    TypeError
+        In format 3, if a name is no string.
     """
-    metadata = (yield Gather([_change_attributes_steps(handle, dict(changes), tuple(removed), replace)]))[0]
+    given = dict(changes)
+    given = named_attributes(given) if handle.metadata.zarr_format == 3 else given
+    metadata = (yield Gather([_change_attributes_steps(handle, given, tuple(removed), replace)]))[0]
     if metadata is None:
         return  # a finalizer, amid a change of this very group: what it asks for is done after that
     documents = metadata.to_buffer_dict(default_buffer_prototype())

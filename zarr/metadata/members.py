@@ -96,6 +96,29 @@ def parse_attributes(data: Any) -> dict[str, JSON]:
     return dict(data)
 
 
+def named_attributes(data: Any) -> dict[str, JSON]:
+    """The attributes that a user gives as a new dict. JSON has strings for names only, and reads nothing else back.
+
+    Raises
+    ------
+    TypeError
+        If they are not a mapping, or a name is no string.
+
+    Examples
+    --------
+    >>> named_attributes({"unit": "m"})
+    {'unit': 'm'}
+    """
+    if data is None:
+        return {}
+    if not isinstance(data, Mapping):
+        raise TypeError(f"Expected dict with string keys. Got {type(data)} instead.")
+    for name in data:
+        if not isinstance(name, str):
+            raise TypeError(f"Expected dict with string keys. Got {type(data)} with the key {name!r} instead.")
+    return dict(data)
+
+
 def parse_dimension_names(data: object) -> tuple[str | None, ...] | None:
     """Check dimension names.
 
