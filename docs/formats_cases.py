@@ -85,6 +85,10 @@ CODECS: dict[str, dict[str, Any]] = {
     "gzip": v3(codecs=[BYTES, named("gzip", level=1)]),
     "zstd": v3(codecs=[BYTES, named("zstd", level=1, checksum=False)]),
     "blosc": v3(codecs=[BYTES, named("blosc", cname="lz4", clevel=5, shuffle="shuffle", typesize=4, blocksize=0)]),
+    "blosc (snappy)": v3(
+        shape=[60, 40], chunk_grid=named("regular", chunk_shape=[40, 20]),  # what is small is stored as it is
+        codecs=[BYTES, named("blosc", cname="snappy", clevel=5, shuffle="shuffle", typesize=4, blocksize=0)],
+    ),
     "crc32c": v3(codecs=[BYTES, {"name": "crc32c"}]),
     "sharding_indexed": v3(codecs=[sharding()]),
     "sharding_indexed (index first)": v3(codecs=[sharding(index_location="start")]),

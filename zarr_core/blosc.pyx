@@ -7,6 +7,7 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
 from zarr_core.shuffle cimport bitunshuffle_bytes, unshuffle_bytes
+from zarr_core.snappy cimport snappy_decode
 from zarr_core.streams cimport (
     DAMAGED,
     NO_MEMORY,
@@ -82,6 +83,8 @@ cdef int64_t decode_stream(
         return zstd_decode(c, <const char*>src, n, <char*>dst, room)
     if format == BLOSCLZ:
         return blosclz_decode(src, n, dst, room)
+    if format == SNAPPY:
+        return snappy_decode(src, n, dst, room)
     if format == ZLIB:
         return inflate_decode(c, 15, <const char*>src, n, <char*>dst, room)
     return DAMAGED

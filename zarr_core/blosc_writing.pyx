@@ -3,13 +3,14 @@
 blosc makes a compressor's working memory anew for every stream of a frame, which costs more than compressing a short
 stream with zstd or zlib. Here it is the context's, kept from stream to stream and from chunk to chunk. How a frame is
 divided (its blocks, whether they are split) is blosc's own decision: the first frame of a kind is left to it, and what
-its header says is remembered.
+its header says is remembered. Frames of snappy, which blosc is mostly built without, are divided like those of blosclz.
 """
 from libc.limits cimport INT_MAX
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
 from zarr_core.shuffle cimport bitshuffle_bytes, shuffle_bytes
+from zarr_core.snappy cimport snappy_encode
 from zarr_core.streams cimport DAMAGED, NO_MEMORY, BloscKind, Context, deflate_encode, scratch_reserve, zstd_encode
 from zarr_core.symbols cimport api_table, has_blosc, has_zlib, has_zstd
 
@@ -20,6 +21,7 @@ cdef enum:
     FLAG_STORED = 0x02
     FLAG_BITSHUFFLE = 0x04
     FLAG_UNSPLIT = 0x10
+    SNAPPY = 2
     ZLIB = 3
     ZSTD = 4
     ZLIB_BITS = 15
@@ -49,6 +51,8 @@ cdef void remember(BloscKind* k, const BloscKind* wanted, const uint8_t* frame) 
     k[0] = wanted[0]
     memcpy(k.header, frame, HEADER)
     k.header[2] &= 255 - FLAG_STORED
+    if k.format == SNAPPY:
+        k.header[2] = (k.header[2] & 31) | SNAPPY << 5
     k.split = (k.header[2] & FLAG_UNSPLIT) == 0
     k.width = k.header[3]
     k.blocksize = load32(k.header + 8)
@@ -66,6 +70,8 @@ cdef int64_t compress(
 ) noexcept nogil:
     """One stream, by the level that blosc takes for its own; below 0 where it does not fit."""
     cdef int level = k.clevel
+    if k.format == SNAPPY:
+        return snappy_encode(src, n, dst, room)
     if k.format == ZLIB:
         return deflate_encode(c, ZLIB_BITS, level, <const char*>src, n, <char*>dst, room)
     return zstd_encode(c, 2 * level - 1 if level < 9 else ZSTD_MOST, False, <const char*>src, n, <char*>dst, room)
@@ -150,7 +156,9 @@ cdef int64_t blosc_encode(
     cdef bint ours = clevel > 0 and n >= LEAST and room >= n + HEADER
     if not has_blosc() or n > INT_MAX - HEADER:
         return DAMAGED
-    ours = ours and ((format == ZSTD and has_zstd()) or (format == ZLIB and has_zlib()))
+    ours = ours and (format == SNAPPY or (format == ZSTD and has_zstd()) or (format == ZLIB and has_zlib()))
+    if format == SNAPPY:
+        cname = "blosclz"
     if ours:
         wanted.nbytes, wanted.format, wanted.clevel = n, format, clevel
         wanted.shuffle, wanted.typesize, wanted.forced = shuffle, typesize, blocksize
@@ -159,4 +167,6 @@ cdef int64_t blosc_encode(
     made = api_table().blosc_compress(clevel, shuffle, typesize, n, src, dst, room, cname, blocksize, 1)
     if ours and made > HEADER:
         remember(&c.kind, &wanted, <const uint8_t*>dst)
+        if format == SNAPPY and is_known(&c.kind, &wanted):
+            return write_frame(c, &c.kind, <const uint8_t*>src, <uint8_t*>dst, room)
     return made if made > 0 else DAMAGED

@@ -66,7 +66,7 @@ cdef dict BOUNDS = {
     ("shuffle", "elementsize"): (1, (1 << 31) - 1),
 }
 # How blosc compresses its streams: the number in the frame, by the compressor's name.
-cdef dict BLOSC_FORMATS = {"blosclz": 0, "lz4": 1, "lz4hc": 1, "zlib": 3, "zstd": 4}
+cdef dict BLOSC_FORMATS = {"blosclz": 0, "lz4": 1, "lz4hc": 1, "snappy": 2, "zlib": 3, "zstd": 4}
 
 
 cdef dict checked_params(str name, dict given):

@@ -32,7 +32,7 @@ else:
     starts = LazyModule("zarr.codecs.starts")
     object_lists = LazyModule("zarr.codecs.object_lists")
 
-BLOSC_COMPRESSORS = ("blosclz", "lz4", "lz4hc", "zlib", "zstd")
+BLOSC_COMPRESSORS = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
 CHECKSUM_NBYTES = 4
 # The codecs of the core of which the beginning can be decoded alone.
 _WITH_PREFIX = frozenset(("zstd", "lz4", "gzip", "zlib", "blosc"))
@@ -311,9 +311,18 @@ def numcodec_encode(name: str, codec: Numcodec, data: Any) -> Any:
         When the codec refuses the data.
     """
     try:
+        if getattr(codec, "cname", None) == "snappy":  # blosc is mostly built without it
+            return _encode_snappy(codec, data)
         return codec.encode(data)
     except (ValueError, RuntimeError) as error:
         raise ChunkEncodeError(f"codec {name!r} cannot encode this chunk: {error}", codec=name) from error
+
+
+def _encode_snappy(codec: Numcodec, data: Any) -> Bytes:
+    stage = native_stage(codec.get_config(), getattr(getattr(data, "dtype", None), "itemsize", 1))
+    if stage is None:
+        raise ValueError(f"blosc takes no such parameters: {codec!r}")
+    return as_bytes(zarr_core.encode(stage[0], as_bytes(data), **stage[1]))
 
 
 def _bz2_decompressor(codec: Any) -> Callable[[], _Decompressor]:

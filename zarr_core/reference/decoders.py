@@ -13,6 +13,7 @@ import numcodecs.zstd
 import numpy as np
 from numpy.typing import NDArray
 
+from zarr_core.reference import snappy
 from zarr_core.reference.shuffle import as_bytes, delta_decode, delta_encode, shuffle, unshuffle
 
 DEFAULT_MAX_NBYTES = 1 << 34
@@ -38,7 +39,7 @@ BOUNDS = {
     ("blosc", "blocksize"): (0, (1 << 31) - 1),
     ("shuffle", "elementsize"): (1, (1 << 31) - 1),
 }
-BLOSC_NAMES = ("blosclz", "lz4", "lz4hc", "zlib", "zstd")
+BLOSC_NAMES = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
 
 
 def checked_params(name: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -96,6 +97,10 @@ def encode(name: str, data: Any, **params: Any) -> bytes:
         return bytes(shuffle(raw, params["elementsize"]).tobytes())
     if name == "delta":
         return bytes(delta_encode(raw, params["dtype"]).tobytes())
+    if name == "blosc" and params["cname"] == "snappy" and params["clevel"] > 0 and len(raw):
+        width = params["typesize"] if params["typesize"] <= 255 else 1
+        shuffled = params["shuffle"] if params["shuffle"] >= 0 else 2 if width == 1 else 1
+        return snappy.encode_frame(raw, shuffled, width)
     return bytes(_codec(name, params).encode(_typed(raw, name, params)))
 
 
@@ -114,9 +119,8 @@ def _codec(name: str, params: dict[str, Any]) -> Any:
         return numcodecs.zlib.Zlib(level=params["level"])
     if name == "lz4":
         return numcodecs.lz4.LZ4(acceleration=params["acceleration"])
-    return numcodecs.blosc.Blosc(
-        cname=params["cname"], clevel=params["clevel"], shuffle=params["shuffle"], blocksize=params["blocksize"]
-    )
+    cname = "lz4" if params["cname"] == "snappy" else params["cname"]  # the other way to make no compressed frame
+    return numcodecs.blosc.Blosc(cname, params["clevel"], params["shuffle"], params["blocksize"])
 
 
 def decode(
@@ -147,9 +151,18 @@ def _decode(name: str, raw: NDArray[np.uint8], params: dict[str, Any]) -> NDArra
         return as_bytes(delta_decode(raw, params["dtype"]))
     if name == "blosc":
         _check_blosc(raw)
+        if snappy.is_frame(raw.tobytes()):
+            return _snappy_frame(raw)
     if not len(raw):
         raise ValueError(f"{name}: the payload is empty")
     return as_bytes(np.frombuffer(_codec(name, params).decode(raw), np.uint8)).copy()
+
+
+def _snappy_frame(raw: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    try:
+        return np.frombuffer(snappy.decode_frame(raw.tobytes()), np.uint8)
+    except (snappy.DamagedError, IndexError) as error:
+        raise ValueError(f"blosc: the payload of {len(raw)} bytes is damaged or not blosc") from error
 
 
 def _check_blosc(raw: NDArray[np.uint8]) -> None:
