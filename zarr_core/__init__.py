@@ -27,7 +27,7 @@ if TYPE_CHECKING or IMPLEMENTATION == "compiled":
         from zarr_core.casting import cast_numbers
         from zarr_core.chunks import fill, gather, is_filled, scatter
         from zarr_core.decoders import available, decode, decode_blosc_range, decode_prefix, encode
-        from zarr_core.documents import put_file, read_file, read_files
+        from zarr_core.documents import has_no_links, put_file, read_file, read_files
         from zarr_core.files import exchange_files
         from zarr_core.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
         from zarr_core.index_cache import IndexCache
@@ -58,7 +58,7 @@ else:
     from zarr_core.reference.casting import cast_numbers
     from zarr_core.reference.chunks import fill, gather, is_filled, scatter
     from zarr_core.reference.decoders import available, decode, decode_blosc_range, decode_prefix, encode
-    from zarr_core.reference.documents import put_file, read_file, read_files
+    from zarr_core.reference.documents import has_no_links, put_file, read_file, read_files
     from zarr_core.reference.files import exchange_files
     from zarr_core.reference.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
     from zarr_core.reference.index_cache import IndexCache
@@ -116,6 +116,7 @@ __all__ = [
     "exchange_files",
     "fill",
     "gather",
+    "has_no_links",
     "is_filled",
     "morton_order",
     "pack_arrow",

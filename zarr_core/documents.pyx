@@ -8,7 +8,15 @@ from libc.errno cimport ENAMETOOLONG, ENOENT
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from zarr_core.files cimport zc_close, zc_is_absent, zc_open_read, zc_put_file, zc_read_at, zc_regular_size
+from zarr_core.files cimport (
+    zc_close,
+    zc_has_no_links,
+    zc_is_absent,
+    zc_open_read,
+    zc_put_file,
+    zc_read_at,
+    zc_regular_size,
+)
 
 cdef extern from "Python.h":
     bytes PyUnicode_EncodeFSDefault(object text)
@@ -166,6 +174,41 @@ def put_file(str path not None, object data not None, bint exclusive=False):
     finally:
         PyBuffer_Release(&value)
     return code
+
+
+def has_no_links(str path not None) -> bool:
+    """Whether following the links of a path leads to nothing but the path.
+
+    Parameters
+    ----------
+    path : str
+
+    Returns
+    -------
+    bool
+        True only for an absolute path of which no part is a link, ``.``, ``..`` or empty; what is not there is no
+        link. False also where it cannot be told.
+
+    Raises
+    ------
+    ValueError
+        If the path has a NUL.
+
+    Examples
+    --------
+    >>> has_no_links("/no/such/file"), has_no_links("file")
+    (True, False)
+    """
+    cdef bytes name = encoded(path)
+    cdef char place[LONGEST]
+    cdef int64_t length = len(name)
+    cdef bint found
+    if length >= LONGEST:
+        return False
+    memcpy(place, <const char*>name, length + 1)
+    with nogil:
+        found = zc_has_no_links(place)
+    return found
 
 
 cdef bytes encoded(str path):

@@ -35,6 +35,7 @@ static int zc_unlink(int base, const char *path) { (void)base; (void)path; retur
 static int zc_make_folders(int base, char *path, int durable) { (void)base; (void)path; (void)durable; return -ENOSYS; }
 static int zc_temporary_name(char *to, size_t size, const char *name) { (void)to; (void)size; (void)name; return -ENOSYS; }
 static int zc_exchange(const char *one, const char *other) { (void)one; (void)other; return -ENOSYS; }
+static int zc_has_no_links(char *path) { (void)path; return 0; }
 static int zc_put_file(char *path, char *partial, size_t room, const char *data, int64_t n, int exclusive) {
     (void)path; (void)partial; (void)room; (void)data; (void)n; (void)exclusive;
     return -ENOSYS;
@@ -194,6 +195,25 @@ static int zc_exchange(const char *one, const char *other) {
     (void)other;
     return -ENOSYS;
 #endif
+}
+
+/* Whether an absolute path (changed and restored on the way) is what it would be with its links followed: no part of it
+   is a link, or up or down in place of a name. Parts that are not there are no links. 0 where it cannot be told, too. */
+static int zc_has_no_links(char *path) {
+    char *slash = path, linked[1];
+    int plain = *path == '/', there = 1;
+    while (slash && plain) {
+        char *name = slash + 1;
+        slash = strchr(name, '/');
+        if (slash) *slash = 0;
+        plain = *name != 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+        if (plain && there) {
+            plain = readlink(path, linked, 1) < 0 && (errno == EINVAL || errno == ENOENT);
+            there = plain && errno == EINVAL;
+        }
+        if (slash) *slash = '/';
+    }
+    return plain;
 }
 
 /* A hidden name beside the final one, never the same twice in a process. */

@@ -27,6 +27,7 @@ cdef extern from "files.h" nogil:
     int zc_unlink(int base, const char* path)
     int zc_make_folders(int base, char* path, int durable)
     int zc_exchange(const char* one, const char* other)
+    int zc_has_no_links(char* path)
     int zc_temporary_name(char* to, size_t size, const char* name)
     int zc_put_file(char* path, char* partial, size_t room, const char* data, int64_t n, int exclusive)
 

@@ -133,7 +133,16 @@ def test_making_an_array_anew_where_nothing_is(tmp_path: Any) -> None:
     options: dict[str, Any] = {"shape": (40, 40), "chunks": (10, 10), "dtype": "f4", "overwrite": True}
     zarr.create_array(str(tmp_path / "first"), **options)
     # A few frames more where the folder lies deeper.
-    assert count_frames(lambda: zarr.create_array(str(tmp_path / "second"), **options)) <= 225
+    assert count_frames(lambda: zarr.create_array(str(tmp_path / "second"), **options)) <= 200
+
+
+@pytest.mark.parametrize(("kind", "limit"), [("memory", 150), ("local", 155)])
+def test_appending_rows(kind: str, limit: int, tmp_path: Any) -> None:
+    store = MemoryStore() if kind == "memory" else LocalStore(tmp_path)
+    array = zarr.create_array(store, shape=(0, 10), chunks=(1, 10), dtype="f4", compressors=None)
+    rows = np.ones((1, 10), "f4")
+    array.append(rows)
+    assert count_frames(lambda: array.append(rows)) <= limit
 
 
 def test_one_member_costs_few_frames(tmp_path: Any) -> None:

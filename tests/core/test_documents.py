@@ -96,3 +96,24 @@ def test_of_many_who_put_at_once_one_succeeds(tmp_path: Path) -> None:
         assert sorted(answers) == [0] + [1] * 7
         assert zarr_core.read_file(path) == bytes([answers.index(0)]) * 100
         assert os.listdir(os.path.dirname(path)) == ["value"]
+
+
+def test_paths_without_links(tmp_path: Path) -> None:
+    base = os.path.realpath(tmp_path)
+    os.makedirs(f"{base}/a/b")
+    Path(f"{base}/a/file").write_bytes(b"x")
+    os.symlink("a", f"{base}/link")
+    os.symlink("nowhere", f"{base}/a/dangling")
+    parts = ["a", "b", "link", "dangling", "file", "none", ".", "..", "", "x" * 300]
+    paths = [f"{base}/{one}/{two}" for one in parts for two in parts]
+    paths += [f"{base}/{one}/none/{two}" for one in parts for two in parts] + [*parts, "/", f"{base}/a/b/"]
+    for path in paths:
+        plain = zarr_core.has_no_links(path)
+        assert plain == reference.has_no_links(path), path
+        assert not plain or os.path.realpath(path) == path
+    assert zarr_core.has_no_links(f"{base}/a/b")
+    assert zarr_core.has_no_links(f"{base}/a/none/deeper")
+    assert not zarr_core.has_no_links(f"{base}/link/b")
+    assert not zarr_core.has_no_links("/" + "long/" * 2000 + "path")
+    with pytest.raises(ValueError, match="NUL"):
+        zarr_core.has_no_links("/a\0b")

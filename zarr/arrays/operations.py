@@ -340,9 +340,10 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
         The shape of the data does not go with the array's.
     """
     check_writable(handle)
-    handle.layout.require_codecs()
-    nullable = handle.layout.nullable
-    value = as_elements(data if nullable is None else nullable.from_values(data), handle.layout.dtype)
+    layout = handle.state.layout
+    layout.require_codecs()
+    nullable = layout.nullable
+    value = as_elements(data if nullable is None else nullable.from_values(data), layout.dtype)
     return (yield from changing_steps(handle, _append_steps(handle, value, axis)))
 
 
@@ -352,23 +353,26 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     layout = handle.state.layout
     shape = layout.shape
     axis = checked_axis(layout, value.shape, axis)
-    new_shape = tuple(n + value.shape[i] if i == axis else n for i, n in enumerate(shape))
+    end = shape[axis] + value.shape[axis]
+    new_shape = (*shape[:axis], end, *shape[axis + 1 :])
     if new_shape == shape:
         return shape
     state = handle.state.reshaped(layout.metadata.update_shape(new_shape))
+    grown = state.layout
     # In format 3 the byte order of elements belongs to how they are stored, and an array that was just made still has
     # the one that it was asked for.
-    value = value.astype(state.layout.dtype, copy=False)
-    region = tuple(slice(shape[i], new_shape[i]) if i == axis else slice(0, n) for i, n in enumerate(new_shape))
-    plan = zarr_core.plan_basic(state.layout.grid, region)
+    value = value.astype(grown.dtype, copy=False)
+    region = [slice(0, n) for n in new_shape]
+    region[axis] = slice(shape[axis], end)
+    plan = zarr_core.plan_basic(grown.grid, tuple(region))
     try:
         if (batch := handle.batch) is not None:
-            yield from batch.write_steps(state.layout, plan, value, None)
+            yield from batch.write_steps(grown, plan, value, None)
         else:
-            yield from write_plan_steps(state.layout, plan, value, None, layout.skip_filled, handle.bulk)
+            yield from write_plan_steps(grown, plan, value, None, layout.skip_filled, handle.bulk)
         yield from publish_steps(handle, state)
     except Exception:
-        yield from _best_effort_steps(clear_leftovers_steps(state.layout, shape, handle.bulk))
+        yield from _best_effort_steps(clear_leftovers_steps(grown, shape, handle.bulk))
         raise
     return new_shape
 
@@ -385,7 +389,7 @@ def checked_axis(layout: ArrayLayout, added: tuple[int, ...], axis: int) -> int:
     fits = len(added) == ndim and -ndim <= axis < ndim
     if fits:
         axis %= ndim
-        if all(added[i] == shape[i] for i in range(ndim) if i != axis):
+        if added[:axis] == shape[:axis] and added[axis + 1 :] == shape[axis + 1 :]:
             return axis
     raise ValueError(
         f"shape of data to append is not compatible with the array. The shape of the data is {added} and the shape of "

@@ -50,9 +50,9 @@ def parse_shape(data: ShapeLike) -> tuple[int, ...]:
     >>> parse_shape([10, 20])
     (10, 20)
     """
-    # Documents have lists of plain integers: those are done with at once.
-    if type(data) is list and are_lengths(data, 0):
-        return tuple(data)
+    # Documents have lists of plain integers, and shapes are tuples of them: those are done with at once.
+    if type(data) in (list, tuple) and are_lengths(data, 0):  # type: ignore[arg-type]
+        return tuple(data)  # type: ignore[arg-type]
     shape = parse_shapelike(data)
     if shape and max(shape) > MAX_LENGTH:
         raise ValueError(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from zarr._lazy import loaded_class
-from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BaseCodec, BytesBytesCodec, Codec
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.cpu import buffer_prototype
 from zarr.codecs.settling import settle
@@ -133,6 +133,22 @@ def settle_codecs(
     # A codec that does not fit the array is named first: it says more than that another one is missing.
     validate_array_bytes_codec(codecs)
     return settled
+
+
+def fits_shapes(codecs: Iterable[Codec]) -> bool:
+    """Whether codecs have no say in the shape of an array: settled for its chunks, they are so whatever it is.
+
+    Examples
+    --------
+    >>> from zarr.codecs import BytesCodec, ZstdCodec
+    >>> fits_shapes((BytesCodec(), ZstdCodec()))
+    True
+    """
+    for codec in codecs:
+        validate = getattr(type(codec), "validate", None)
+        if validate is not BaseCodec.validate or "validate" in getattr(codec, "__dict__", ()):
+            return False
+    return True
 
 
 def _first_chunk_shape(chunk_grid: Any, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from zarr.grids.base import ChunkGridMetadata
 from zarr.grids.parse import create_chunk_grid_metadata, parse_chunk_grid
 from zarr.grids.regular import RegularChunkGridMetadata
 from zarr.grids.shapes import parse_shape
-from zarr.metadata.codecs import parse_codecs, settle_codecs, validate_array_bytes_codec, warn_whole_shards
+from zarr.metadata.codecs import fits_shapes, parse_codecs, settle_codecs, validate_array_bytes_codec, warn_whole_shards
 from zarr.metadata.documents import dump_document, dump_framed
 from zarr.metadata.draft_strings import add_string_codec, with_codecs_member
 from zarr.metadata.members import (
@@ -439,8 +439,9 @@ class ArrayV3Metadata(Metadata):
         members = {name: self.__dict__[name] for name in _MEMBERS}
         members.update(shape=parse_shape(shape), chunk_grid=self.chunk_grid.resized(self.shape, shape))
         updated = object.__new__(type(self))
-        updated._settle(**members)
-        if updated.codecs == self.codecs and updated.chunk_grid == self.chunk_grid:
+        settled = type(self.chunk_grid) is RegularChunkGridMetadata and fits_shapes(self.codecs)
+        (updated.__dict__.update if settled else updated._settle)(**members)
+        if settled or (updated.codecs == self.codecs and updated.chunk_grid == self.chunk_grid):
             updated.__dict__["_frames"] = self.__dict__.setdefault("_frames", {})
         return updated
 

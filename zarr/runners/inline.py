@@ -205,7 +205,8 @@ class InlineRunner:
 
     def put_alone(self, request: Put, above: Holder | None) -> Any:
         """Store a value while nobody else changes it; at nearly no cost where nobody does, and nothing else is held."""
-        if above is None and LOCKS.try_acquire(name := f"chunk:{self._prefix or self._lock_prefix()}/{request.key}"):
+        name = f"chunk:{self._prefix or self._lock_prefix()}/{request.key}"
+        if (above is None or above.holds_nodes_only) and LOCKS.try_acquire(name):
             try:
                 STORING[name] = get_ident()
                 return self._put(request.key, request.value)

@@ -160,6 +160,11 @@ class Holder:
                     raise PutOff(None if other.in_loop else other)
 
     @property
+    def holds_nodes_only(self) -> bool:
+        """Whether no chunk is held, here or above: then any one may be taken."""
+        return self._top[0] < FAMILY_RANK["chunk"] and self._claim is None
+
+    @property
     def in_loop(self) -> bool:
         """Whether the keys are held by a task, which goes on in its own time."""
         return self._loop is not None

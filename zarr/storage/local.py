@@ -184,7 +184,10 @@ class LocalStore(SyncStore):
     @property
     def lock_prefix(self) -> str:
         """Under which name the keys of this store are locked."""
-        return f"file:{os.path.realpath(self._base).rstrip('/')}"
+        base = self._base[:-1]
+        if not _TIDY.fullmatch(base) or not zarr_core.has_no_links(base):
+            base = os.path.realpath(self._base).rstrip("/")
+        return f"file:{base}"
 
     def lock_folder(self, path: str) -> str:
         """Where the lock files of a node lie: beside its data, wherever the store begins."""
@@ -309,7 +312,7 @@ class LocalStore(SyncStore):
     def _target(self, key: str) -> str:
         self._check_writable()
         path = self._path(key)
-        if is_partial(os.path.basename(path)):
+        if key.endswith(".partial") and is_partial(os.path.basename(path)):
             raise ValueError(f"key {key!r} is reserved: names of this form belong to values that are being written")
         if ".zarr-" in key and not RESERVED_NAMES.isdisjoint(key.split("/")):
             raise ValueError(f"key {key!r} is reserved: folders of this name hold locks and transactions of processes")

@@ -92,12 +92,14 @@ def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
     return LocalStore(path, read_only=mode == "r")
 
 
-def _is_plain_folder(path: str) -> bool:
-    """Whether a string names a folder that is there and cannot mean anything else, as most do."""
+def _is_plain_folder(path: str, mode: AccessModeLiteral | None) -> bool:
+    """Whether a string names a folder, and cannot mean anything else, as most do: it is there, or may be made."""
     if "|" in path or ":" in path or path.rstrip("/").endswith((".parq", ".parquet")):
         return False
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return mode == "a" and not path.lower().endswith(".zip")
     except (OSError, ValueError):
         return False
 
@@ -249,7 +251,7 @@ def resolve_store_path(
     'a/b'
     """
     below = normalize_path(path)
-    if type(store_like) is str and _is_plain_folder(store_like):
+    if type(store_like) is str and _is_plain_folder(store_like, mode):
         _refuse_options(storage_options)
         return StorePath.with_mode(LocalStore(store_like, read_only=mode == "r"), below, mode)
     if isinstance(store_like, StorePath):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from zarr.buffer import cpu
 from zarr.buffer.core import Buffer
 
 
@@ -19,7 +20,7 @@ def check_buffer(store: object, value: object) -> Buffer:
     ...
     TypeError: NoneType.set(): `value` must be a Buffer instance. Got an instance of <class 'bytes'> instead.
     """
-    if not isinstance(value, Buffer):
+    if type(value) is not cpu.Buffer and not isinstance(value, Buffer):
         raise TypeError(
             f"{type(store).__name__}.set(): `value` must be a Buffer instance. "
             f"Got an instance of {type(value)} instead."

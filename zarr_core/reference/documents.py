@@ -67,3 +67,21 @@ def put_file(path: str, data: bytes | memoryview, exclusive: bool = False) -> in
 def _forget(partial: str) -> None:
     with contextlib.suppress(OSError):
         os.unlink(partial)
+
+
+def has_no_links(path: str) -> bool:
+    """Whether following the links of an absolute path, tidily written, leads to nothing but the path."""
+    if "\0" in path:
+        raise ValueError(f"a path must not have a NUL, got {path!r}")
+    names = path.split("/")
+    if len(names) < 2 or names[0] or any(name in ("", ".", "..") for name in names[1:]):
+        return False
+    for end in range(2, len(names) + 1):
+        try:
+            if stat.S_ISLNK(os.lstat("/".join(names[:end])).st_mode):
+                return False
+        except FileNotFoundError:
+            break
+        except OSError:
+            return False
+    return True

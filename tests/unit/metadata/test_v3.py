@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunk_keys import DefaultChunkKeyEncoding, V2ChunkKeyEncoding
-from zarr.codecs import BytesCodec, ShardingCodec
+from zarr.codecs import BytesCodec, ShardingCodec, ZstdCodec
 from zarr.dtype import Float32, Int32
 from zarr.errors import MetadataValidationError, NodeTypeValidationError, UnknownCodecError
 from zarr.grids import RectilinearChunkGridMetadata, RegularChunkGridMetadata
@@ -253,6 +254,34 @@ def test_updates_leave_the_old_alone() -> None:
             metadata.update_shape(shape)
     with pytest.raises(ValueError, match="non-negative"):
         metadata.update_shape((-1, 2))
+
+
+@dataclass(frozen=True)
+class UpToTen(ZstdCodec):
+    """A codec that takes no longer arrays."""
+
+    def validate(self, *, shape: tuple[int, ...], **_: Any) -> None:
+        if max(shape) > 10:
+            raise ValueError("too long")
+
+
+def test_a_resized_array_is_as_if_made_so() -> None:
+    zstd = {"name": "zstd", "configuration": {"level": 3, "checksum": False}}
+    transpose = {"name": "transpose", "configuration": {"order": [1, 0]}}
+    for changes in ({}, {"codecs": [BYTES, zstd]}, {"codecs": [transpose, BYTES]}):
+        for made in (parse, sharded):
+            metadata = made(**changes).update_shape((3, 4))
+            assert metadata == made(**changes, shape=[3, 4])
+            prototype = default_buffer_prototype()
+            documents = [each.to_buffer_dict(prototype) for each in (metadata, made(**changes, shape=[3, 4]))]
+            assert documents[0]["zarr.json"].to_bytes() == documents[1]["zarr.json"].to_bytes()
+
+
+def test_codecs_have_a_say_in_a_new_shape() -> None:
+    metadata = create(shape=(10, 10), codecs=(BytesCodec(), UpToTen()))
+    assert metadata.update_shape((4, 10)).shape == (4, 10)
+    with pytest.raises(ValueError, match="too long"):
+        metadata.update_shape((4, 11))
 
 
 def test_attributes_are_not_shared_with_the_caller() -> None:
