@@ -199,3 +199,24 @@ def test_a_change_of_attributes_reads_the_document_once(make: Callable[..., Stor
     calls.clear()
     array.attrs.put({"unit": "m"})
     assert calls[:2] == ["get a/zarr.json", "set a/zarr.json"]
+
+
+PARTS = [(1, slice(None), 0), (1, slice(1, 9), 1), (1 << 17, slice(1, 9), 3)]
+
+
+@pytest.mark.parametrize(("chunk", "selection", "reads"), PARTS)
+def test_a_part_of_a_small_shard_is_written_after_one_read(
+    make: Callable[..., Store], chunk: int, selection: slice, reads: int
+) -> None:
+    """Of a large shard that is mostly replaced, the index is read and what is kept."""
+    calls: list[str] = []
+    store = make(MemoryStore, calls, "get")
+    values = np.repeat(np.arange(10), chunk)
+    options: dict[str, Any] = {"chunks": (chunk,), "shards": (10 * chunk,), "compressors": None}
+    array = zarr.create_array(store, shape=values.shape, dtype="int64", fill_value=-1, **options)
+    array[:] = values
+    calls.clear()
+    array[selection.start and selection.start * chunk : selection.stop and selection.stop * chunk] = 7
+    assert len(calls) == reads
+    values.reshape(10, chunk)[selection] = 7
+    assert np.array_equal(array[:], values)

@@ -225,7 +225,7 @@ def put_part_steps(
         yield Hold((key,), "chunk", layout.scope)
         table = stored = None
         if not all(whole) or len(whole) < chunks_inside(layout, part.coords, part.counts):
-            table, stored = yield from _look_steps(shard, key, part, whole, bulk == "files")
+            table, stored = yield from _look_steps(layout, shard, key, part, whole, bulk == "files")
         pieces, old = yield from _kept_steps(layout, key, part, table, whole, bulk == "files", stored)
         for k, place in enumerate(part.inner):
             chunk = yield from chunk_steps(k, old.get(place))
@@ -248,10 +248,14 @@ def _piece_of(shard: ShardLevel, part: ShardPart, place: int, raw: Buffer) -> Pi
 
 
 def _look_steps(
-    shard: ShardLevel, key: str, part: ShardPart, whole: list[bool], splice: bool
+    layout: ArrayLayout, shard: ShardLevel, key: str, part: ShardPart, whole: list[bool], splice: bool
 ) -> Steps[tuple[Ndarray | None, Buffer | None]]:
-    """The index of a shard and, where most of it is needed here, all of it, for which one request is enough."""
-    if splice or 2 * sum(whole) > part.nchunks:
+    """The index of a shard and, where most of it is needed here, all of it, for which one request is enough.
+
+    So is it where the shard is no longer than what is read over between two inner chunks.
+    """
+    large = part.nchunks * layout.chunk_nbytes > layout.config.sharding_coalesce_max_gap_bytes
+    if splice or (large and 2 * sum(whole) > part.nchunks):
         return (yield from read_index_steps(shard, key, part.nchunks)), None
     stored = yield Get(key)
     return (None if stored is None else index_of(shard, stored, part.nchunks)), stored
