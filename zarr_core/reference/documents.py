@@ -10,6 +10,8 @@ import stat
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
+_LONGEST = 4096
+
 _numbers = itertools.count(1 << 32)
 
 
@@ -74,7 +76,7 @@ def has_no_links(path: str) -> bool:
     if "\0" in path:
         raise ValueError(f"a path must not have a NUL, got {path!r}")
     names = path.split("/")
-    if len(names) < 2 or names[0] or any(name in ("", ".", "..") for name in names[1:]):
+    if len(os.fsencode(path)) >= _LONGEST or len(names) < 2 or names[0] or any(name in ("", ".", "..") for name in names[1:]):
         return False
     for end in range(2, len(names) + 1):
         try:
