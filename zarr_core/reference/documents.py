@@ -76,7 +76,9 @@ def has_no_links(path: str) -> bool:
     if "\0" in path:
         raise ValueError(f"a path must not have a NUL, got {path!r}")
     names = path.split("/")
-    if len(os.fsencode(path)) >= _LONGEST or len(names) < 2 or names[0] or any(name in ("", ".", "..") for name in names[1:]):
+    if len(names) < 2 or names[0] or any(name in ("", ".", "..") for name in names[1:]):
+        return False
+    if len(os.fsencode(path)) >= _LONGEST:
         return False
     for end in range(2, len(names) + 1):
         try:
