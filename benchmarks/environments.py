@@ -67,13 +67,13 @@ def describe_machine() -> str:
 
 
 def versions(pythons: dict[str, str]) -> list[str]:
-    """Return one line a column with what is installed there."""
+    """Return one line a column with what is installed there, whatever lies in the folder that this runs in."""
     code = (
         "import sys, importlib.metadata as m; names = {d.name.lower() for d in m.distributions()}; "
         f"print(sys.version.split()[0], *(f'{{n}} {{m.version(n)}}' for n in {LIBRARIES} if n in names))"
     )
     lines = []
     for peer, python in pythons.items():
-        done = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True)
+        done = subprocess.run([python, "-P", "-c", code], check=True, capture_output=True, text=True)
         lines.append(f"- {peer}: Python {done.stdout.strip()}")
     return lines
