@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from zarr.buffer import default_buffer_prototype
-from zarr.steps.consolidated import ancestors, making, record_changes_steps, version
+from zarr.steps.consolidated import ancestors, record_changes_steps, version
 from zarr.steps.requests import Gather, Get, GetMany, Hold, Put
 
 
@@ -144,11 +144,3 @@ def test_a_node_of_format_2_that_is_made_again_stays_with_all_below_it() -> None
     run(record_changes_steps(Named(), {"a": {}}), values, [])  # type: ignore[arg-type]
     entries = json.loads(values[".zmetadata"].to_bytes())["metadata"]
     assert entries == {"a/.zgroup": group, "a/x/.zarray": {}, "a/x/.zattrs": {"k": 1}}
-
-
-def test_who_changes_a_node_waits_for_a_copy_that_is_just_being_made() -> None:
-    seen: list[Any] = []
-    values = {"zarr.json": buffer(GROUP), "a/zarr.json": buffer(GROUP)}
-    with making():
-        run(record_changes_steps(Named(), {"a/x": {"zarr.json": buffer(ARRAY)}}), values, seen)  # type: ignore[arg-type]
-    assert seen[0] == ("Hold", ["zarr.json", "a/zarr.json"])

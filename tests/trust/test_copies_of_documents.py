@@ -100,3 +100,21 @@ def make_nodes_and_a_copy(zarr_format: Any) -> None:
     made = [lambda number=number: group.create_group(f"g{number}").attrs.put({"k": 1}) for number in range(6)]
     run_together([*made, lambda: zarr.consolidate_metadata(store)])
     true_copy(store)
+
+
+@pytest.mark.filterwarnings("ignore::zarr.errors.ZarrUserWarning")
+def test_what_changes_between_the_reading_and_the_storing_of_a_copy_is_in_it() -> None:
+    class Store(MemoryStore):
+        meanwhile: Any = None
+
+        def set_sync(self, key: str, value: Any) -> None:
+            if key == "zarr.json" and self.meanwhile is not None:
+                meanwhile, self.meanwhile = self.meanwhile, None
+                run_together([meanwhile])
+            super().set_sync(key, value)
+
+    store = Store()
+    group = zarr.create_group(store).create_group("a", attributes={"k": 1})
+    store.meanwhile = lambda: group.create_group("b")
+    zarr.consolidate_metadata(store)
+    true_copy(store)

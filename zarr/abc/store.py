@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from zarr._lazy import lazy_names
 from zarr.abc.async_store import BulkAccess, Store
-from zarr.abc.store_methods import bulk_access_of, class_goes_by, get_many_of, goes_by, is_synchronous, stamp_of_store
+from zarr.abc.store_methods import (
+    bulk_access_of,
+    class_goes_by,
+    get_many_of,
+    goes_by,
+    is_synchronous,
+    open_value_of,
+    stamp_of_store,
+)
 from zarr.abc.sync_store import SyncStore
 
 if TYPE_CHECKING:
@@ -68,5 +76,6 @@ __all__ = [
     "goes_by",
     "is_synchronous",
     "set_or_delete",
+    "open_value_of",
     "stamp_of_store",
 ]

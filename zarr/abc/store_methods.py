@@ -122,6 +122,35 @@ def stamp_of_store(store: Any) -> Callable[[str], Any] | None:
 
 
 @cache
+def _class_opens_values(cls: type) -> bool:
+    simpler = [_depth(cls, f"{name}{end}") for name in ("get", "get_ranges") for end in ENDS]
+    return _depth(cls, "open_value_sync") <= min(1 << 29, *simpler)
+
+
+def open_value_of(store: Any) -> Callable[[str], Any] | None:
+    """Return the method ``open_value_sync`` of a store; None where there is none, or reads are somebody's to see.
+
+    A store may offer ``open_value_sync(key)``: a context manager that gives a function which reads ranges of the value
+    that the key has now, whoever replaces it meanwhile, in this process or another; or None where it has none.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> open_value_of(object()) is None
+    True
+    """
+    if not _class_opens_values(cast("Any", type(store))):
+        return None
+    own = getattr(store, "__dict__", {})
+    seen = any(f"{name}{end}" in own for name in ("get", "get_ranges") for end in ENDS)
+    return None if seen else store.open_value_sync
+
+
+@cache
 def _class_moves_in_bulk(cls: type) -> bool:
     moving = [f"{name}{end}" for name in ("get", "get_ranges", "set", "delete") for end in ENDS]
     if not class_is_synchronous(cls):

@@ -14,7 +14,7 @@ from zarr.groups.opening import open_group_steps
 from zarr.groups.walk import members_steps
 from zarr.metadata.consolidated import ConsolidatedMetadata
 from zarr.metadata.group import GroupMetadata
-from zarr.steps.consolidated import making, touch
+from zarr.steps.consolidated import changes_noted, touch
 from zarr.steps.documents import node_key
 from zarr.steps.requests import Gather, Hold, LockScope, Put, Steps
 
@@ -64,17 +64,27 @@ def _consolidate_locked_steps(
     path = store_path.path
     scope = LockScope.of(parse_array_config(None).locking, path)
     yield Hold([node_key(path, name) for name in ("zarr.json", ".zgroup", ".zattrs", ".zmetadata")], "node", scope)
-    with making():
-        try:
-            handle = yield from open_group_steps(store_path, zarr_format, use_consolidated=False)
-        except GroupNotFoundError as error:
-            raise FileNotFoundError(f"could not find zarr.json or .zgroup objects in {store_path}") from error
-        records = yield from members_steps(handle, None, use_consolidated_for_children=False)
-        handle.metadata = dataclasses.replace(handle.metadata, consolidated_metadata=nest(records))
-        documents = handle.metadata.to_buffer_dict(default_buffer_prototype())
-        for name, value in documents.items():
-            yield Put(node_key(path, name), value)
-        return handle, list(documents)
+    before = changes_noted()
+    made = yield from _store_copy_steps(store_path, zarr_format)
+    if scope is not None or changes_noted() != before:
+        # Who changed a node meanwhile may have looked for a copy before there was one; now everybody finds it.
+        made = yield from _store_copy_steps(store_path, zarr_format)
+    return made
+
+
+def _store_copy_steps(
+    store_path: StorePath, zarr_format: ZarrFormat | None
+) -> Steps[tuple[GroupHandle, list[str]]]:
+    try:
+        handle = yield from open_group_steps(store_path, zarr_format, use_consolidated=False)
+    except GroupNotFoundError as error:
+        raise FileNotFoundError(f"could not find zarr.json or .zgroup objects in {store_path}") from error
+    records = yield from members_steps(handle, None, use_consolidated_for_children=False)
+    handle.metadata = dataclasses.replace(handle.metadata, consolidated_metadata=nest(records))
+    documents = handle.metadata.to_buffer_dict(default_buffer_prototype())
+    for name, value in documents.items():
+        yield Put(node_key(store_path.path, name), value)
+    return handle, list(documents)
 
 
 def nest(records: Iterable[NodeRecord]) -> ConsolidatedMetadata:

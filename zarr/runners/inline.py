@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.async_store import as_folder
-from zarr.abc.store import bulk_access_of, class_goes_by, get_many_of, is_synchronous, stamp_of_store
+from zarr.abc.store import bulk_access_of, class_goes_by, get_many_of, is_synchronous, open_value_of, stamp_of_store
 from zarr.buffer.core import default_buffer_prototype
 from zarr.logs import SWITCH, TRACING
 from zarr.runners.lock_table import LOCKS, MAX_READINGS
@@ -40,15 +40,20 @@ from zarr.steps.requests import (
 )
 
 if TYPE_CHECKING:
-    from zarr.abc.store import SyncStore
+    from zarr.abc import byte_ranges
+    from zarr.abc.store import ByteRequest, SyncStore
     from zarr.buffer.core import Buffer
     from zarr.runners import bulk, crossing, process_locks
 else:
+    byte_ranges = LazyModule("zarr.abc.byte_ranges")
     bulk = LazyModule("zarr.runners.bulk")
     crossing = LazyModule("zarr.runners.crossing")
     process_locks = LazyModule("zarr.runners.process_locks")
 
 T = TypeVar("T")
+
+_LIMITS = {"max_gap_bytes": 1 << 20, "max_coalesced_bytes": 16 << 20}
+"""How far ranges of a value that is open are joined, where a request does not say."""
 
 _NOTHING: Any = (number for number in range(0))
 """Steps that have ended."""
@@ -67,6 +72,18 @@ def range_limits(request: GetRanges) -> dict[str, int]:
 def stage_of(store: Any, request: Staged) -> Any:
     """Where the changes of staged steps are gathered."""
     return store.stage_sync(request.path, replace=request.replace, absent=request.absent)
+
+
+def read_parts(read: Callable[[ByteRequest], bytes], request: GetParts) -> list[Buffer | None]:
+    """Parts of a value that is open."""
+    make = default_buffer_prototype().buffer.from_bytes
+    wanted = request.ranges(make(read(request.first)))
+    answers: list[Buffer | None] = [None] * len(wanted.ranges)
+    for merged in byte_ranges.merge_requests(wanted.ranges, **{**_LIMITS, **range_limits(wanted)}):
+        assert merged.byte_range is not None
+        for index, value in merged.split(make(read(merged.byte_range))):
+            answers[index] = value
+    return answers
 
 
 @contextmanager
@@ -318,7 +335,11 @@ class InlineRunner:
         return ...
 
     def get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
-        """The same, whoever changes the value."""
+        """The same, whoever changes the value; of one value all the same where the store can open it."""
+        open_value = open_value_of(self.store)
+        if open_value is not None:
+            with open_value(request.key) as read:
+                return None if read is None else read_parts(read, request)
         raw = self._get(request.key, prototype=default_buffer_prototype(), byte_range=request.first)
         if raw is None:
             return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
@@ -28,12 +27,13 @@ ASIDE = ".zmetadata"
 _PARTS = {INLINE: (INLINE,), ASIDE: (".zarray", ".zgroup", ".zattrs")}
 _EMPTY: dict[str, Any] = {"kind": "inline", "must_understand": False, "metadata": {}}
 
-_making: dict[object, None] = {}
-"""Copies that are being made in this process; each by who holds the documents that will carry it."""
-
 _versions: dict[str, int] = {}
 _changes = itertools.count(1)
 _MOST_VERSIONS = 10_000
+
+
+class _Noted:
+    changes = 0
 
 
 def version(store: Store, path: str) -> int:
@@ -58,15 +58,14 @@ def version(store: Store, path: str) -> int:
     return _versions.get(f"{store}/{path}", _versions.get("", 0))
 
 
-@contextmanager
-def making() -> Iterator[None]:
-    """To be entered, with the documents held that will carry it, by who makes a copy; left when it is stored."""
-    mark = object()
-    _making[mark] = None
-    try:
-        yield
-    finally:
-        del _making[mark]
+def changes_noted() -> int:
+    """A number that grows with each change of a node in this process, before the copies above it are looked for."""
+    return _Noted.changes
+
+
+def note_change() -> None:
+    """To be called by who is about to change nodes, or has, before looking for the copies above them."""
+    _Noted.changes += 1
 
 
 def touch(store: Store, path: str) -> None:
@@ -111,22 +110,14 @@ def record_changes_steps(
     keys = sorted(_carriers(changes))
     if not keys:
         return
-    carriers = [node_key(path, name) for path, name in keys]
-    # Nobody here is making a copy, or it may lack the change; who begins now finds the change.
-    found = (yield GetMany(carriers)) if not _making else (yield Gather([_look_steps(carriers)]))[0]
+    note_change()
+    found = yield GetMany([node_key(path, name) for path, name in keys])
     stale = [key for key, raw in zip(keys, found, strict=True) if raw is not None and _carries(key[1], raw)]
     if not stale:
         return
     yield Gather(_rewrite_steps(path, name, changes, replaced, locking) for path, name in stale)
     for path, _ in stale:
         touch(store, path)
-
-
-def _look_steps(keys: list[str]) -> Steps[list[Buffer | None]]:
-    """Read what may carry a copy when those are made that are just being made."""
-    yield Hold(keys, "node")
-    found: list[Buffer | None] = yield GetMany(keys)
-    return found
 
 
 def _carriers(changes: Mapping[str, Documents]) -> set[tuple[str, str]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -195,6 +196,23 @@ class LMDBStore(TransactionStore):
                 start, stop = bounds_of(byte_range, len(found))
                 data = bytes(found[start:stop])
         return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)
+
+    @contextmanager
+    def open_value_sync(self, key: str) -> Iterator[Callable[[ByteRequest], bytes] | None]:
+        """Open the value of a key, to read ranges of it; None where there is none."""
+        name = self._key(key)
+        environment = self._existing()
+        if environment is None or len(name) > environment.max_key_bytes:
+            yield None
+            return
+        with environment.reading() as transaction:
+            found = environment.value_of(transaction, name)
+
+            def read(byte_range: ByteRequest) -> bytes:
+                start, stop = bounds_of(byte_range, len(found))
+                return bytes(found[start:stop])
+
+            yield None if found is None else read
 
     def exists_sync(self, key: str) -> bool:
         """Whether the key has a value."""

@@ -6,7 +6,8 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
@@ -21,7 +22,9 @@ from zarr.storage.file_splice import splice_file
 from zarr.storage.files import (
     file_stamp,
     move_file,
+    open_regular,
     read_file,
+    read_span,
     remove_tree,
     sweep_beside,
     write_file,
@@ -259,6 +262,25 @@ class LocalStore(SyncStore):
             self.get_sync(key, prototype=prototype) if type(data) is int else None if data is None else make(data)  # type: ignore[arg-type]
             for key, data in zip(keys, found, strict=True)
         ]
+
+    @contextmanager
+    def open_value_sync(self, key: str) -> Iterator[Callable[[ByteRequest], bytes] | None]:
+        """Open the value of a key, to read ranges of it; None where there is none."""
+        opened = open_regular(self._path(key))
+        if opened is None:
+            yield None
+            return
+        fd, size = opened
+
+        def read(byte_range: ByteRequest) -> bytes:
+            start, stop = byte_ranges.bounds_of(byte_range, size)
+            os.lseek(fd, 0, os.SEEK_SET)
+            return read_span(fd, start, stop - start)
+
+        try:
+            yield read
+        finally:
+            os.close(fd)
 
     def stamp_sync(self, key: str) -> tuple[int, int, int, int, int] | None:
         """What tells the value of a key from every other: times, size and numbers of its file; see ``file_stamp``."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeAlias
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 Bounds: TypeAlias = tuple[str, str | None]
 
+_PLACE: Final = "SELECT rowid, length(v), typeof(v) FROM zarr WHERE k = ?"
 _GET: Final = "SELECT v FROM zarr WHERE k = ?"
 _PUT: Final = "INSERT INTO zarr (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v"
 _PUT_ABSENT: Final = "INSERT INTO zarr (k, v) VALUES (?, ?) ON CONFLICT (k) DO NOTHING"
@@ -203,20 +205,30 @@ class SQLiteStore(TransactionStore):
 
     def _part(self, key: str, byte_range: ByteRequest) -> bytes | None:
         """A range of a value, of which the rest is not brought into memory."""
+        with self.open_value_sync(key) as read:
+            return None if read is None else read(byte_range)
+
+    @contextmanager
+    def open_value_sync(self, key: str) -> Iterator[Callable[[ByteRequest], bytes] | None]:
+        """Open the value of a key, to read ranges of it; None where there is none."""
+        check_key(key)
         with self._connections.reading(snapshot=True) as connection:
-            if connection is None:
-                return None
-            row = connection.execute("SELECT rowid, length(v), typeof(v) FROM zarr WHERE k = ?", (key,)).fetchone()
-            if row is None:
-                return None
+            row = None if connection is None else connection.execute(_PLACE, (key,)).fetchone()
+            if connection is None or row is None:
+                yield None
+                return
             if row[2] != "blob":
                 self._refuse(key, row[2])
-            start, stop = bounds_of(byte_range, row[1])
-            if start == stop:
-                return b""
-            with connection.blobopen("zarr", "v", row[0], readonly=True) as blob:
-                blob.seek(start)
-                return blob.read(stop - start)
+
+            def read(byte_range: ByteRequest) -> bytes:
+                start, stop = bounds_of(byte_range, row[1])
+                if start == stop:
+                    return b""
+                with connection.blobopen("zarr", "v", row[0], readonly=True) as blob:
+                    blob.seek(start)
+                    return blob.read(stop - start)
+
+            yield read
 
     def exists_sync(self, key: str) -> bool:
         """Whether the key has a value."""

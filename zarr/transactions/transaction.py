@@ -10,7 +10,7 @@ from zarr.abc.store import SyncStore, is_synchronous
 from zarr.api.synchronous import open_group
 from zarr.errors import TransactionConflictError
 from zarr.runners.locks import Holder, lock_prefix
-from zarr.steps.consolidated import touch
+from zarr.steps.consolidated import note_change, touch
 from zarr.storage.overlay import OverlayStore
 from zarr.storage.resolve import resolve_store
 from zarr.transactions.applying import apply_in_order, is_document
@@ -110,6 +110,7 @@ class Transaction(OverlayStore):
         try:
             holder.acquire(documents, "node")
             holder.acquire(chunks, "chunk")
+            note_change()
             self._apply(changes)
         finally:
             holder.release()
