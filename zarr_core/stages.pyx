@@ -244,6 +244,8 @@ cdef int64_t encode_framed_lz4(int acceleration, const char* src, int64_t n, cha
 cdef int64_t encode_plain(const Stage* s, const char* src, int64_t n, char* dst) noexcept nogil:
     """Stages whose result size is known; the caller has made that much room."""
     if s.kind == STAGE_SHUFFLE:
+        if n % s.width:
+            return DAMAGED      # what is over would be read by some others only
         shuffle_bytes(<const uint8_t*>src, <uint8_t*>dst, n, s.width)
         return n
     if s.kind == STAGE_DELTA:

@@ -248,3 +248,16 @@ def test_attributes_that_are_not_quite_json() -> None:
     array = opened({**v2(), ".zattrs": b'\xef\xbb\xbf{"a": NaN, "b": -Infinity}'})
     assert np.isnan(array.attrs["a"])
     assert array.attrs["b"] == -np.inf
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_shuffle_of_parts_of_elements_is_not_written(zarr_format: Any) -> None:
+    """Others would not read it."""
+    numbers: Any = {2: [numcodecs.PackBits(), numcodecs.Shuffle(4)], 3: [zarr.codecs.numcodecs.PackBits()]}
+    shuffle: Any = {2: None, 3: zarr.codecs.numcodecs.Shuffle(elementsize=4)}
+    array = zarr.create_array(
+        {}, shape=(40,), chunks=(40,), dtype="bool", zarr_format=zarr_format, filters=numbers[zarr_format],
+        compressors=shuffle[zarr_format],
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="shuffle"):
+        array[:] = True

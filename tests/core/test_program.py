@@ -35,9 +35,21 @@ STAGE = st.sampled_from(
 STAGES = st.lists(STAGE, max_size=4)
 
 
+def fits(chain: Any, data: bytes) -> bool:
+    """Whether every shuffle of the chain gets whole elements."""
+    try:
+        chain.encode(data)
+    except ValueError:
+        return False
+    return True
+
+
 @given(STAGES, DATA)
 def test_what_one_side_stores_the_other_reads(stages: list[tuple[str, dict[str, Any]]], data: bytes) -> None:
     ours, theirs = program.Program(1, 0, None, stages), plain.Program(1, 0, None, stages)
+    if not fits(ours, data):
+        assert any(name == "shuffle" for name, _ in stages)
+        return
     assert bytes(ours.decode(MEMORY.hold(theirs.encode(data)), len(data))) == data
     assert bytes(theirs.decode(ours.encode(data), len(data))) == data
     assert bytes(ours.decode(MEMORY.hold(ours.encode(data)), len(data))) == data
@@ -49,6 +61,8 @@ def test_damage_is_refused_or_harmless(
     stages: list[tuple[str, dict[str, Any]]], data: bytes, draw: st.DataObject
 ) -> None:
     chain = program.Program(1, 0, None, stages)
+    if not fits(chain, data):
+        return
     stored = bytearray(chain.encode(data))
     if draw.draw(st.booleans()):
         del stored[draw.draw(st.integers(0, len(stored))) :]

@@ -94,6 +94,8 @@ def encode(name: str, data: Any, **params: Any) -> bytes:
         checksum = crc32c_sum(raw.tobytes()).to_bytes(4, "little")
         return checksum + raw.tobytes() if params["location"] == "start" else raw.tobytes() + checksum
     if name == "shuffle":
+        if len(raw) % params["elementsize"]:
+            raise ValueError(f"shuffle: {len(raw)} bytes cannot be encoded with {params}")
         return bytes(shuffle(raw, params["elementsize"]).tobytes())
     if name == "delta":
         return bytes(delta_encode(raw, params["dtype"]).tobytes())
