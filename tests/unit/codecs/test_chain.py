@@ -84,6 +84,11 @@ def test_native_and_plain_agree(
     ]
     chain = CodecChain.build([*first, BytesCodec(endian=endian), *last], chunk_spec(name, shape))
     array = random_array(name, shape, seed)
+    if any(isinstance(codec, wrapped.Shuffle) for codec in last) and array.nbytes % 4:
+        for encode in (chain.encode, chain._encode_stages):  # it takes whole elements only
+            with pytest.raises(ValueError, match="shuffle"):
+                encode(array)
+        return
     both_ways(chain, array)
     both_ways(chain, np.asarray(array, order="F"))
     both_ways(pickle.loads(pickle.dumps(chain)), array)
