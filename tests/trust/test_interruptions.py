@@ -381,3 +381,28 @@ def test_ctrl_c_just_before_a_value_is_stored(monkeypatch: pytest.MonkeyPatch) -
     assert len(LOCKS) == 0
     array[:2] = 2
     assert array[:].tolist() == [2, 2, 0, 0]
+
+
+def test_what_waits_for_a_thread_does_not_begin_after_a_time_out() -> None:
+    """A remote file system that blocks works in threads, of which there are fewer than requests."""
+    implementations = pytest.importorskip("fsspec.implementations.asyn_wrapper")
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    written: list[float] = []
+
+    class Slow(MemoryFileSystem):  # type: ignore[misc]
+        protocol, cachable, seconds = "slow-memory", False, 0.0
+
+        def pipe_file(self, *args: Any, **options: Any) -> None:
+            time.sleep(Slow.seconds)
+            written.append(time.monotonic())
+            super().pipe_file(*args, **options)
+
+    wrapped = implementations.AsyncFileSystemWrapper(Slow(), asynchronous=True)
+    array = zarr.create_array(zarr.storage.FsspecStore(wrapped, path="/slow"), shape=200, chunks=1, dtype="i4")
+    Slow.seconds = 0.2
+    with zarr.config.set({"async.timeout": 0.3}), pytest.raises(TimeoutError):
+        array[:] = 4
+    ended = time.monotonic()
+    time.sleep(0.7)
+    assert [moment for moment in written if moment > ended] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import sys
@@ -156,3 +157,33 @@ def store_by_dask(kind: str, tmp_path: Path, locking: str, dask_array: Any) -> N
         value = np.arange(1600, dtype="i4").reshape(40, 40)
         dask_array.store(dask_array.from_array(value, chunks=(7, 9)), target, lock=False)
         np.testing.assert_array_equal(zarr.open_array(store, mode="r")[...], value)
+
+
+def _commit_many(number: int, barrier: Any, kind: str, folder: str) -> None:
+    with zarr.config.set({"array.locking": "process"}):
+        store = make_store(kind, folder)
+        barrier.wait()
+        for turn in range(rounds(15, 150)):
+            if number == 0:
+                zarr.consolidate_metadata(store)
+            elif number == 1:
+                zarr.open_group(store).create_group(f"made-{turn}")
+            else:
+                with contextlib.suppress(zarr.errors.TransactionConflictError), zarr.transaction(store) as inside:
+                    zarr.open_group(inside, path="a").attrs["turn"] = turn
+        store.close()
+
+
+@pytest.mark.filterwarnings("ignore::zarr.errors.ZarrUserWarning")
+@pytest.mark.parametrize("kind", SHARED_KINDS)
+def test_transactions_and_copies(kind: str, tmp_path: Path) -> None:
+    store = make_store(kind, tmp_path)
+    zarr.create_group(store).create_group("a")
+    store.close()
+    run_processes(3, "spawn", _commit_many, kind, str(tmp_path))
+    store = make_store(kind, tmp_path)
+    nodes = {path: dict(node.attrs) for path, node in zarr.open_group(store, use_consolidated=False).members(None)}
+    copied = {path: dict(node.attrs) for path, node in zarr.open_group(store, use_consolidated=True).members(None)}
+    assert copied == nodes
+    assert len(nodes) == rounds(15, 150) + 1
+    store.close()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, TypeVar
+
+from zarr.runners.windows import CHANGE, CalledOffChange
 
 T = TypeVar("T")
 
@@ -25,7 +27,16 @@ class Pool(ThreadPoolExecutor):
         """Start a call; see :class:`concurrent.futures.Executor`."""
         if self._shutdown or not threading.main_thread().is_alive():
             return done(fn, *args, **kwargs)
+        change = CHANGE.get()
+        if change is not None:
+            return super().submit(_begin, change, fn, *args, **kwargs)
         return super().submit(fn, *args, **kwargs)
+
+
+def _begin(change: CalledOffChange, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    if change.off:
+        raise CancelledError
+    return fn(*args, **kwargs)
 
 
 def done(fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
+from contextvars import ContextVar
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -94,16 +95,33 @@ async def _stop_all(tasks: list[asyncio.Task[Any]]) -> None:
         raise interruption
 
 
+class CalledOffChange:
+    """Whether a change of a store was called off; what of it waits for a thread of ours does not begin then."""
+
+    __slots__ = ("off",)
+
+    def __init__(self) -> None:
+        self.off = False
+
+
+CHANGE: ContextVar[CalledOffChange | None] = ContextVar("zarr.change", default=None)
+"""The change that the running task makes."""
+
+
 async def completed(change: Awaitable[T]) -> T:
     """Await a change of a store; one whose task is cancelled is given a moment to end by itself.
 
     A store may do its work in threads, which nobody can call off: were they left alone, values would be stored after
     the operation has ended.
     """
+    mark = CalledOffChange()
+    token = CHANGE.set(mark)
     task = asyncio.ensure_future(change)
+    CHANGE.reset(token)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
+        mark.off = True
         try:
             await asyncio.wait([task], timeout=CHANGE_GRACE_SECONDS)
         finally:

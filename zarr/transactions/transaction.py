@@ -15,6 +15,7 @@ from zarr.storage.overlay import OverlayStore
 from zarr.storage.resolve import resolve_store
 from zarr.transactions.applying import apply_in_order, is_document
 from zarr.transactions.blocking import BlockingView
+from zarr.transactions.locking import lock_files
 
 if TYPE_CHECKING:
     import asyncio
@@ -103,13 +104,14 @@ class Transaction(OverlayStore):
             self.rollback()
 
     def _store_held(self, changes: Changes) -> None:
-        """Store changes while nobody else in this process changes the same keys."""
+        """Store changes while nobody else in this process, or in any where that is asked for, changes the same keys."""
         holder = Holder(lock_prefix(self._target))
         documents = [key for key in {*changes.values, *changes.digests} if is_document(key)]
         chunks = [key for key in {*changes.values, *changes.digests} if not is_document(key)]
         try:
             holder.acquire(documents, "node")
             holder.acquire(chunks, "chunk")
+            holder.acquire((), "chunk", lock_files(self._target, documents, chunks))
             note_change()
             self._apply(changes)
         finally:

@@ -1,0 +1,49 @@
+"""The lock files that keep other processes out while a transaction is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from zarr.array_spec import parse_array_config
+from zarr.runners.process_locks import lock_folder, lock_paths
+from zarr.steps.requests import LockScope
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store
+
+
+def lock_files(store: Store, documents: Iterable[str], chunks: Iterable[str]) -> list[str]:
+    """The files to lock, in the order in which all take them; none where ``array.locking`` does not ask for them.
+
+    Parameters
+    ----------
+    store : Store
+    documents, chunks : iterable of str
+        The keys that were read or are changed.
+    """
+    locking = parse_array_config(None).locking
+    if locking == "thread":
+        return []
+    nodes = {key.rpartition("/")[0] for key in documents}
+    below: dict[str, list[str]] = {node: [] for node in nodes}
+    for key in chunks:
+        owner = _owner(key, nodes)
+        if owner is not None:
+            below[owner].append(key)
+    found: set[str] = set()
+    for node, keys in below.items():
+        scope = LockScope.of(locking, node)
+        if scope is not None and lock_folder(store, scope):
+            found.update(lock_paths(store, scope, [node], "node"))
+            found.update(lock_paths(store, scope, keys, "chunk"))
+    return sorted(found)
+
+
+def _owner(key: str, nodes: set[str]) -> str | None:
+    """The nearest of some nodes above a key."""
+    while key:
+        key = key.rpartition("/")[0]
+        if key in nodes:
+            return key
+    return None
