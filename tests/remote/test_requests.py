@@ -99,6 +99,21 @@ def test_a_whole_shard_is_one_request(connect: Callable[[str], Any], web: Callab
     assert sorted(asked(server)) == [("c/0/0", ""), ("c/1/0", "")]
 
 
+def test_most_of_a_shard_is_one_request_unless_the_shard_is_large(
+    connect: Callable[[str], Any], web: Callable[..., WebServer]
+) -> None:
+    server = web(shards=(32, 1000))
+    array = zarr.open_array(connect(server.url), mode="r")
+    large = array.with_config({"sharding_coalesce_max_bytes": 100_000})
+    asked(server)
+    np.testing.assert_array_equal(array[:20], VALUES[:20])
+    assert asked(server) == [("c/0/0", "")]
+    np.testing.assert_array_equal(array[:16], VALUES[:16])  # half of it: no more than that is read
+    assert all(part for _, part in asked(server))
+    np.testing.assert_array_equal(large[:20], VALUES[:20])
+    assert all(part for _, part in asked(server))
+
+
 def test_a_part_of_a_shard_is_written_with_what_is_kept(
     connect: Callable[[str], Any], web: Callable[..., WebServer]
 ) -> None:
@@ -107,6 +122,10 @@ def test_a_part_of_a_shard_is_written_with_what_is_kept(
     asked(server)
     array[4:8] = -1  # most of the shard is kept: it is read in one request
     assert [(key, bool(part)) for key, part in asked(server)] == [("c/0/0", False)]
+    array[:28] = 8  # little is kept, but the shard is short
+    assert [(key, bool(part)) for key, part in asked(server)] == [("c/0/0", False)]
+    array = zarr.open_array(connect(server.url), mode="r+", config={"sharding_coalesce_max_gap_bytes": 1 << 10})
+    asked(server)
     array[:28] = 7  # little is kept: what was in the whole inner chunks that are written is not read
     requests = asked(server)
     expected = VALUES.copy()

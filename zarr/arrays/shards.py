@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 Ndarray = np.ndarray[Any, Any]
 Coords = tuple[int, ...]
 
-MIN_SHARE = 4
-"""Shards that come as buffers come whole: that pays where one inner chunk in so many is wanted."""
-
 NEAR_GAP_BYTES = 16 << 10
 """How much is read along, at most, between two inner chunks of a file or of memory: a request costs little there."""
 
@@ -309,7 +306,7 @@ def cached_inner_steps(
 def read_shards_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bulk: str | None) -> Steps[None]:
     """Read all slots of a plan on inner chunks."""
     groups = plan.shard_groups(layout.starts)
-    if bulk is not None and layout.program is not None and _bulk_read_pays(plan, groups, bulk):
+    if bulk is not None and layout.program is not None and _bulk_read_pays(layout, plan, groups, bulk):
         yield from read_shards_bulk_steps(layout, plan, groups, out)
         return
     if groups.ngroups == 1:
@@ -322,12 +319,18 @@ def read_shards_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, b
             raise_missing(layout, absent)
 
 
-def _bulk_read_pays(plan: zarr_core.Plan, groups: zarr_core.ShardGroups, bulk: str) -> bool:
-    """Whether the core should read the shards: of files and of memory it takes what it needs, others come whole."""
+def _bulk_read_pays(layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, bulk: str) -> bool:
+    """Whether the core should read the shards: of files and of memory it takes what it needs, others come whole.
+
+    That pays where more than half of each is wanted, and they are not so large that what is not wanted takes long.
+    """
     if bulk in ("files", "memory"):
         return True
     chunks_per_shard: int = math.prod(groups.chunks_per_shard(0))
-    return bool(plan.nslots * MIN_SHARE >= groups.ngroups * chunks_per_shard)
+    if plan.nslots >= groups.ngroups * chunks_per_shard:
+        return True
+    large = chunks_per_shard * layout.chunk_nbytes > layout.config.sharding_coalesce_max_bytes
+    return bool(2 * plan.nslots > groups.ngroups * chunks_per_shard) and not large
 
 
 def read_shards_bulk_steps(
