@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +23,7 @@ from tests.trust.test_places import THINGS
 from zarr.buffer import default_buffer_prototype
 from zarr.buffer.cpu import Buffer
 from zarr.errors import ChunkError, FileInPlaceError, FolderInPlaceError, NotAValueError, ReadOnlyError
-from zarr.storage import LocalStore, MemoryStore
+from zarr.storage import LocalStore, MemoryStore, ZipStore
 
 ZSTD = zarr.codecs.ZstdCodec(checksum=True)
 WITHOUT_CHECKSUM: tuple[str, ...] = ("raw", "blosc", "vlen", "v2 zlib")
@@ -194,6 +196,43 @@ def test_a_file_in_the_place_of_a_folder(tmp_path: Path) -> None:
         zarr.open_array(store, path="file/x", mode="r")
     with pytest.raises(FileInPlaceError, match="file"):
         zarr.create_array(store, name="file/x", shape=(2,), dtype="i1")
+
+
+def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many chunks that go to one file at once, and the commit of that file."""
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def pwrite(*_: Any) -> int:
+        raise full
+
+    store = ZipStore(tmp_path / "a.zip", mode="w")
+    array: Any = zarr.create_array(store, name="x", shape=(40,), chunks=(10,), dtype="i4")
+    store.commit()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", pwrite)
+        with pytest.raises(OSError, match="No space") as caught:
+            array[:] = 1
+        assert any("'x/c/0' to 'x/c/3'" in note and "a.zip" in note for note in caught.value.__notes__)
+    array[:] = 1
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", pwrite)
+        full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        with pytest.raises(OSError, match="No space") as caught:
+            store.close()
+        assert any("a.zip" in note for note in caught.value.__notes__)
+
+
+def test_a_document_without_room_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = LocalStore(tmp_path / "a")
+    group = zarr.create_group(store)
+
+    def put(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(store, "set_sync", put)
+    with pytest.raises(OSError, match="No space") as caught:
+        group.attrs["x"] = 1
+    assert caught.value.__notes__ == [f"at the key 'zarr.json' of {store!r}"]
 
 
 WRITES: dict[str, Callable[[Any], Any]] = {

@@ -17,7 +17,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import goes_by, is_synchronous
 from zarr.buffer.core import default_buffer_prototype
 from zarr.logs import SWITCH, TRACING
-from zarr.runners.crossing import first_error
+from zarr.runners.crossing import as_told, first_error
 from zarr.runners.inline import InlineRunner, range_limits, staged
 from zarr.runners.leases import Fence
 from zarr.runners.lock_table import LOCKS, MAX_READINGS, CalledOff
@@ -201,7 +201,7 @@ class _Direct:
                     else:
                         reply = answer(request)
                 except Exception as error:
-                    request = steps.throw(first_error(error))
+                    request = steps.throw(as_told(error, request, self._inline.store))
                 else:
                     request = steps.send(reply)
         except StopIteration as stop:
@@ -262,7 +262,7 @@ class _Coroutines:
                         async with request_gate():
                             reply = await handler(request)
                 except (Exception, BaseExceptionGroup) as error:
-                    request = steps.throw(first_error(error))
+                    request = steps.throw(as_told(error, request, self._store))
                 else:
                     request = steps.send(reply)
         except StopIteration as stop:

@@ -159,3 +159,10 @@ def transfer(request: Transfer, access: BulkAccess | None, get_many: Any, set_ma
     if access is not None and access.set_many is not None:
         set_many = access.set_many
     transfer_buffers(request, get_many, set_many, access is not None and access.in_place)
+
+
+def note_keys(error: Exception, request: Transfer, store: object) -> None:
+    """Say in a note which keys of which store were at work."""
+    names = request.names()
+    keys = f"{names[0]!r} to {names[-1]!r}" if len(names) > 1 else repr(names[0])
+    error.add_note(f"while {'reading' if request.direction == 'read' else 'writing'} {keys} of {store!r}")

@@ -30,6 +30,15 @@ def first_error(error: BaseException) -> BaseException:
     return error
 
 
+def as_told(error: BaseException, request: Any, store: object) -> BaseException:
+    """An error as steps are told of it: the first plain one; that of a full or failing disk says what it was about."""
+    error = first_error(error)
+    key = getattr(request, "key", None)
+    if type(error) is OSError and key is not None:
+        error.add_note(f"at the key {key!r} of {store!r}")
+    return error
+
+
 def run_here(coro: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine in the caller's thread: for finalizers, when there are no other threads any more.
 

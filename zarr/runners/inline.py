@@ -160,8 +160,7 @@ class InlineRunner:
             steps = traced(steps)
         get, put, handlers = self._get, self._put, _HANDLERS
         try:
-            if request is None:
-                request = next(steps)
+            request = next(steps) if request is None else request
             while True:
                 kind = type(request)
                 try:
@@ -179,7 +178,8 @@ class InlineRunner:
                             holder = Holder(self._lock_prefix(), above)
                         reply = self._scoped(request, holder)
                 except Exception as error:
-                    request = steps.throw(crossing.first_error(error) if isinstance(error, ExceptionGroup) else error)
+                    told = isinstance(error, (ExceptionGroup, OSError))
+                    request = steps.throw(crossing.as_told(error, request, self.store) if told else error)
                 else:
                     request = steps.send(reply)
         except StopIteration as stop:
@@ -393,7 +393,11 @@ class InlineRunner:
 
     def transfer(self, request: Transfer) -> None:
         """Run a bulk job; its keys are locked by the caller, where that is needed."""
-        bulk.transfer(request, bulk_access_of(self.store), self._get_many, self._set_many)
+        try:
+            bulk.transfer(request, bulk_access_of(self.store), self._get_many, self._set_many)
+        except Exception as error:
+            bulk.note_keys(error, request, self.store)
+            raise
 
     def _get_many(self, keys: list[str]) -> Sequence[Any]:
         prototype = default_buffer_prototype()

@@ -69,7 +69,7 @@ async def receive(request: Transfer, store: Store) -> None:
             async with gate:
                 buffer = await get(key, prototype)
         except Exception as error:
-            error.add_note(f"while reading {key!r}")
+            error.add_note(f"while reading {key!r} of {store!r}")
             raise
         payloads = (None if buffer is None else buffer.as_numpy_array(),)
         if direct:
@@ -103,7 +103,7 @@ async def send(request: Transfer, store: Store) -> None:
                 else:
                     await completed(store.set(key, wrap(payload)))
         except Exception as error:
-            error.add_note(f"while writing {key!r}")
+            error.add_note(f"while writing {key!r} of {store!r}")
             raise
 
     await _each_key(send_one, names, width_of(request))

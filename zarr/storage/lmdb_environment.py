@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import threading
 import time
 import weakref
@@ -29,6 +30,9 @@ INITIAL_MAP_BYTES: Final = 1 << 28
 
 SMALLEST_BYTES: Final = 8192
 """A file of fewer bytes is none yet: who made it died, or had no room, before its two first pages were written."""
+
+NO_ROOM_BYTES: Final = 1 << 16
+"""A file system with less room than that is full."""
 
 _FAILED_COMMIT: Final = (os.strerror(errno.EIO), os.strerror(errno.EINTR), "MDB_PANIC")
 
@@ -284,7 +288,15 @@ class Environment:
             raise DamagedDatabaseError(errno.EIO, f"LMDB: {error}", self.path) from error
         number = next((code for code in (errno.ENOSPC, errno.EACCES, errno.ENOENT, errno.EROFS, errno.ENOMEM)
                        if os.strerror(code) in str(error)), errno.EIO)  # fmt: skip
+        if number == errno.EIO and self._has_no_room():
+            number = errno.ENOSPC  # LMDB says EIO of a write that was cut short
         raise OSError(number, f"LMDB: {error}", self.path) from error
+
+    def _has_no_room(self) -> bool:
+        try:
+            return shutil.disk_usage(self.path).free < NO_ROOM_BYTES
+        except OSError:
+            return False
 
 
 # Reentrant: a finalizer may run, and open such a file, at any allocation.

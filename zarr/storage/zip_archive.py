@@ -317,8 +317,9 @@ class Archive(SharedFile):
             try:
                 self._write_directory(self._handle)
                 self._publish()
-            except BaseException:
+            except BaseException as error:
                 self._dirty = True
+                error.add_note(f"while committing {self.path!r}, which has what was committed before")
                 raise
 
     def _write_directory(self, handle: Handle) -> None:
