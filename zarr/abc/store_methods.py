@@ -67,10 +67,19 @@ def is_synchronous(store: object) -> bool:
     return not any(name in own and f"{name}_sync" not in own for name in _TWINS)
 
 
+_READS = frozenset(["get", "get_sync"])
+_PARTIAL_READS = frozenset([*_READS, "get_ranges", "get_ranges_sync"])
+
+
 @cache
-def _class_gets_many(cls: type) -> bool:
-    single = [_depth(cls, name) for name in ("get", "get_sync")]
-    return _depth(cls, "get_many_sync") <= min(1 << 29, *single)
+def _class_serves(cls: type, method: str, simpler: frozenset[str]) -> bool:
+    return _depth(cls, method) <= min(1 << 29, *(_depth(cls, name) for name in simpler))
+
+
+def _serving(store: Any, method: str, simpler: frozenset[str]) -> Any:
+    """A method that stands for simpler ones; None where there is none, or somebody put something over one of those."""
+    served = _class_serves(cast("Any", type(store)), method, simpler)
+    return getattr(store, method) if served and simpler.isdisjoint(getattr(store, "__dict__", ())) else None
 
 
 def get_many_of(store: Any) -> Callable[..., Sequence[Buffer | None]] | None:
@@ -87,16 +96,8 @@ def get_many_of(store: Any) -> Callable[..., Sequence[Buffer | None]] | None:
     >>> get_many_of(MemoryStore()) is None
     True
     """
-    if not _class_gets_many(cast("Any", type(store))):
-        return None
-    own = getattr(store, "__dict__", {})
-    return None if "get" in own or "get_sync" in own else store.get_many_sync
-
-
-@cache
-def _class_stamps(cls: type) -> bool:
-    single = [_depth(cls, name) for name in ("get", "get_sync")]
-    return _depth(cls, "stamp_sync") <= min(1 << 29, *single)
+    found: Callable[..., Sequence[Buffer | None]] | None = _serving(store, "get_many_sync", _READS)
+    return found
 
 
 def stamp_of_store(store: Any) -> Callable[[str], Any] | None:
@@ -115,16 +116,8 @@ def stamp_of_store(store: Any) -> Callable[[str], Any] | None:
     >>> stamp_of_store(object()) is None
     True
     """
-    if not _class_stamps(cast("Any", type(store))):
-        return None
-    own = getattr(store, "__dict__", {})
-    return None if "get" in own or "get_sync" in own else store.stamp_sync
-
-
-@cache
-def _class_opens_values(cls: type) -> bool:
-    simpler = [_depth(cls, f"{name}{end}") for name in ("get", "get_ranges") for end in ENDS]
-    return _depth(cls, "open_value_sync") <= min(1 << 29, *simpler)
+    found: Callable[[str], Any] | None = _serving(store, "stamp_sync", _READS)
+    return found
 
 
 def open_value_of(store: Any) -> Callable[[str], Any] | None:
@@ -143,11 +136,8 @@ def open_value_of(store: Any) -> Callable[[str], Any] | None:
     >>> open_value_of(object()) is None
     True
     """
-    if not _class_opens_values(cast("Any", type(store))):
-        return None
-    own = getattr(store, "__dict__", {})
-    seen = any(f"{name}{end}" in own for name in ("get", "get_ranges") for end in ENDS)
-    return None if seen else store.open_value_sync
+    found: Callable[[str], Any] | None = _serving(store, "open_value_sync", _PARTIAL_READS)
+    return found
 
 
 @cache

@@ -242,8 +242,7 @@ class ArrayLayout:
 
     def reshaped(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayLayout:
         """The layout after a change of shape or attributes; the codecs stay bound as they are."""
-        layout = object.__new__(type(self))
-        layout.__dict__.update(self.__dict__)
+        layout = self.__copy__()
         layout.metadata = metadata
         layout.shape = tuple(metadata.shape)
         layout.outer = metadata.chunk_grid.to_core(layout.shape)
