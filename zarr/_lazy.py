@@ -137,7 +137,7 @@ def loaded_class(module: str, name: str) -> Any:
     >>> loaded_class("fractions", "no_such_class")
     ()
     """
-    return getattr(loaded(module), name, ())
+    return getattr(KEPT.get(module) or sys.modules.get(module), name, ())
 
 
 def submodule(package: str, name: str) -> ModuleType:
