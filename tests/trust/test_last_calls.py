@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,43 @@ def test_the_first_changes_of_a_program_are_made_by_its_last_calls(kind: str, wa
     assert found["data"][...].tolist() == [1, 1, 1]
     assert sorted(name for name, _ in found.members()) == ["data", "g", "here", "x"]
     found.store.close()
+
+
+LATE = """
+import atexit, os, sys
+def last():
+    array[1] = 5
+    array[2:] = 7
+    del group["old"]
+    os._exit(0)  # no finalizer comes any more
+atexit.register(last)
+import zarr
+group = zarr.open_group(zarr.storage.ZipStore(sys.argv[1], mode="a"), mode="r+")
+array = group["x"]
+"""
+
+
+def test_a_zip_has_what_is_changed_when_the_library_has_seen_its_own_end(tmp_path: Path) -> None:
+    """What a program had registered before it loaded the library runs after the library's own last call."""
+    with ZipStore(tmp_path / "a.zip", mode="w") as store:
+        group = zarr.create_group(store)
+        group.create_array("x", shape=4, chunks=2, dtype="i4")
+        group.create_group("old")
+    end(LATE, str(tmp_path / "a.zip"))
+    found = zarr.open_group(ZipStore(tmp_path / "a.zip"), mode="r")
+    assert found["x"][...].tolist() == [0, 5, 7, 7]
+    assert list(found) == ["x"]
+
+
+def test_a_zip_has_what_finalizers_write_that_run_after_its_own(tmp_path: Path) -> None:
+    store = ZipStore(tmp_path / "a.zip", mode="w")
+    array = zarr.create_array(store, shape=4, chunks=2, dtype="i4")
+    for value in (1, 2, 0):  # all of a circle is finalized, in any order, and once only
+        store._archive.__del__()
+        array[:] = value
+        with zipfile.ZipFile(tmp_path / "a.zip") as read:
+            assert sorted(read.namelist()) == (["c/0", "c/1", "zarr.json"] if value else ["zarr.json"])
+    store.close()
 
 
 @pytest.mark.parametrize("way", WAYS)

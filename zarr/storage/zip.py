@@ -263,6 +263,8 @@ class ZipStore(TransactionStore):
         self._check_writable()
         self._set(key, value)
 
+        self._archive.settle()
+
     def _set(self, key: str, value: Buffer) -> None:
         check_key(key)
         self._archive.write(key, check_buffer(self, value).to_bytes())
@@ -285,6 +287,7 @@ class ZipStore(TransactionStore):
         self._check_writable()
         check_key(key)
         self._archive.remove([key])
+        self._archive.settle()
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
@@ -295,11 +298,13 @@ class ZipStore(TransactionStore):
             if gone:
                 with self._archive.all_or_nothing():
                     self._archive.remove(gone)
+                self._archive.settle()
 
     async def clear(self) -> None:
         """Remove all keys."""
         self._check_writable()
         self._archive.clear()
+        self._archive.settle()
 
     async def move(self, path: Path | str) -> None:
         """Move the file to another place; this store is then that place.
@@ -334,6 +339,7 @@ class ZipStore(TransactionStore):
                     self._archive.remove([key])
                 elif key not in changes.defaults or key not in entries:
                     self._set(key, value)
+        self._archive.settle()
 
     def bulk_access(self) -> BulkAccess | None:
         """Values are handed over many at a time."""
@@ -350,3 +356,4 @@ class ZipStore(TransactionStore):
             else:
                 check_key(key)
                 self._archive.write(key, bytes(payload))
+        self._archive.settle()

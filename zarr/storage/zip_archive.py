@@ -85,6 +85,7 @@ class Archive(SharedFile):
         self._batch: dict[str, Entry] | None = None
         self._version = 0
         self._pid = os.getpid()
+        self._orphaned = False
 
     def renew_locks(self) -> None:
         """Make new locks; for a forked child."""
@@ -411,15 +412,20 @@ class Archive(SharedFile):
         handle.write_at(0, whole)
         self.entries, self._end = entries, len(whole)
 
+    def tidy(self) -> None:
+        """Commit, and write the file anew where that is worth it."""
+        with self.lock:
+            self.commit()
+            if self._worth_compacting():
+                self.compact()
+
     def close(self) -> None:
         """Commit, tidy up where it is worth it, and close the file."""
         with self.lock:
             if self._handle is None:
                 return
             try:
-                self.commit()
-                if self._worth_compacting():
-                    self.compact()
+                self.tidy()
             finally:
                 self.close_file()
 
@@ -439,6 +445,7 @@ class Archive(SharedFile):
             self._temporary = None
 
     def __del__(self) -> None:
+        self._orphaned = True
         if getattr(self, "_handle", None) is not None:
             self.close()
 

@@ -19,6 +19,9 @@ from zarr.storage.zip_handle import Handle
 WRITERS: weakref.WeakSet[SharedFile] = weakref.WeakSet()
 """The archives of this process that add to their files."""
 
+_ENDED: list[bool] = []
+"""Filled when the program has ended: nobody comes after that to commit what finalizers write."""
+
 
 class SharedFile(ABC):
     """What an archive does about others over the same file."""
@@ -34,6 +37,7 @@ class SharedFile(ABC):
     _swaps: int
     _version: int
     _pid: int
+    _orphaned: bool
 
     @property
     def lock(self) -> Any:
@@ -54,8 +58,21 @@ class SharedFile(ABC):
         """Write the directory of what is in the file now."""
 
     @abstractmethod
+    def tidy(self) -> None:
+        """Commit, and write the file anew where that is worth it."""
+
+    @abstractmethod
     def close(self) -> None:
         """Commit, and close the file."""
+
+    def settle(self) -> None:
+        """Commit a change at once if nobody will do it later.
+
+        That is so after the end of the program, and after the finalizer of the archive: others that are cleared away
+        together with it may still write, and Python finalizes nothing twice.
+        """
+        if _ENDED or self._orphaned:
+            self.tidy()
 
     @abstractmethod
     def _read_directory(self, handle: Handle) -> None:
@@ -172,6 +189,7 @@ def commit_others(archive: SharedFile) -> None:
 
 @atexit.register
 def _close_all() -> None:
+    _ENDED.append(True)
     for archive in writers():
         with contextlib.suppress(OSError, ValueError):
             archive.close()
