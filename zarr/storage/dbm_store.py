@@ -4,92 +4,20 @@ from __future__ import annotations
 
 import dbm
 import os
-import threading
-import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.byte_ranges import slice_of
+from zarr.storage.dbm_file import DBMFile, dbm_file
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
-
-_INHERITED: list[Any] = []
-"""Files of a parent process: the parent writes them, and closing one here would write an old index."""
-
-
-class _File:
-    """One open dbm file of this process, for all stores over it: most dbm modules let nobody open a file twice."""
-
-    def __init__(self, path: str, opener: Callable[..., Any], read_only: bool, options: dict[str, Any]) -> None:
-        self.pid = os.getpid()
-        self.lock = threading.RLock()
-        self.path = path
-        self.read_only = read_only
-        self._opener = opener
-        self._options = options
-        self.db: Any = self._open()
-
-    def _open(self) -> Any:
-        if not self.read_only:
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        return self._opener(self.path, "r" if self.read_only else "c", **self._options)
-
-    def make_writable(self) -> None:
-        """Open the file again, for writing."""
-        with self.lock:
-            if self.read_only:
-                self.db.close()
-                self.read_only = False
-                self.db = self._open()
-
-    def sync(self) -> None:
-        """Have the changes in the file, where the module keeps some back."""
-        sync = getattr(self.db, "sync", None)
-        if sync is not None:
-            sync()
-
-    def __del__(self) -> None:
-        db = getattr(self, "db", None)
-        if db is not None:
-            if self.pid == os.getpid():
-                db.close()
-            else:
-                _INHERITED.append(db)
-
-
-# Reentrant: a finalizer may run, and open such a file, at any allocation.
-_guard = threading.RLock()
-_files: weakref.WeakValueDictionary[tuple[str, int], _File] = weakref.WeakValueDictionary()
-
-
-def _file_of(path: Path, opener: Callable[..., Any], read_only: bool, options: dict[str, Any]) -> _File:
-    place = os.path.realpath(path)
-    with _guard:
-        known = _files.get((place, os.getpid()))
-        if known is None:
-            known = _File(place, opener, read_only, options)
-            _files[(place, os.getpid())] = known
-        elif known.read_only and not read_only:
-            known.make_writable()
-        return known
-
-
-def _after_fork() -> None:
-    global _guard
-    _guard = threading.RLock()
-    _INHERITED.extend(_files.values())
-    _files.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 class DBMStore(SyncStore):
@@ -142,7 +70,7 @@ class DBMStore(SyncStore):
         self.path = Path(path)
         self.opener = opener
         self.options = options
-        self._opened: _File | None = None
+        self._opened: DBMFile | None = None
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a store over the same file that may, or may not, be written to."""
@@ -183,36 +111,29 @@ class DBMStore(SyncStore):
         """Whether there is a file; each module adds other suffixes to the name, or none."""
         return any(os.path.exists(f"{self.path}{suffix}") for suffix in ("", ".db", ".dat", ".pag"))
 
-    def _file(self) -> _File:
+    def _file(self) -> DBMFile:
         file = self._opened
         if file is None or file.pid != os.getpid():
-            try:
-                file = _file_of(self.path, self.opener, self.read_only, self.options)
-            except OSError:
-                raise
-            except Exception as error:  # each module has an error class of its own
-                self._translate(error)
-            self._opened = file
+            file = self._opened = dbm_file(self.path, self.opener, self.read_only, self.options)
         return file
-
-    def _translate(self, error: Exception) -> NoReturn:
-        raise OSError(f"the dbm file {self.path} cannot be used: {error}") from error
 
     def _look(self, read: Callable[[Any], Any], absent: Any = None) -> Any:
         """Read from the file; ``absent`` where there is none yet, since nothing is made for a look at it."""
         if self._opened is None and not self._exists():
             return absent
-        file = self._file()
-        with file.lock:
-            return read(file.db)
+        return self._file().use(read)
 
     def _change(self, change: Callable[[Any], Any]) -> Any:
         self._check_writable()
-        file = self._file()
-        with file.lock:
-            result = change(file.db)
-            file.sync()
+
+        def change_all(db: Any) -> Any:
+            result = change(db)
+            sync = getattr(db, "sync", None)  # where the module keeps changes back
+            if sync is not None:
+                sync()
             return result
+
+        return self._file().use(change_all)
 
     @staticmethod
     def _name(key: str) -> bytes:

@@ -41,6 +41,7 @@ ZipMode = Literal["r", "w", "x", "a"]
 _COMPACT_ABOVE_BYTES: Final = 1 << 20
 _LONGEST_NAME: Final = 0xFFFF
 
+
 def _dos_time() -> tuple[int, int]:
     now = time.localtime()
     day = (now.tm_year - 1980) << 9 | now.tm_mon << 5 | now.tm_mday

@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -94,13 +95,15 @@ class TestLMDB(_Database):
         return {"sync": False}
 
 
-KINDS = ["sqlite", "lmdb", "dbm"]
+KINDS = ["sqlite", "lmdb", "dbm", "dbm.sqlite3"]
 
 
 def make(kind: str, path: Path, **options: Any) -> Any:
     if kind == "lmdb":
         pytest.importorskip("lmdb")
         return LMDBStore(path, sync=False, **options)
+    if kind == "dbm.sqlite3":
+        return DBMStore(path, opener=pytest.importorskip("dbm.sqlite3").open, **options)
     return SQLiteStore(path, **options) if kind == "sqlite" else DBMStore(path, opener=dbm.dumb.open, **options)
 
 
@@ -201,7 +204,7 @@ def test_listing_by_range(kind: str, tmp_path: Path) -> None:
 
 def match_stores(tmp_path: Path) -> list[Any]:
     stores = [MemoryStore(), LocalStore(tmp_path / "local"), WrapperStore(MemoryStore())]
-    kinds = KINDS if find_spec("lmdb") else ["sqlite", "dbm"]
+    kinds = [kind for kind in KINDS if find_spec(kind) or kind == "sqlite"]
     return stores + [make(kind, tmp_path / kind) for kind in kinds]
 
 
@@ -550,3 +553,32 @@ def test_dbm_takes_any_module(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="no such thing"):
         DBMStore(tmp_path / "other", opener=broken).set_sync("a", B(b"1"))
+
+
+@pytest.mark.parametrize("kind", ["dbm", "dbm.sqlite3"])
+def test_a_dbm_file_that_a_finalizer_has_closed_is_opened_again(kind: str, tmp_path: Path) -> None:
+    store = make(kind, tmp_path / "data")
+    store.set_sync("a", B(b"1"))
+    for key in ("b", "c"):
+        store._opened.__del__()
+        assert value(store, "a") == b"1"
+        store._opened._db.close()
+        store.set_sync(key, B(b"2"))
+    assert sorted(store.list_sync()) == ["a", "b", "c"]
+    store.close()
+
+
+def test_a_dbm_file_is_used_by_threads_whoever_has_opened_it(tmp_path: Path) -> None:
+    for kind in ("dbm", "dbm.sqlite3") if find_spec("dbm.sqlite3") else ("dbm",):
+        reader = make(kind, tmp_path / kind, read_only=True)
+        store = make(kind, tmp_path / kind)
+        for turn in range(3):
+            key = f"a/{turn}"
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(store.set_sync, key, B(b"1")).result()
+            assert value(reader, key) == b"1"
+            store.set_sync(key, B(b"2"))
+            with ThreadPoolExecutor(1) as pool:
+                assert pool.submit(value, reader, key).result() == b"2"
+        reader.close()
+        store.close()
