@@ -3,7 +3,7 @@
 The first half is kernels that trust their arguments; ``chunks_door.pxi`` holds the functions that Python calls, which
 check everything first.
 """
-from libc.stdint cimport INT64_MAX, int64_t, uint8_t
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 import numpy as np
@@ -20,17 +20,25 @@ from zarr_core.plan cimport (
     Plan,
     Slot,
     SlotView,
+    mask_bits,
+    mask_highest,
+    mask_lowest,
+    mask_read,
     multiply,
     plan_slot_view,
     slot_pieces,
     slot_whole,
 )
-from zarr_core.words cimport load8
 
 cnp.import_array()
 
 cdef enum:
     RELEASE_GIL_BYTES = 65536
+
+cdef uint64_t ALL_SET = ~(<uint64_t> 0)
+
+cdef enum:
+    MANY = 16       # of 64 elements: from here on moving all of them is quicker than finding the selected
 
 cdef enum:
     SCATTER = 0     # chunk to array
@@ -197,53 +205,61 @@ cdef void transfer_points(
         points_loop(plan, i, chunk, cs, array, strides, w, swap_width, direction, False)
 
 
-cdef inline void mask_items(
-    const uint8_t* mask, char* chunk, Py_ssize_t cs, char* array, Py_ssize_t stride, int64_t count,
-    Py_ssize_t w, int swap_width, int direction, bint constant,
+cdef inline void some_of_64(
+    uint64_t word, char* chunk, Py_ssize_t cs, char* array, Py_ssize_t stride, Py_ssize_t w, int swap_width,
+    int direction, bint constant,
 ) noexcept nogil:
-    """Move the count True items of a row. Stretches of eight without any are passed over at once.
+    """Move those of 64 items whose bits are set.
 
-    With a constant width no branch depends on the mask, which no processor could predict: every element is moved to the
-    next free place, and the place is taken only if the element is selected; the last selected one ends the loop, so
-    that no place is touched but those of this row. To gather, an element that is not selected is copied to itself.
+    Where many are, to read, each item is moved to the next free place, and the place is taken only if the item is
+    selected: no branch depends on the mask. The last selected one ends that, so that no place of others is touched.
     """
-    cdef int64_t j = 0, done = 0, end
-    cdef char* item
-    while done < count:
-        # Eight mask bytes may be read: the mask is padded.
-        if load8(mask + j) == 0:
-            j += 8
-            continue
-        end = j + 8
-        while j < end and done < count:
-            item = chunk + j * cs
-            if not constant:
-                if mask[j]:
-                    put(item, array + done * stride, w, swap_width, direction, False)
-            elif direction == GATHER:
-                memmove(item, array + done * stride if mask[j] else item, w)
-            else:
-                memcpy(array + done * stride, item, w)
-            done += mask[j]
-            j += 1
+    cdef int k
+    if constant and direction == SCATTER and mask_bits(word) >= MANY:
+        for k in range(mask_highest(word) + 1):
+            memcpy(array, chunk + k * cs, w)
+            array += stride & -<Py_ssize_t> (word >> k & 1)
+        return
+    while word:
+        put(chunk + mask_lowest(word) * cs, array, w, swap_width, direction, constant)
+        array += stride
+        word &= word - 1
+
+
+cdef void mask_word(
+    uint64_t word, char* chunk, Py_ssize_t cs, char* array, Py_ssize_t stride, Py_ssize_t w, int swap_width,
+    int direction,
+) noexcept nogil:
+    if word == ALL_SET and direction == GATHER:
+        copy_row(chunk, array, 64, cs, stride, w, swap_width)
+    elif word == ALL_SET:
+        copy_row(array, chunk, 64, stride, cs, w, swap_width)
+    elif w == 1:
+        some_of_64(word, chunk, cs, array, stride, 1, 0, direction, True)
+    elif w == 2 and swap_width < 2:
+        some_of_64(word, chunk, cs, array, stride, 2, 0, direction, True)
+    elif w == 4 and swap_width < 2:
+        some_of_64(word, chunk, cs, array, stride, 4, 0, direction, True)
+    elif w == 8 and swap_width < 2:
+        some_of_64(word, chunk, cs, array, stride, 8, 0, direction, True)
+    elif w == 16 and swap_width < 2:
+        some_of_64(word, chunk, cs, array, stride, 16, 0, direction, True)
+    else:
+        some_of_64(word, chunk, cs, array, stride, w, swap_width, direction, False)
 
 
 cdef void mask_row(
-    const uint8_t* mask, char* chunk, Py_ssize_t cs, char* array, Py_ssize_t stride, int64_t count,
+    const uint64_t* mask, int64_t at, int64_t n, char* chunk, Py_ssize_t cs, char* array, Py_ssize_t stride,
     Py_ssize_t w, int swap_width, int direction,
 ) noexcept nogil:
-    if w == 1:
-        mask_items(mask, chunk, cs, array, stride, count, 1, 0, direction, True)
-    elif w == 2 and swap_width < 2:
-        mask_items(mask, chunk, cs, array, stride, count, 2, 0, direction, True)
-    elif w == 4 and swap_width < 2:
-        mask_items(mask, chunk, cs, array, stride, count, 4, 0, direction, True)
-    elif w == 8 and swap_width < 2:
-        mask_items(mask, chunk, cs, array, stride, count, 8, 0, direction, True)
-    elif w == 16 and swap_width < 2:
-        mask_items(mask, chunk, cs, array, stride, count, 16, 0, direction, True)
-    else:
-        mask_items(mask, chunk, cs, array, stride, count, w, swap_width, direction, False)
+    """Move the selected of n items, whose bits begin at one place of the mask."""
+    cdef uint64_t word
+    cdef int64_t j
+    for j in range(0, n, 64):
+        word = mask_read(mask, at + j, n - j)
+        if word:
+            mask_word(word, chunk + j * cs, cs, array, stride, w, swap_width, direction)
+            array += mask_bits(word) * stride
 
 
 cdef void transfer_mask(
@@ -286,8 +302,7 @@ cdef void transfer_mask(
             copy_row(target, source, n, stride, cs, w, swap_width)
         elif count:
             mask_row(
-                plan.mask + row * plan.grid.c[last].length + first, source, cs, target, stride, count, w, swap_width,
-                direction,
+                plan.mask, row * plan.grid.c[last].length + first, n, source, cs, target, stride, w, swap_width, direction
             )
         for d in range(last - 1, -1, -1):
             at[d] += 1

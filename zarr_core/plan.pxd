@@ -1,7 +1,15 @@
 # A plan at C level: which chunks a selection touches, and which part of each.
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from zarr_core.grid cimport MAX_RANK, AxisC, Grid
+
+cdef extern from "mask.h":
+    void mask_pack "zc_mask_pack"(const uint8_t* bytes, int64_t size, uint64_t* words) noexcept nogil
+    uint64_t mask_read "zc_mask_read"(const uint64_t* words, int64_t at, int64_t n) noexcept nogil
+    int mask_highest "zc_mask_highest"(uint64_t word) noexcept nogil
+    int mask_lowest "zc_mask_lowest"(uint64_t word) noexcept nogil
+    int64_t mask_bits "zc_mask_bits"(uint64_t word) noexcept nogil
+    int64_t mask_count "zc_mask_count"(const uint64_t* words, int64_t at, int64_t n) noexcept nogil
 
 
 cdef enum:
@@ -64,7 +72,7 @@ cdef class Plan:
     cdef int64_t* slot_starts       # PLAN_POINTS: nslots + 1
     cdef int64_t* points            # PLAN_POINTS: npoints * ndim, grouped by chunk
     cdef int64_t* outs              # PLAN_POINTS: output place of each point; NULL: its own place
-    cdef uint8_t* mask              # PLAN_MASK: 0 or 1, C order
+    cdef uint64_t* mask             # PLAN_MASK: a bit for each element, C order
     cdef int64_t* ranks             # PLAN_MASK: output place at the start of each (row, chunk along the last axis)
     cdef readonly bint all_whole
     cdef Py_ssize_t check(self, object i) except -1

@@ -2,9 +2,9 @@
 from cpython.bool cimport PyBool_Check
 from cpython.long cimport PyLong_CheckExact
 from cpython.slice cimport PySlice_Check
-from libc.stdint cimport INT64_MAX, int64_t, uint8_t
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from zarr_core.plan cimport (
     Piece,
     Plan,
     axis_piece,
+    mask_count,
+    mask_pack,
     multiply,
     new_plan,
     set_shape,

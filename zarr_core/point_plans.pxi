@@ -208,7 +208,7 @@ def plan_mask(Grid grid not None, mask):
     grid
         The chunk grid of the array.
     mask
-        A boolean array of the grid's shape. It is copied.
+        A boolean array of the grid's shape. It is copied, as bits.
 
     Returns
     -------
@@ -255,36 +255,33 @@ def plan_mask(Grid grid not None, mask):
 
 
 cdef int reserve_mask(Plan plan, cnp.ndarray array) except -1:
-    """A copy of the mask, for the mask must not change under the ranks; any true byte becomes 1, eight follow."""
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(array), i, rows
+    """The mask as bits of the plan's own: it must not change under the ranks, and an eighth of it is read again."""
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(array), rows
     cdef const uint8_t* data = <const uint8_t*> cnp.PyArray_DATA(array)
     cdef int last = plan.ndim - 1
     rows = size // plan.grid.c[last].length if size and plan.ndim else 1
     plan.ranks = reserve(rows * (plan.grid.c[last].nchunks if plan.ndim else 1) + 1)
-    plan.mask = <uint8_t*> malloc(size + 8)
+    plan.mask = <uint64_t*> malloc((size // 64 + 2) * sizeof(uint64_t))
     if plan.mask == NULL:
         raise MemoryError(f"no memory for a mask of {size} elements")
     with nogil:
-        for i in range(size):
-            plan.mask[i] = data[i] != 0
-    memset(plan.mask + size, 0, 8)
+        mask_pack(data, size, plan.mask)
     return 0
 
 
 cdef int64_t count_mask(Plan plan, int64_t* counts) noexcept nogil:
-    """One pass over the mask: ranks of each row's chunk runs, True elements of each chunk, and of all."""
+    """One pass over the bits: ranks of each row's chunk runs, True elements of each chunk, and of all."""
     cdef int64_t position[MAX_RANK]
-    cdef int64_t size = 1, rows, row, k, j, begin, end, chunk_row, total = 0, entry = 0, n
+    cdef int64_t size = 1, rows, row, k, at = 0, length, chunk_row, total = 0, entry = 0, n
     cdef const AxisC* last
-    cdef const uint8_t* data = plan.mask
     cdef int d
     for d in range(plan.ndim):
         position[d] = 0
         size *= plan.grid.c[d].length
     plan.ranks[0] = 0
     if plan.ndim == 0:
-        counts[0] = plan.ranks[1] = data[0]
-        return data[0]
+        counts[0] = plan.ranks[1] = mask_count(plan.mask, 0, 1)
+        return counts[0]
     if size == 0:
         return 0
     last = &plan.grid.c[plan.ndim - 1]
@@ -294,18 +291,14 @@ cdef int64_t count_mask(Plan plan, int64_t* counts) noexcept nogil:
         for d in range(plan.ndim - 1):
             chunk_row = chunk_row * plan.grid.c[d].nchunks + axis_find(&plan.grid.c[d], position[d])
         chunk_row *= last.nchunks
-        end = 0
         for k in range(last.nchunks):
-            begin = end
-            end += axis_valid_length(last, k)
-            n = 0
-            for j in range(begin, end):
-                n += data[j]
+            length = axis_valid_length(last, k)
+            n = mask_count(plan.mask, at, length)
+            at += length
             plan.ranks[entry] = total
             entry += 1
             total += n
             counts[chunk_row + k] += n
-        data += last.length
         for d in range(plan.ndim - 2, -1, -1):
             position[d] += 1
             if position[d] < plan.grid.c[d].length:

@@ -78,36 +78,44 @@ cdef object out_index(Plan plan, Py_ssize_t i):
     return open_mesh([outer_index(&pieces[d]) for d in range(plan.ndim) if not plan.axes[d].dropped])
 
 
+cdef int64_t row_of_array(Plan plan, const SlotView* v, int64_t row) noexcept nogil:
+    """Number, in the array, of a row of a chunk; a row runs along the last axis."""
+    cdef int64_t number = 0, base = 1
+    cdef int d
+    for d in range(plan.ndim - 2, -1, -1):
+        number += base * (axis_offset(&plan.grid.c[d], v.coords[d]) + row % v.valid_shape[d])
+        base *= plan.grid.c[d].length
+        row //= v.valid_shape[d]
+    return number
+
+
 cdef object mask_region(Plan plan, Py_ssize_t i):
     """The mask over the valid part of a slot's chunk, as an array of its own."""
-    cdef cnp.npy_intp shape[MAX_RANK]
     cdef SlotView v
-    cdef int d
-    for d in range(plan.ndim):
-        shape[d] = plan.grid.c[d].length
-    mask = cnp.PyArray_SimpleNewFromData(plan.ndim, shape, cnp.NPY_BOOL, plan.mask)
+    cdef int64_t at, row, k, n
+    cdef uint8_t* to
+    cdef int d, last = plan.ndim - 1
     plan_slot_view(plan, i, &v)
-    offsets = [axis_offset(&plan.grid.c[d], v.coords[d]) for d in range(plan.ndim)]
-    return mask[tuple([slice(offsets[d], offsets[d] + v.valid_shape[d]) for d in range(plan.ndim)])].copy()
+    region = np.empty([v.valid_shape[d] for d in range(plan.ndim)], dtype=bool)
+    to = <uint8_t*> cnp.PyArray_DATA(region)
+    n = v.valid_shape[last]
+    for row in range(region.size // n):
+        at = row_of_array(plan, &v, row) * plan.grid.c[last].length + axis_offset(&plan.grid.c[last], v.coords[last])
+        for k in range(n):
+            to[row * n + k] = mask_read(plan.mask, at + k, 1)
+    return region
 
 
 cdef object mask_places(Plan plan, Py_ssize_t i):
     """Output places of a mask's slot: each row of the chunk holds consecutive ones, from the row's rank on."""
     cdef SlotView v
-    cdef int64_t row, base, rest, entry
-    cdef int d
+    cdef int64_t row, entry
+    cdef int d, last = plan.ndim - 1
     if plan.ndim == 0:
         return np.zeros(1, dtype=np.int64)
     plan_slot_view(plan, i, &v)
     parts = [np.zeros(0, dtype=np.int64)]
-    for row in np.arange(np.prod([v.valid_shape[d] for d in range(plan.ndim - 1)], dtype=np.int64)):
-        rest = row
-        entry = 0
-        base = 1
-        for d in range(plan.ndim - 2, -1, -1):
-            entry += base * (axis_offset(&plan.grid.c[d], v.coords[d]) + rest % v.valid_shape[d])
-            base *= plan.grid.c[d].length
-            rest //= v.valid_shape[d]
-        entry = entry * plan.grid.c[plan.ndim - 1].nchunks + v.coords[plan.ndim - 1]
+    for row in np.arange(np.prod([v.valid_shape[d] for d in range(last)], dtype=np.int64)):
+        entry = row_of_array(plan, &v, row) * plan.grid.c[last].nchunks + v.coords[last]
         parts.append(np.arange(plan.ranks[entry], plan.ranks[entry + 1]))
     return np.concatenate(parts)
