@@ -40,7 +40,7 @@ find "$SCRATCH/source" -name '*.so' -delete
     ZARR_CORE_DEBUG=1 "$PYTHON" setup.py -q build_ext --inplace
     export LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)"
     export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-    export PYTHONMALLOC=malloc
+    export PYTHONMALLOC=malloc ZARR_FUZZ_SLOW=60
     run payloads --count $((PAYLOADS / 10)) --seed 3
     run documents --count $((DOCUMENTS / 10)) --seed 3
     run layouts --count $((DOCUMENTS / 10)) --seed 3

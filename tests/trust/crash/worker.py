@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import importlib
 import json
 import os
 import random
@@ -254,6 +255,18 @@ class Case:
         assert answer["error"] is None, answer
         return [line.split("\t") for line in log.read_text(errors="replace").splitlines()]
 
+    def load_modules(self) -> None:
+        """Import here what the cases import, which each child would do anew: that is nine tenths of its time."""
+        self.renew()
+
+        def names() -> list[str]:
+            self.with_store(self.scenario.act, self.work)
+            self.look(self.work)
+            return sorted(name for name, module in sys.modules.items() if getattr(module, "__spec__", None))
+
+        for name in set(in_child(names)) - set(sys.modules):
+            importlib.import_module(name)
+
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
@@ -264,6 +277,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 def serve(request: dict[str, Any]) -> Any:
     """Answer one request: a sweep of one scenario."""
     case = Case(request["store"], request["scenario"], request["folder"], request.get("fsync", False))
+    case.load_modules()
     what = request["what"]
     if what == "calls":
         return case.calls()
