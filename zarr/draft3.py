@@ -14,7 +14,7 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ContainsGroupError, GroupNotFoundError
 from zarr.runners.choose import runner_for
 from zarr.steps.layouts import layout_of, parsed_or_none
-from zarr.steps.requests import DeletePrefix, Get, List, Put, Steps
+from zarr.steps.requests import DeletePrefix, Get, Hold, List, Put, Steps
 from zarr.storage.draft3_documents import Draft3Layout, bootstrap_document, is_bootstrap, to_bytes
 from zarr.storage.draft3_store import Draft3Store
 from zarr.storage.keys import join
@@ -73,6 +73,7 @@ def create(store: StoreLike, *, path: str = "", metadata_key_suffix: str = "", o
 def _begin_steps(place: StorePath, suffix: str, overwrite: bool) -> Steps[None]:
     key = join(place.path, "zarr.json")
     if overwrite:
+        yield Hold((key,), "node", below=(place.path,))
         yield DeletePrefix(place.path)
     elif (yield Get(key)) is not None:
         raise ContainsGroupError(place.store, place.path)

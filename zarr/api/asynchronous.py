@@ -136,7 +136,9 @@ async def run(call: Call[T]) -> T:
 
 def as_array(opened: Opened) -> AsyncArray[Any]:
     """The asynchronous face of an array that was opened."""
-    return AsyncArray(opened.record.metadata, opened.record.store_path, opened.config)
+    face: AsyncArray[Any] = AsyncArray(opened.record.metadata, opened.record.store_path, opened.config)
+    face._handle.by_hand = False
+    return face
 
 
 def as_group(opened: Opened) -> AsyncGroup:

@@ -49,6 +49,7 @@ def run_node(call: Call[Opened]) -> Array[Any] | Group:
 def as_array(opened: Opened, runner: InlineRunner | LoopRunner | None = None) -> Array[Any]:
     """The synchronous face of an array that was opened; who opened it serves it, if the store is the same."""
     face: AsyncArray[Any] = AsyncArray(opened.record.metadata, opened.record.store_path, opened.config)
+    face._handle.by_hand = False
     if runner is not None:
         face._handle.adopt(runner)
     return Array(face)

@@ -141,7 +141,7 @@ class ArrayHandle:
     config : ArrayConfig
     """
 
-    __slots__ = ("_async_run", "_run", "batch", "bulk", "pipeline", "serving", "state", "store_path")
+    __slots__ = ("_async_run", "_run", "batch", "bulk", "by_hand", "pipeline", "serving", "state", "store_path")
 
     def __init__(self, store_path: StorePath, metadata: ArrayV2Metadata | ArrayV3Metadata, config: ArrayConfig) -> None:
         self.store_path = store_path
@@ -149,6 +149,8 @@ class ArrayHandle:
         self.state.store = store_path.store
         if not store_path.store.read_only:
             load_writing()
+        self.by_hand = False
+        """Whether it was made of metadata that need not be stored yet."""
         self.batch: Any = None
         """The open batch that writes go into (see ``batching.py``)."""
         self.pipeline: Any = None
@@ -222,7 +224,7 @@ class ArrayHandle:
     def with_config(self, config: ArrayConfig) -> ArrayHandle:
         """A second handle on the same array with another configuration."""
         handle = ArrayHandle(self.store_path, self.metadata, config)
-        handle.batch = self.batch
+        handle.batch, handle.by_hand = self.batch, self.by_hand
         return handle
 
     def describe(self) -> str:

@@ -46,14 +46,24 @@ def save_metadata_steps(handle: ArrayHandle, metadata: Any, ensure_parents: bool
     documents = metadata.to_buffer_dict(default_buffer_prototype())
     if ensure_parents:
         yield from ensure_ancestors_steps(handle.store_path, metadata.zarr_format)
-    yield Gather((put_documents_steps(handle, documents),))
+    yield Gather((_put_held_steps(handle, documents),))
     yield from record_steps(handle, documents)
+
+
+def _put_held_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
+    yield hold_node(handle)
+    yield from put_documents_steps(handle, documents)
 
 
 def refresh_steps(handle: ArrayHandle) -> Steps[None]:
     """Take up what another handle has made of the documents; to be called while the node is held.
 
-    An array whose documents are not stored (yet) keeps the metadata that it has.
+    An array that was made by hand, and is not stored (yet), keeps the metadata that it has.
+
+    Raises
+    ------
+    ArrayNotFoundError
+        If the array was removed meanwhile: it is not made again, with nothing in it.
     """
     found: dict[str, Buffer | None] = {}
     for name, key in node_keys(handle).items():
@@ -65,6 +75,8 @@ def refresh_steps(handle: ArrayHandle) -> Steps[None]:
         there = {name: raw.to_bytes() for name, raw in found.items() if raw is not None}
         metadata = parse_array(there, handle.store_path, quiet=True)
     except ArrayNotFoundError:
+        if not handle.by_hand:
+            raise
         return
     if metadata != handle.metadata:
         handle.state = handle.state.replaced(metadata, found)

@@ -66,7 +66,9 @@ def wrap_async(record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
     """Make an asynchronous array or group of a node that was found."""
     if record.is_group:
         return AsyncGroup.from_handle(record.handle())
-    return AsyncArray(record.metadata, record.store_path, record.config)
+    face: AsyncArray[Any] = AsyncArray(record.metadata, record.store_path, record.config)
+    face._handle.by_hand = False
+    return face
 
 
 class AsyncGroup(GroupFace):
@@ -91,6 +93,7 @@ class AsyncGroup(GroupFace):
 
     def __init__(self, metadata: GroupMetadata, store_path: StorePath) -> None:
         self._handle = GroupHandle(metadata, store_path)
+        self._handle.by_hand = True
 
     @classmethod
     def from_handle(cls, handle: GroupHandle) -> AsyncGroup:

@@ -36,7 +36,7 @@ class GroupHandle:
         With what configuration the arrays below are opened, and changes of attributes lock.
     """
 
-    __slots__ = ("batch", "config", "metadata", "origin", "store_path", "version")
+    __slots__ = ("batch", "by_hand", "config", "metadata", "origin", "store_path", "version")
 
     def __init__(
         self,
@@ -50,6 +50,8 @@ class GroupHandle:
         self.store_path = store_path
         self.origin = store_path.path if origin is None else origin
         self.version = version(store_path.store, self.origin)
+        self.by_hand = False
+        """Whether it was made of metadata that need not be stored yet."""
         self.batch: Any = None
         """The open batch that arrays taken from the group take part in (see ``batching.py``)."""
 

@@ -18,10 +18,9 @@ from zarr.metadata.group import GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.consolidated import ancestors, record_changes_steps
-from zarr.steps.documents import node_key
+from zarr.steps.documents import NODE_NAMES, node_key
 from zarr.steps.nodes import check_absent_steps, read_node_steps
-from zarr.steps.removing import delete_node_steps
-from zarr.steps.requests import Gather, Put, Staged, Steps
+from zarr.steps.requests import DeletePrefix, Gather, Hold, LockScope, Put, Staged, Steps
 from zarr.storage.keys import normalize_path
 from zarr.storage.path import StorePath
 
@@ -120,6 +119,21 @@ def create_hierarchy_steps(
     normal = normalize_nodes(nodes)
     implicit = implicit_groups({(root / path).path: metadata for path, metadata in normal.items()})
     wanted = {(root / path).path: metadata for path, metadata in normal.items()}
+    locking = parse_array_config(config).locking
+    (made,) = yield Gather([_make_steps(root, wanted, implicit, overwrite, locking)])
+    documents = _documents_of(made)
+    yield from record_changes_steps(root.store, documents, replaced=overwrite, locking=locking)
+    return _records(root, made)
+
+
+def _make_steps(
+    root: StorePath, wanted: Nodes, implicit: Mapping[str, ImplicitGroupMarker], overwrite: bool, locking: str
+) -> Steps[Nodes]:
+    """Make nodes that nobody else makes, changes or removes meanwhile: what was made, with the groups above."""
+    tops = _tops(wanted) if overwrite else []
+    keys = [node_key(path, name) for path in (*wanted, *implicit) for name in NODE_NAMES]
+    scope = LockScope.of(locking, root.path)
+    yield Hold(keys, "node", scope, below=tops if scope is None else [root.path])
     existing = yield from _existing_steps(root, [*wanted, *implicit], wanted)
     for path in implicit:
         if path in existing and not isinstance(existing[path], GroupMetadata):
@@ -131,11 +145,8 @@ def create_hierarchy_steps(
     missing = {path: marker for path, marker in implicit.items() if path not in existing}
     plain = {path: GroupMetadata(zarr_format=marker.zarr_format) for path, marker in missing.items()}
     nodes = _with_true_copies(root, {**wanted, **plain}, alone=True)
-    documents = _documents_of(nodes)
-    yield from _publish_steps(root, documents, _tops(wanted) if overwrite else [], [] if overwrite else list(wanted))
-    locking = parse_array_config(config).locking
-    yield from record_changes_steps(root.store, documents, replaced=overwrite, locking=locking)
-    return _records(root, nodes)
+    yield from _publish_steps(root, _documents_of(nodes), tops, [] if overwrite else list(wanted))
+    return nodes
 
 
 def _publish_steps(
@@ -144,7 +155,7 @@ def _publish_steps(
     """Write many nodes, with what they replace gone; all in one step, where the store can do that."""
 
     def build_steps() -> Steps[None]:
-        yield Gather(delete_node_steps(path) for path in replaced)
+        yield Gather(_remove_steps(path) for path in replaced)
         yield from _write_levels_steps(documents)
 
     if not stages(root.store) or not documents:
@@ -224,6 +235,10 @@ def _levels(paths: Iterable[str]) -> list[list[str]]:
 def _write_levels_steps(documents: Mapping[str, Mapping[str, Buffer]]) -> Steps[None]:
     for level in _levels(documents):
         yield Gather(_write_steps(path, documents[path]) for path in level)
+
+
+def _remove_steps(path: str) -> Steps[None]:
+    yield DeletePrefix(path)
 
 
 def _records(root: StorePath, nodes: Nodes) -> list[NodeRecord]:

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 def array_of(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any]:
     """The synchronous face of a node that is an array."""
     assert not isinstance(record.metadata, GroupMetadata)
-    return Array(AsyncArray(record.metadata, record.store_path, config if record.config is None else record.config))
+    config = config if record.config is None else record.config
+    face: AsyncArray[Any] = AsyncArray(record.metadata, record.store_path, config)
+    face._handle.by_hand = False
+    return Array(face)
 
 
 class MakesArrays:

@@ -12,8 +12,8 @@ from zarr.groups.walk import DOCUMENT_NAMES
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps
-from zarr.steps.removing import delete_node_steps, hold_node
-from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Steps
+from zarr.steps.removing import delete_node_steps, hold_tree
+from zarr.steps.requests import Gather, Get, List, Put, Steps
 from zarr.storage.path import StorePath
 
 PUBLISHING = DOCUMENT_NAMES - {".zattrs", ".zmetadata"}
@@ -57,8 +57,7 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
 
 def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) -> Steps[list[tuple[str, str]]]:
     """Move while nobody changes the node, and nobody else makes one at the destination: pairs of keys, old and new."""
-    both = [hold_node(path, locking) for path in (old, new)]
-    yield Hold([*both[0].keys, *both[1].keys], "node", LockScope.of(locking, old))
+    yield hold_tree((old, new), locking)
     yield from _refuse_taken_steps(handle, new)
     yield from ensure_ancestors_steps(new, handle.metadata.zarr_format)
     keys = yield List(old)

@@ -29,6 +29,7 @@ from zarr.groups.walk import fresh_steps, look_up
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.members import named_attributes
 from zarr.steps.consolidated import record_changes_steps
+from zarr.steps.documents import node_key
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
 from zarr.steps.removing import delete_node_steps
 from zarr.steps.requests import Gather, Get, Hold, LockScope, Put, Steps
@@ -36,6 +37,7 @@ from zarr.steps.requests import Gather, Get, Hold, LockScope, Put, Steps
 if TYPE_CHECKING:
     import numcodecs
 
+    from zarr.buffer.core import Buffer
     from zarr.storage.path import StorePath
     from zarr.types import JSON, ZarrFormat
 else:
@@ -90,10 +92,15 @@ def save_group_steps(handle: GroupHandle, ensure_parents: bool = False) -> Steps
     if ensure_parents:
         yield from ensure_ancestors_steps(handle.store_path, handle.metadata.zarr_format)
     documents = handle.metadata.to_buffer_dict(default_buffer_prototype())
-    prefix = f"{handle.path}/" if handle.path else ""
-    for name, value in documents.items():
-        yield Put(f"{prefix}{name}", value)
+    yield Gather([_put_held_steps(handle, documents)])
     yield from record_changes_steps(handle.store, {handle.path: documents}, locking=locking_of(handle))
+
+
+def _put_held_steps(handle: GroupHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
+    keys = {name: node_key(handle.path, name) for name in documents}
+    yield Hold(list(keys.values()), "node", LockScope.of(locking_of(handle), handle.path))
+    for name, value in documents.items():
+        yield Put(keys[name], value)
 
 
 def node_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord]:
@@ -325,6 +332,8 @@ def update_attributes_steps(
     ------
     TypeError
         In format 3, if a name is no string.
+    GroupNotFoundError
+        If the group was removed meanwhile.
     """
     given = dict(changes)
     given = named_attributes(given) if handle.metadata.zarr_format == 3 else given
@@ -349,6 +358,8 @@ def _change_attributes_steps(
     try:
         stored = yield from read_node_steps(handle.store_path, handle.metadata.zarr_format)
     except NodeNotFoundError:
+        if not handle.by_hand:  # it was removed meanwhile, and is not made again with nothing in it
+            raise GroupNotFoundError(handle.store, handle.path) from None
         stored = plain
     if not isinstance(stored, GroupMetadata):
         raise ContainsArrayError(handle.store, handle.path)

@@ -22,7 +22,7 @@ from zarr.runners.inline import InlineRunner, range_limits, staged
 from zarr.runners.leases import Fence
 from zarr.runners.lock_table import LOCKS, MAX_READINGS, CalledOff
 from zarr.runners.locks import Holder, lock_prefix
-from zarr.runners.process_locks import lock_folder, lock_paths
+from zarr.runners.process_locks import lock_folder, paths_of
 from zarr.runners.resources import get_executor
 from zarr.runners.streaming import DIRECT_BYTES, apart, receive, send
 from zarr.runners.tracing import is_tracing, traced
@@ -103,9 +103,8 @@ def _checked(steps: Steps[T], called_off: _CallOff, loop: asyncio.AbstractEventL
 
 
 async def _hold(store: Any, holder: Holder, request: Hold) -> None:
-    scope = request.scope
-    files = () if scope is None else lock_paths(store, scope, request.keys, request.family)
-    await holder.acquire_async(request.keys, request.family, files)
+    files = () if request.scope is None else paths_of(store, request)
+    await holder.acquire_async(request.keys, request.family, files, request.below)
 
 
 @asynccontextmanager
@@ -299,7 +298,7 @@ class _Coroutines:
         if scope is None or lock_folder(self._store, scope) is not None or not self._store.supports_set_if_match:
             await _hold(self._store, holder, request)
             return False
-        await holder.acquire_async(request.keys, request.family)
+        await holder.acquire_async(request.keys, request.family, (), request.below)
         if request.again:
             holder.fence = holder.fence or Fence()
         else:

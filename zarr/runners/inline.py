@@ -241,8 +241,8 @@ class InlineRunner:
         """Answer the requests that concern the steps themselves."""
         if type(request) is Hold:
             scope = request.scope
-            files = () if scope is None else process_locks.lock_paths(self.store, scope, request.keys, request.family)
-            holder.acquire(request.keys, request.family, files)
+            files = () if scope is None else process_locks.paths_of(self.store, request)
+            holder.acquire(request.keys, request.family, files, request.below)
             return None
         if type(request) is Gather:
             return self._gather(iter(request.steps), holder, [])

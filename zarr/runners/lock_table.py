@@ -110,6 +110,8 @@ class LockTable:
         self._guard = threading.RLock()
         self._queues: dict[str, deque[_Waiter]] = {}
         self._claims: list[Claim] = []
+        self.trees: dict[str, None] = {}
+        """Names of which all longer ones are to be left alone (see ``trees.py``); each is held itself, too."""
         # Each number is used once: also where two threads let go at the same time, no number comes back.
         self._numbers = count(1)
         self._ends = 0
@@ -121,6 +123,10 @@ class LockTable:
     def interrupted(self) -> bool:
         """Whether this thread is just at work in the table: what asks is a finalizer, and must not wait here."""
         return bool(self._guard._is_owned())  # type: ignore[attr-defined]
+
+    def held(self) -> list[str]:
+        """The names that are held now."""
+        return list(self._queues)
 
     def try_acquire(self, name: str) -> bool:
         """Take the key if nobody holds it."""
@@ -324,6 +330,7 @@ class LockTable:
         self._guard = threading.RLock()
         self._queues = {}
         self._claims = []
+        self.trees = {}
 
 
 LOCKS = LockTable()

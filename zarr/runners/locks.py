@@ -21,7 +21,7 @@ from zarr.steps.requests import FAMILY_RANK
 if TYPE_CHECKING:
     import asyncio
 
-    from zarr.runners import leases, process_locks
+    from zarr.runners import leases, process_locks, trees
     from zarr.runners.leases import Fence, Lease
     from zarr.runners.process_locks import LockedFile
     from zarr.steps.requests import LockScope, Transfer
@@ -29,6 +29,7 @@ else:
     asyncio = LazyModule("asyncio")
     leases = LazyModule("zarr.runners.leases")
     process_locks = LazyModule("zarr.runners.process_locks")
+    trees = LazyModule("zarr.runners.trees")
 
 _holding: dict[Holder, None] = {}
 """Who holds keys now, the first first."""
@@ -49,8 +50,8 @@ class Holder:
     """
 
     __slots__ = (
-        "_above", "_claim", "_files", "_leases", "_loop", "_loop_thread", "_prefix", "_top", "_top_file", "after",
-        "called_off", "fence", "names", "thread",
+        "_above", "_claim", "_files", "_leases", "_loop", "_loop_thread", "_prefix", "_top", "_top_file", "_trees",
+        "after", "called_off", "fence", "names", "thread",
     )  # fmt: skip
 
     def __init__(self, prefix: str, above: Holder | None = None, called_off: threading.Event | None = None) -> None:
@@ -64,8 +65,9 @@ class Holder:
         self.names: list[str] = []
         self.thread = threading.get_ident()
         self._top: tuple[int, str] = (-1, "")
-        self._top_file = ""
+        self._top_file = False, ""
         self._leases: list[Lease] = []
+        self._trees: list[str] | None = None
         self.fence: Fence | None = None
         self.called_off = called_off
         if above is not None:
@@ -80,13 +82,22 @@ class Holder:
             yield holder
             holder = holder._above
 
-    def _holds(self, name: str) -> bool:
+    def holds_name(self, name: str) -> bool:
+        """Whether a name is held here or above, by itself or in a tree."""
         holder: Holder | None = self
         while holder is not None:
-            if name in holder.names:
+            if name in holder.names or (holder._trees and name.startswith(tuple(holder._trees))):
                 return True
             holder = holder._above
         return False
+
+    def all_names(self) -> list[str]:
+        """The names that were taken here and above."""
+        return [name for holder in self._chain() for name in holder.names]
+
+    def is_inside(self, stem: str, names: Sequence[str]) -> bool:
+        """Whether a tree is held here or above, or a name in it other than those that are named."""
+        return any(name.startswith(stem) and name not in names for name in self.all_names()) or self.holds_name(stem)
 
     def wanted(self, keys: Sequence[str], family: str) -> list[str]:
         """The names still to take, in the one order in which all take them.
@@ -99,7 +110,7 @@ class Holder:
         rank = FAMILY_RANK[family]
         prefix = self._prefix
         names = sorted([f"{family}:{prefix}/{key}" for key in set(keys)])
-        names = [name for name in names if not self._holds(name)]
+        names = [name for name in names if not self.holds_name(name)]
         if names:
             if (rank, names[0]) <= self._top:
                 raise RuntimeError(
@@ -111,21 +122,52 @@ class Holder:
         return names
 
     def wanted_files(self, paths: Sequence[str]) -> list[str]:
-        """The lock files still to take, in the one order in which all take them.
+        """The lock files still to take, in the one order in which all take them: trees first, then by name.
 
         Raises
         ------
         RuntimeError
             If one of them comes before one that is held already.
         """
-        paths = [path for path in paths if not self._holds(f"file:{path}")]
+        open_now = {file.path for holder in self._chain() for file in holder._files}
+        paths = [path for path in paths if path not in open_now and not self.holds_name(f"file:{path}")]
         if paths:
-            if paths[0] <= self._top_file:
-                raise RuntimeError(f"cannot lock {paths[0]}: {self._top_file}, which comes later, is locked already")
-            self._top_file = paths[-1]
+            if (not process_locks.is_tree(paths[0]), paths[0]) <= self._top_file:
+                raise RuntimeError(f"cannot lock {paths[0]}: {self._top_file[1]}, which comes later, is locked already")
+            self._top_file = not process_locks.is_tree(paths[-1]), paths[-1]
         return paths
 
-    def _take(self, name: str) -> None:
+    def take_file(self, path: str) -> None:
+        """Lock one file; threads of this process queue up in the table, one at a time asks the system."""
+        if not process_locks.is_tree(path):
+            self.take(f"file:{path}")
+            self._files.append(process_locks.lock_file(path, self.called_off))
+            return
+        turn = f"file:{path}{process_locks.TURN}"
+        self.take(turn)
+        try:
+            if not process_locks.is_shared(path):
+                self.take(f"file:{path}")
+            self._files += process_locks.lock_tree(path, self.called_off)
+        finally:
+            self.drop(turn)
+
+    async def take_file_async(self, path: str) -> None:
+        """The same, letting the event loop run."""
+        if not process_locks.is_tree(path):
+            await self.take_async(f"file:{path}")
+            self._files.append(await process_locks.lock_file_async(path))
+            return
+        turn = f"file:{path}{process_locks.TURN}"
+        await self.take_async(turn)
+        try:
+            if not process_locks.is_shared(path):
+                await self.take_async(f"file:{path}")
+            self._files += await process_locks.lock_tree_async(path)
+        finally:
+            self.drop(turn)
+
+    def take(self, name: str) -> None:
         """Take one key of the table, waiting for it unless that could never end.
 
         Raises
@@ -136,6 +178,40 @@ class Holder:
             self._check_can_wait()
             LOCKS.acquire(name, self.called_off)
         self.names.append(name)
+
+    async def take_async(self, name: str) -> None:
+        """The same, letting the event loop run."""
+        await LOCKS.acquire_async(name)
+        self.names.append(name)
+
+    def drop(self, name: str) -> None:
+        """Let go of one name before the others."""
+        self.names.remove(name)
+        LOCKS.release(name)
+
+    def note_tree(self, stem: str) -> None:
+        """Keep others from taking names that begin with one that is held, from now on."""
+        self._trees = [*(self._trees or ()), stem]
+        self._top = max(self._top, (0, stem))
+        LOCKS.trees[stem] = None
+
+    def end_tree(self, stem: str) -> None:
+        """Let others take those names again."""
+        LOCKS.trees.pop(stem, None)
+        self._trees = [other for other in self._trees or () if other != stem]
+
+    def _wanted_below(self, paths: Sequence[str], keys: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The trees still to take, and the documents that do not lie in one of them.
+
+        Raises
+        ------
+        RuntimeError
+            If one of them comes before, in the order of all locks, what is held already.
+        """
+        stems = [stem for stem in trees.outermost(self._prefix, paths) if not self.holds_name(stem)]
+        if stems and (0, stems[0]) <= self._top:
+            raise RuntimeError(f"cannot hold all below {stems[0]!r}: these hold {self._top[1]!r} already")
+        return stems, [name for name in self.wanted(keys, "node") if not name.startswith(tuple(stems))]
 
     def _check_can_wait(self) -> None:
         """See that this thread is not amid another operation, which would have to let go first.
@@ -192,8 +268,12 @@ class Holder:
         self.thread = threading.get_ident()
         _holding[self] = None
 
-    def acquire(self, keys: Sequence[str], family: str, files: Sequence[str] = ()) -> None:
-        """Take the keys, and then the lock files that stand for them in all processes, blocking the thread.
+    def acquire(
+        self, keys: Sequence[str], family: str, files: Sequence[str] = (), below: Sequence[str] = ()
+    ) -> None:
+        """Take all below some nodes, the keys, and then the lock files that stand for them in all processes.
+
+        It blocks the thread.
 
         Raises
         ------
@@ -202,33 +282,44 @@ class Holder:
         """
         before = self._top, self._top_file
         _holding[self] = None
-        if len(keys) == 1 and not files and self._top[0] < 0:  # one chunk is written: nothing to be put in order
+        if len(keys) == 1 and not files and self._top[0] < 0 and not below:  # one chunk: nothing to be put in order
             name = f"{family}:{self._prefix}/{keys[0]}"
-            self._take(name)
+            self.take(name)
+            if LOCKS.trees and family == "node":
+                trees.heed(self, (name,))
             self._top = (FAMILY_RANK[family], name)
             return
         try:
-            for name in self.wanted(keys, family):
-                self._take(name)
+            if below:
+                trees.fell(self, *self._wanted_below(below, keys))
+            else:
+                names = self.wanted(keys, family)
+                for name in names:
+                    self.take(name)
+                if LOCKS.trees and family == "node":
+                    trees.heed(self, names)
             for path in self.wanted_files(files) if files else ():
-                # Threads of this process queue up here; one at a time asks the system.
-                self._take(f"file:{path}")
-                self._files.append(process_locks.lock_file(path, self.called_off))
+                self.take_file(path)
         except PutOff:
             self._top, self._top_file = before
             raise
 
-    async def acquire_async(self, keys: Sequence[str], family: str, files: Sequence[str] = ()) -> None:
-        """Take the keys, and then the lock files, letting the event loop run."""
+    async def acquire_async(
+        self, keys: Sequence[str], family: str, files: Sequence[str] = (), below: Sequence[str] = ()
+    ) -> None:
+        """The same, letting the event loop run."""
         self._loop, self._loop_thread = asyncio.get_running_loop(), threading.current_thread()
         _holding[self] = None
-        for name in self.wanted(keys, family):
-            await LOCKS.acquire_async(name)
-            self.names.append(name)
+        if below:
+            await trees.fell_async(self, *self._wanted_below(below, keys))
+        else:
+            names = self.wanted(keys, family)
+            for name in names:
+                await self.take_async(name)
+            if LOCKS.trees and family == "node":
+                await trees.heed_async(self, names)
         for path in self.wanted_files(files) if files else ():
-            await LOCKS.acquire_async(f"file:{path}")
-            self.names.append(f"file:{path}")
-            self._files.append(await process_locks.lock_file_async(path))
+            await self.take_file_async(path)
 
     async def lease(self, store: Any, scope: LockScope, keys: Sequence[str], family: str) -> None:
         """Keep other processes out by leases in the store itself, or by watching what is read."""
@@ -236,8 +327,7 @@ class Holder:
             self.fence = leases.Fence()
         for key in self.wanted_files(leases.lease_keys(scope, keys, family)):
             name = f"file:{self._prefix}/{key}"
-            await LOCKS.acquire_async(name)
-            self.names.append(name)
+            await self.take_async(name)
             self._leases.append(await leases.take_lease(store, key))
             self.fence.leases.append(self._leases[-1])
 
@@ -264,7 +354,7 @@ class Holder:
         claim = Claim(stem + request.keys.prefix, request.count, name_all)
         _holding[self] = None
         self._claim = claim
-        if LOCKS.claim(claim, self._holds):
+        if LOCKS.claim(claim, self.holds_name):
             return True
         self._claim = None
         return False
@@ -286,6 +376,8 @@ class Holder:
         if self._claim is not None:
             LOCKS.end_claim(self._claim)
             self._claim = None
+        while self._trees:
+            self.end_tree(self._trees[-1])
         while self._files:
             self._files.pop().close()
         while self.names:

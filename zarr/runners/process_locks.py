@@ -13,16 +13,17 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from zarr._lazy import LazyModule
 from zarr.runners.lock_table import CalledOff
+from zarr.storage.keys import LOCKS_FOLDER
 
 if TYPE_CHECKING:
     import asyncio
 
-    from zarr.steps.requests import LockScope
+    from zarr.steps.requests import Hold, LockScope
 else:
     asyncio = LazyModule("asyncio")
 
@@ -34,14 +35,45 @@ else:
 STRIPES: Final = 64
 """How many lock files the chunks of an array share; two chunks with the same one wait for each other."""
 
+_NODE: Final = "0.node"
+_TREE: Final = "0.below"
+"""The lock file of a node with all below it: locked alone by who removes it, together by who changes what is below."""
+TURN: Final = ".turn"
+"""Held by who waits for such a file, so that many who change something do not keep out for ever who removes it."""
+_SHARES: Final = sys.platform != "win32"
+"""Whether a file can be locked by several together."""
+
 _FIRST_PAUSE_SECONDS: Final = 0.0005
 _LONGEST_PAUSE_SECONDS: Final = 0.02
 _NO_LOCKS: Final = frozenset(
     getattr(errno, name) for name in ("ENOLCK", "ENOTSUP", "EOPNOTSUPP", "ENOSYS") if hasattr(errno, name)
 )
 
+_NOT_OURS: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+
 _guard = threading.RLock()
 _open: dict[int, LockedFile] = {}
+
+
+class LockPath(str):
+    """The path of a lock file that stands for a node, or for a node with all below it.
+
+    Parameters
+    ----------
+    path : str
+    shared : bool
+        Whether several lock it together, so that nobody locks it alone.
+    spare : bool
+        Whether the folder of the node goes with the file where nothing else is in it: there is no such node.
+    """
+
+    shared: bool
+    spare: bool
+
+    def __new__(cls, path: str, shared: bool = False, spare: bool = False) -> Self:
+        made = super().__new__(cls, path)
+        made.shared, made.spare = shared, spare
+        return made
 
 
 class LockedFile:
@@ -67,10 +99,27 @@ class LockedFile:
                 return
             del _open[self.fd]
             try:
+                if isinstance(self.path, LockPath) and self.path.spare:
+                    self._tidy()
                 # Said aloud: a child that was forked by other means than Python's may still have the file open.
                 _unlock(self.fd)
             finally:
                 os.close(self.fd)
+
+    def _tidy(self) -> None:
+        """Remove the folder of the node where nothing but lock files is in it."""
+        locks = os.path.dirname(self.path)
+        node = os.path.dirname(locks)
+        with contextlib.suppress(OSError):
+            with os.scandir(node) as entries:
+                if any(entry.name != LOCKS_FOLDER for entry in entries):
+                    return
+            if _lock_alone(self.fd) and self.is_current():
+                for path in (self.path, self.path + TURN):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(path)
+                os.rmdir(locks)
+                os.rmdir(node)
 
     def is_current(self) -> bool:
         """Whether the file still has its name: if it was removed meanwhile, others lock another file by that name."""
@@ -96,7 +145,7 @@ def _open_file(path: str) -> int:
 
 if sys.platform == "win32":
 
-    def _try_lock(fd: int) -> bool:
+    def _try_lock(fd: int, shared: bool = False) -> bool:
         os.lseek(fd, 0, os.SEEK_SET)
         try:
             msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
@@ -106,11 +155,14 @@ if sys.platform == "win32":
             raise
         return True
 
-    def _lock(fd: int) -> None:
+    def _lock(fd: int, shared: bool = False) -> None:
         for pause in _pauses():
             if _try_lock(fd):
                 return
             time.sleep(pause)
+
+    def _lock_alone(fd: int) -> bool:
+        return False  # a file that is open cannot be removed
 
     def _unlock(fd: int) -> None:
         os.lseek(fd, 0, os.SEEK_SET)
@@ -121,15 +173,17 @@ if sys.platform == "win32":
 
 else:
 
-    def _try_lock(fd: int) -> bool:
+    def _try_lock(fd: int, shared: bool = False) -> bool:
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
 
-    def _lock(fd: int) -> None:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+    def _lock(fd: int, shared: bool = False) -> None:
+        fcntl.flock(fd, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+
+    _lock_alone = _try_lock
 
     def _unlock(fd: int) -> None:
         fcntl.flock(fd, fcntl.LOCK_UN)
@@ -153,9 +207,9 @@ def _explained(error: OSError, path: str) -> OSError:
     )
 
 
-def _lock_watching(fd: int, called_off: threading.Event) -> None:
+def _lock_watching(fd: int, called_off: threading.Event, shared: bool) -> None:
     for pause in _pauses():
-        if _try_lock(fd):
+        if _try_lock(fd, shared):
             return
         if called_off.wait(pause):
             raise CalledOff
@@ -167,7 +221,8 @@ def lock_file(path: str, called_off: threading.Event | None = None) -> LockedFil
     Parameters
     ----------
     path : str
-        The file and its folders are made where they are not there.
+        The file and its folders are made where they are not there. A :class:`LockPath` may be locked together
+        with others.
     called_off : threading.Event, optional
         Ends the wait when it is set.
 
@@ -188,13 +243,14 @@ def lock_file(path: str, called_off: threading.Event | None = None) -> LockedFil
     >>> import tempfile
     >>> lock_file(tempfile.mkdtemp() + "/name").close()
     """
+    shared = is_shared(path)
     while True:
         file = LockedFile(path)
         try:
             if called_off is None:
-                _lock(file.fd)
+                _lock(file.fd, shared)
             else:
-                _lock_watching(file.fd, called_off)
+                _lock_watching(file.fd, called_off, shared)
             if file.is_current():
                 return file
         except OSError as error:
@@ -209,11 +265,11 @@ def lock_file(path: str, called_off: threading.Event | None = None) -> LockedFil
 async def lock_file_async(path: str) -> LockedFile:
     """The same, letting the event loop run; it asks again and again, since no thread is kept waiting that could not be
     called off."""
-    pauses = _pauses()
+    pauses, shared = _pauses(), is_shared(path)
     while True:
         file = LockedFile(path)
         try:
-            while not _try_lock(file.fd):
+            while not _try_lock(file.fd, shared):
                 await asyncio.sleep(next(pauses))
             if file.is_current():
                 return file
@@ -226,7 +282,70 @@ async def lock_file_async(path: str) -> LockedFile:
         file.close()
 
 
-def lock_paths(store: Any, scope: LockScope, keys: Sequence[str], family: str) -> list[str]:
+def is_shared(path: str) -> bool:
+    """Whether a lock file is locked together with others."""
+    return isinstance(path, LockPath) and path.shared
+
+
+def is_tree(path: str) -> bool:
+    """Whether a lock file stands for a node with all below it; these are locked before all others."""
+    return path.endswith(_TREE)
+
+
+def lock_tree(path: str, called_off: threading.Event | None = None) -> list[LockedFile]:
+    """Lock the file of a node with all below it, in turn; none where a folder above a node is not ours to write in."""
+    try:
+        turn = lock_file(path + TURN, called_off)
+    except OSError as error:
+        if is_shared(path) and error.errno in _NOT_OURS:
+            return []
+        raise
+    try:
+        file = lock_file(path, called_off)
+    finally:
+        turn.close()
+    return [file]
+
+
+async def lock_tree_async(path: str) -> list[LockedFile]:
+    """The same, letting the event loop run."""
+    try:
+        turn = await lock_file_async(path + TURN)
+    except OSError as error:
+        if is_shared(path) and error.errno in _NOT_OURS:
+            return []
+        raise
+    try:
+        file = await lock_file_async(path)
+    finally:
+        turn.close()
+    return [file]
+
+
+def _node_paths(store: Any, scope: LockScope, below: Sequence[str]) -> list[str]:
+    """The lock files of nodes, and of all nodes above them; of those that are removed, with all below them."""
+
+    def named(path: str, name: str, shared: bool = False) -> LockPath:
+        folder = store.lock_folder(path)
+        return LockPath(os.path.join(folder, name), shared, bool(path) and folder.endswith(LOCKS_FOLDER))
+
+    nodes = {scope.path, *below}
+    found = [named(path, _NODE) for path in nodes]
+    if _SHARES:
+        found += [named(path, _TREE, shared=True) for path in {above for node in nodes for above in _ancestors(node)}]
+        found += [named(path, _TREE) for path in below]
+    return in_order(found)
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def lock_paths(
+    store: Any, scope: LockScope, keys: Sequence[str], family: str, below: Sequence[str] = ()
+) -> list[str]:
     """The lock files that stand for some keys, in the order in which all take them.
 
     Parameters
@@ -236,6 +355,8 @@ def lock_paths(store: Any, scope: LockScope, keys: Sequence[str], family: str) -
     keys : sequence of str
         Below the node of the scope, or its own.
     family : "node" or "chunk"
+    below : sequence of str
+        Nodes that are removed with all below them.
 
     Returns
     -------
@@ -254,7 +375,32 @@ def lock_paths(store: Any, scope: LockScope, keys: Sequence[str], family: str) -
             "locking='process' needs a folder that all processes see: give "
             "synchronizer=zarr.ProcessSynchronizer(folder), or locking='process:<folder>'"
         )
+    if family == "node" and folder and scope.folder is None:
+        return _node_paths(store, scope, below)
+    # Nodes that share one folder share one file, and so does all below them.
     return [os.path.join(folder, name) for name in lock_names(scope, keys, family)] if folder else []
+
+
+def in_order(paths: Iterable[str]) -> list[str]:
+    """Lock files in the order in which all take them, each once: alone, where that is asked for.
+
+    Examples
+    --------
+    >>> in_order([LockPath("a/0.node"), LockPath("b/0.below", shared=True), LockPath("b/0.below")])
+    ['b/0.below', 'a/0.node']
+    """
+    found: dict[str, str] = {}
+    for path in paths:
+        if path not in found or not is_shared(path):
+            found.pop(path, None)
+            found[path] = path
+    return sorted(found.values(), key=lambda path: (not is_tree(path), path))
+
+
+def paths_of(store: Any, request: Hold) -> list[str]:
+    """The lock files of a request that has a scope."""
+    assert request.scope is not None
+    return lock_paths(store, request.scope, request.keys, request.family, request.below)
 
 
 def lock_folder(store: Any, scope: LockScope) -> str | None:
@@ -269,7 +415,7 @@ def lock_folder(store: Any, scope: LockScope) -> str | None:
 def lock_names(scope: LockScope, keys: Sequence[str], family: str) -> list[str]:
     """What the locks are called that stand for some keys, in the order in which all take them."""
     if family == "node":
-        return ["0.node"]
+        return [_NODE]
     # Keys count from the node: processes may have opened stores that begin at different folders.
     skip = len(scope.path) + 1 if scope.path else 0
     stripes = sorted({zlib.crc32(key[skip:].encode()) % STRIPES for key in keys})

@@ -28,6 +28,8 @@ NodeMetadata: TypeAlias = "ArrayV2Metadata | ArrayV3Metadata | GroupMetadata"
 
 V3_NAMES: Final = ("zarr.json",)
 V2_NAMES: Final = (".zarray", ".zgroup", ".zattrs")
+NODE_NAMES: Final = (*V3_NAMES, *V2_NAMES)
+"""The documents that a node of any format may have."""
 
 
 def node_key(path: str, name: str) -> str:

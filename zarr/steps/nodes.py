@@ -21,6 +21,7 @@ from zarr.errors import (
 )
 from zarr.metadata.documents import load_document
 from zarr.steps.documents import (
+    NODE_NAMES,
     V2_NAMES,
     V3_NAMES,
     ArrayMetadata,
@@ -415,9 +416,9 @@ def _write_locked_steps(
     path, zarr_format = place.path, metadata.zarr_format
     _names.check_new_path(path)
     documents = metadata.to_buffer_dict(default_buffer_prototype())
-    names = dict.fromkeys((*V3_NAMES, *V2_NAMES))
-    yield Hold([node_key(path, name) for name in names], "node", LockScope.of(locking, path))
     replaces = overwrite and place.store.supports_deletes
+    keys, below = [node_key(path, name) for name in NODE_NAMES], (path,) if replaces else ()
+    yield Hold(keys, "node", LockScope.of(locking, path), below=below)
     if not replaces:
         yield from check_absent_steps(place, zarr_format)
     missing = yield from missing_ancestors_steps(place, zarr_format)

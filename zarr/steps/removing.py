@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from zarr.steps.documents import V2_NAMES, V3_NAMES, node_key, path_of
+from zarr.steps.documents import NODE_NAMES, node_key, path_of
 from zarr.steps.requests import DeletePrefix, Gather, Hold, LockScope, Steps
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def delete_node_steps(place: StorePath | str, locking: str = "thread") -> Steps[None]:
-    """Remove a node and all below it, when nobody is changing its documents.
+    """Remove a node and all below it, when nobody is making or changing any of these nodes.
 
     Parameters
     ----------
@@ -24,11 +25,14 @@ def delete_node_steps(place: StorePath | str, locking: str = "thread") -> Steps[
 
 
 def _delete_locked_steps(path: str, locking: str) -> Steps[None]:
-    yield hold_node(path, locking)
+    yield hold_tree((path,), locking)
     yield DeletePrefix(path)
 
 
-def hold_node(path: str, locking: str) -> Hold:
-    """The request that keeps all others from making, changing and removing a node."""
-    names = dict.fromkeys((*V3_NAMES, *V2_NAMES))
-    return Hold([node_key(path, name) for name in names], "node", LockScope.of(locking, path))
+def hold_tree(paths: Sequence[str], locking: str) -> Hold:
+    """The request that keeps all others from making, changing and removing nodes, and those below them.
+
+    Other processes, where they are kept out, from what lies at and below the first.
+    """
+    keys = [node_key(path, name) for path in paths for name in NODE_NAMES]
+    return Hold(keys, "node", LockScope.of(locking, paths[0]), below=paths)

@@ -280,14 +280,22 @@ class Hold(Request):
     they can go back to reading (``again``), a runner may answer True: other processes are not kept out then, a value
     is replaced only if it is what was read last, and a ``ChangedMeanwhileError`` is thrown in at the ``Put`` where it
     is not.
+    ``below`` names nodes of which all documents are held, and those of all nodes below them, also of such as are not
+    there yet.
     """
 
-    __slots__ = ("again", "family", "keys", "scope")
+    __slots__ = ("again", "below", "family", "keys", "scope")
 
     def __init__(
-        self, keys: Sequence[str], family: Family = "chunk", scope: LockScope | None = None, again: bool = False
+        self,
+        keys: Sequence[str],
+        family: Family = "chunk",
+        scope: LockScope | None = None,
+        again: bool = False,
+        below: Sequence[str] = (),
     ) -> None:
         self.again = again
+        self.below = below
         self.keys = keys
         self.family = family
         self.scope = scope

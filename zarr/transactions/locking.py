@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from zarr.array_spec import parse_array_config
-from zarr.runners.process_locks import lock_folder, lock_paths
+from zarr.runners.process_locks import in_order, lock_folder, lock_paths
 from zarr.steps.requests import LockScope
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ def lock_files(store: Store, documents: Iterable[str], chunks: Iterable[str]) ->
         owner = _owner(key, nodes)
         if owner is not None:
             below[owner].append(key)
-    found: set[str] = set()
+    found: list[str] = []
     for node, keys in below.items():
         scope = LockScope.of(locking, node)
         if scope is not None and lock_folder(store, scope):
-            found.update(lock_paths(store, scope, [node], "node"))
-            found.update(lock_paths(store, scope, keys, "chunk"))
-    return sorted(found)
+            found.extend(lock_paths(store, scope, [node], "node"))
+            found.extend(lock_paths(store, scope, keys, "chunk"))
+    return in_order(found)
 
 
 def _owner(key: str, nodes: set[str]) -> str | None:

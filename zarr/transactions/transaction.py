@@ -109,7 +109,7 @@ class Transaction(OverlayStore):
         documents = [key for key in {*changes.values, *changes.digests} if is_document(key)]
         chunks = [key for key in {*changes.values, *changes.digests} if not is_document(key)]
         try:
-            holder.acquire(documents, "node")
+            holder.acquire(documents, "node", (), changes.removed)
             holder.acquire(chunks, "chunk")
             holder.acquire((), "chunk", lock_files(self._target, documents, chunks))
             note_change()
