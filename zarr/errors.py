@@ -32,6 +32,7 @@ __all__ = [
     "FolderInPlaceError",
     "GroupNotFoundError",
     "KeyNotAllowedError",
+    "LinkLeavesStoreError",
     "LockLostError",
     "MetadataError",
     "MetadataValidationError",
@@ -209,6 +210,10 @@ class StoreDamagedError(BaseZarrError):
 
 class KeyNotAllowedError(BaseZarrError):
     """A key could lead out of its store, or means different things to different file systems."""
+
+
+class LinkLeavesStoreError(KeyNotAllowedError, PermissionError):
+    """Symbolic links lead a key out of its store, and the store was opened with ``links="inside"``."""
 
 
 class StoreUrlError(BaseZarrError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ MAX_CELLS = 40
 """Cells along one side of a drawing; where there are more chunks, a cell stands for several."""
 MAX_ATTRIBUTES, MAX_TEXT = 20, 200
 _LONG, _SHORT = 240.0, 36.0
+_SURE_PRODUCT = 2**50
+"""Up to so many chunks of a dimension, their numbers times the cells fit into 64 bits."""
 _CELL = "text-align:left;padding:1px 8px 1px 0;vertical-align:top"
 
 
@@ -88,7 +91,7 @@ def page(*parts: str) -> str:
 
 def chunk_counts(
     shape: Sequence[int], stored: NDArray[np.int64], cells: tuple[int, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
     """How many stored chunks, and how many chunks at all, each cell of a drawing stands for.
 
     Parameters
@@ -102,7 +105,8 @@ def chunk_counts(
 
     Returns
     -------
-    stored, all : array of int64, each of shape ``cells``
+    stored, all : array of int64 and array of Python's integers, each of shape ``cells``
+        There may be more chunks in all than 64 bits can count.
 
     Examples
     --------
@@ -113,10 +117,22 @@ def chunk_counts(
     found = np.zeros(cells, dtype=np.int64)
     if len(stored):
         row = np.zeros(len(stored), dtype=np.int64) if len(shape) == 1 else stored[:, -2]
-        np.add.at(found, (row * cells[0] // rows, stored[:, -1] * cells[1] // columns), 1)
-    in_rows = np.bincount(np.arange(rows) * cells[0] // rows, minlength=cells[0])
-    in_columns = np.bincount(np.arange(columns) * cells[1] // columns, minlength=cells[1])
-    return found, np.outer(in_rows, in_columns) * prod(shape[:-2])
+        np.add.at(found, (_cell_of(row, rows, cells[0]), _cell_of(stored[:, -1], columns, cells[1])), 1)
+    every = np.outer(_chunks_per_cell(rows, cells[0]), _chunks_per_cell(columns, cells[1]))
+    return found, every * prod(shape[:-2])
+
+
+def _cell_of(chunk: NDArray[np.int64], chunks: int, cells: int) -> NDArray[np.int64]:
+    """In which cell each of some chunks lies, of a dimension with this many."""
+    wide = chunk.astype(object) if chunks > _SURE_PRODUCT else chunk
+    return (wide * cells // chunks).astype(np.int64)
+
+
+def _chunks_per_cell(chunks: int, cells: int) -> NDArray[np.object_]:
+    """How many chunks of a dimension lie in each cell; counted without a list of the chunks, of which a document may
+    name 2^62."""
+    starts = [-(-cell * chunks // cells) for cell in range(cells + 1)]
+    return np.array([after - start for start, after in pairwise(starts)], dtype=object)
 
 
 def chunk_grid_svg(

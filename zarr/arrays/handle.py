@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule, load_all
 from zarr.abc.store import bulk_access_of, is_synchronous
-from zarr.arrays.layout import ArrayLayout
+from zarr.arrays.layout import ArrayLayout, name_of
+from zarr.errors import BaseZarrError
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.steps.requests import Await
 
@@ -71,7 +72,11 @@ class ArrayState:
         """The layout, bound at the first use: listing a thousand arrays binds no codec."""
         layout = self._layout
         if layout is None:
-            layout = ArrayLayout(self.metadata, self.path, self.config)
+            try:
+                layout = ArrayLayout(self.metadata, self.path, self.config)
+            except BaseZarrError as error:
+                error.add_note(f"in the metadata of /{self.path} of {name_of(self.store)}")
+                raise
             layout.store = self.store
             self._layout = layout
         return layout

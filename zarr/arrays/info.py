@@ -94,11 +94,20 @@ class ArrayInfo:
             ("Order", self._order),
             ("Read-only", self._read_only),
             ("Store type", self._store_type),
-            ("Filters", self._filters),
-            ("Serializer", self._serializer),
-            ("Compressors", self._compressors),
+            ("Filters", _codecs_text(self._filters)),
+            ("Serializer", None if self._serializer is None else _codecs_text(self._serializer)),
+            ("Compressors", _codecs_text(self._compressors)),
             ("No. bytes", None if self._count_bytes is None else byte_info(self._count_bytes)),
             ("No. bytes stored", stored),
             ("Storage ratio", ratio),
             (counted, self._count_chunks_initialized),
         ]
+
+
+def _codecs_text(codecs: Any) -> str:
+    """Codecs as they show themselves; one that a document gave parameters that it cannot show, by these."""
+    try:
+        return str(codecs)
+    except Exception:
+        listed = codecs if isinstance(codecs, tuple) else (codecs,)
+        return str(tuple([codec.get_config() for codec in listed]))

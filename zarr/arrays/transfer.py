@@ -59,6 +59,8 @@ def encode_steps(chain: CodecChain, chunk: Ndarray) -> Steps[Buffer]:
 def note_place(error: BaseException, layout: ArrayLayout, key: str, what: str) -> None:
     """Say which chunk of which array was at work, in a note; our own errors say it in their message, too."""
     place = f"chunk {key[len(layout.prefix) :]!r} of {layout.describe()}"
+    if layout.prefix:
+        place += f", key {key!r}"
     if isinstance(error, ChunkError) and not error.place:
         error.array, error.key, error.place = error.array or layout.path, error.key or key, place
         if error.remedy:
@@ -73,7 +75,7 @@ def raise_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...]]) -> Non
     ------
     ChunkNotFoundError
     """
-    lines = [f"  chunk {layout.key(c)[len(layout.prefix) :]!r} (grid position {c})" for c in coords[:SHOWN_MISSING]]
+    lines = [f"  chunk {layout.key(c)!r} (grid position {c})" for c in coords[:SHOWN_MISSING]]
     if len(coords) > SHOWN_MISSING:
         lines.append(f"  ... and {len(coords) - SHOWN_MISSING} more")
     tries = layout.config.missing_chunk_retries

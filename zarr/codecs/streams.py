@@ -303,18 +303,24 @@ def numcodec_decode(
 
 
 def numcodec_encode(name: str, codec: Numcodec, data: Any) -> Any:
-    """Encode with a numcodecs object; a ValueError or RuntimeError of its names the codec.
+    """Encode with a numcodecs object; what it raises names the codec.
 
     Raises
     ------
     ChunkEncodeError
-        When the codec refuses the data.
+        When the codec refuses the data, or has parameters of which nothing can be made.
+    TypeError
+        When the elements are Python objects of which it takes none.
     """
     try:
         if getattr(codec, "cname", None) == "snappy":  # blosc is mostly built without it
             return _encode_snappy(codec, data)
         return codec.encode(data)
-    except (ValueError, RuntimeError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:
+        if isinstance(error, TypeError) and getattr(getattr(data, "dtype", None), "hasobject", False):
+            raise
         raise ChunkEncodeError(f"codec {name!r} cannot encode this chunk: {error}", codec=name) from error
 
 

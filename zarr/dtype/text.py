@@ -198,7 +198,9 @@ class VariableLengthUTF8(ZDType[Any, str], HasObjectCodec):
         if data is None and zarr_format == 2:
             return ""
         if isinstance(data, (str, int, float)):
-            return str(data)
+            text = str(data)
+            text.encode()  # half of a surrogate pair, which JSON can write, is no text
+            return text
         raise TypeError(f"Invalid type: {data}. Expected a string or number.")
 
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> str:

@@ -61,6 +61,45 @@ def parse_shape(data: ShapeLike) -> tuple[int, ...]:
     return shape
 
 
+def parse_stored_shape(data: ShapeLike) -> tuple[int, ...]:
+    """The shape that a document holds: as `parse_shape`, but ``true`` and ``false`` are no lengths there.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `parse_shape`, and where a length is a boolean.
+
+    Examples
+    --------
+    >>> parse_stored_shape([True])
+    Traceback (most recent call last):
+        ...
+    TypeError: Expected an iterable of integers. Got [True] instead.
+    """
+    if type(data) is list and are_lengths(data, 0):
+        return tuple(data)
+    if isinstance(data, bool) or (isinstance(data, list | tuple) and any(isinstance(item, bool) for item in data)):
+        raise TypeError(f"Expected an iterable of integers. Got {data} instead.")
+    return parse_shape(data)
+
+
+def parse_stored_edge(value: object, axis: int) -> int:
+    """The chunk length that a document holds: as `parse_chunk_edge`, but ``true`` is none.
+
+    Raises
+    ------
+    TypeError, ValueError
+
+    Examples
+    --------
+    >>> parse_stored_edge(5, 0)
+    5
+    """
+    if isinstance(value, bool):
+        raise TypeError(f"Dimension {axis}: chunk edge length must be an int, got {value!r}")
+    return parse_chunk_edge(value, axis)
+
+
 def parse_chunk_edge(value: object, axis: int) -> int:
     """Check one chunk length of axis ``axis``: an integer from 1 to 2**63 - 1.
 

@@ -18,7 +18,7 @@ from zarr.codecs.settling import settle_shuffle
 from zarr.dtype.base import ZDType
 from zarr.dtype.parse import get_data_type_from_json
 from zarr.errors import ZarrUserWarning, warn_once
-from zarr.grids.shapes import parse_shape
+from zarr.grids.shapes import parse_shape, parse_stored_shape
 from zarr.metadata.documents import dump_document
 from zarr.metadata.members import parse_attributes
 from zarr.metadata.places import document_place, locate, require
@@ -489,8 +489,8 @@ def _parse_separator(data: Any) -> Literal[".", "/"]:
 
 
 _PARSERS: Final = (
-    ("shape", parse_shape, True),
-    ("chunks", parse_shape, True),
+    ("shape", parse_stored_shape, True),
+    ("chunks", parse_stored_shape, True),
     ("order", parse_order, True),
     ("filters", _parse_stored_filters, False),
     ("dimension_separator", _parse_separator, False),

@@ -18,7 +18,7 @@ from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.grids.base import ChunkGridMetadata
 from zarr.grids.parse import create_chunk_grid_metadata, parse_chunk_grid
 from zarr.grids.regular import RegularChunkGridMetadata
-from zarr.grids.shapes import parse_shape
+from zarr.grids.shapes import parse_shape, parse_stored_shape
 from zarr.metadata.codecs import fits_shapes, parse_codecs, settle_codecs, validate_array_bytes_codec, warn_whole_shards
 from zarr.metadata.documents import dump_document, dump_framed
 from zarr.metadata.draft_strings import add_string_codec, with_codecs_member
@@ -487,7 +487,7 @@ def check_ranks(
 
 
 _PARSERS: Final = (
-    ("shape", parse_shape),
+    ("shape", parse_stored_shape),
     ("data_type", parse_data_type),
     ("chunk_grid", parse_chunk_grid),
     ("chunk_key_encoding", parse_chunk_key_encoding),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,6 +16,7 @@ from zarr.abc.staging import stages
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.abc.store_changes import names_to_move
 from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.errors import FileInPlaceError, LinkLeavesStoreError
 from zarr.storage.file_listing import lies_inside, scan, walk
 from zarr.storage.file_splice import splice_file
 from zarr.storage.files import (
@@ -41,7 +41,7 @@ from zarr.storage.keys import (
 )
 from zarr.storage.local_journal import commit_changes, recover
 from zarr.storage.local_stage import LocalStage
-from zarr.storage.misplaced import check_clearable, not_regular
+from zarr.storage.misplaced import check_clearable, check_memory, value_size
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class LocalStore(SyncStore):
     def _check_inside(self, key: str) -> None:
         """Refuse a key that links lead out of the folder."""
         if not lies_inside(self._base + key, os.path.realpath(self._base)):
-            raise PermissionError(errno.EPERM, f"links lead key {key!r} out of the store", str(self.root))
+            raise LinkLeavesStoreError(f"links lead key {key!r} out of {self!r}, which was opened with links='inside'")
 
     @property
     def _inside(self) -> str:
@@ -240,7 +240,11 @@ class LocalStore(SyncStore):
         """
         path = self._path(key)
         if byte_range is None:
-            data = zarr_core.read_file(path)
+            try:
+                data = zarr_core.read_file(path)
+            except MemoryError:
+                check_memory(self, (key,))
+                raise
             if type(data) is int:  # something stands in the way, or the core cannot do it here: ask at length
                 data = read_file(path)
         else:
@@ -257,7 +261,11 @@ class LocalStore(SyncStore):
             if self.links == "inside":
                 self._check_inside(key)
         make = (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes
-        found = zarr_core.read_files(self._base, keys)
+        try:
+            found = zarr_core.read_files(self._base, keys)
+        except MemoryError:
+            check_memory(self, keys)
+            raise
         return [
             self.get_sync(key, prototype=prototype) if type(data) is int else None if data is None else make(data)  # type: ignore[arg-type]
             for key, data in zip(keys, found, strict=True)
@@ -292,11 +300,7 @@ class LocalStore(SyncStore):
 
     def getsize_sync(self, key: str) -> int:
         """How many bytes the key holds; FileNotFoundError where there is no such key."""
-        path = self._path(key)
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):
-            raise not_regular(status.st_mode, path)
-        return status.st_size
+        return value_size(self._path(key))
 
     def _sweep_beside(self) -> None:
         """A root that is built anew is built beside the old one: see ``LocalStage``."""
@@ -391,8 +395,8 @@ class LocalStore(SyncStore):
 
         Raises
         ------
-        ValueError
-            If the prefix names a file.
+        FileInPlaceError
+            If the prefix names a file; it is a ``ValueError``, too.
         """
         self._check_writable()
         path = self._dir(prefix)
@@ -403,7 +407,7 @@ class LocalStore(SyncStore):
         elif os.path.isdir(path):
             remove_tree(path)
         elif os.path.isfile(path):
-            raise ValueError(f"delete_dir was passed a prefix={prefix!r} that is a file")
+            raise FileInPlaceError(f"delete_dir was passed a prefix={prefix!r} that is a file in {self!r}")
 
     async def rename(self, src: str, dest: str) -> None:
         """Give a key or a folder another name, in one step; see :meth:`zarr.abc.store.Store.rename`."""

@@ -5,8 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
-from zarr.errors import FileInPlaceError, FolderInPlaceError, NotAValueError
+from zarr.errors import ArrayTooLargeError, FileInPlaceError, FolderInPlaceError, NotAValueError
+
+if TYPE_CHECKING:
+    from zarr.abc.store import SyncStore
+
+_LARGE: Final = 16 << 20
+"""A value of fewer bytes is not what takes all memory."""
 
 
 def file_in_place(path: str) -> FileInPlaceError:
@@ -23,6 +31,42 @@ def not_regular(mode: int, path: str) -> OSError:
         return FolderInPlaceError("a directory", path, errno.EISDIR)
     kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
     return NotAValueError(kind, path, errno.EINVAL)
+
+
+def value_size(path: str) -> int:
+    """How many bytes a file has.
+
+    Raises
+    ------
+    NotAValueError
+        Something that is no file stands there, or a link that leads nowhere.
+    FileNotFoundError
+        There is nothing at all.
+    """
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        if not os.path.islink(path):
+            raise
+        circle = error.errno == errno.ELOOP
+        what = "a symbolic link that leads in a circle" if circle else "a symbolic link to nothing"
+        raise NotAValueError(what, path, error.errno or 0) from None
+    if not stat.S_ISREG(status.st_mode):
+        raise not_regular(status.st_mode, path)
+    return status.st_size
+
+
+def check_memory(store: SyncStore, keys: Sequence[str]) -> None:
+    """Where there was no memory for the values of some keys, say of which, if one of them is a large one.
+
+    Raises
+    ------
+    ArrayTooLargeError
+    """
+    sizes = [(store.getsize_sync(key), key) for key in keys if store.exists_sync(key)]
+    size, key = max(sizes, default=(0, ""))
+    if size >= _LARGE:
+        raise ArrayTooLargeError(f"the value of key {key!r} of {store!r} has {size} bytes, which do not fit in memory")
 
 
 def check_clearable(path: str) -> None:
