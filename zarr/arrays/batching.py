@@ -300,9 +300,12 @@ class BatchScope:
 
     def _begin(self) -> None:
         """Open a batch; inside another one, that one goes on."""
+        mine = Batch(self._handle, Budget(self._limit))
         open_now = self._handle.batch
+        # No call between the look and the change: of two threads that begin one, the second finds that of the first.
         if open_now is None or open_now.closed:
-            self._batch = self._handle.batch = Batch(self._handle, Budget(self._limit))
+            self._handle.batch = mine
+            self._batch = mine
 
     def _leave(self) -> None:
         if self._handle.batch is self._batch:

@@ -379,9 +379,9 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     plan = zarr_core.plan_basic(grown.grid, tuple(region))
     try:
         if (batch := handle.batch) is not None:
-            yield from batch.write_steps(grown, plan, value, None)
-        else:
-            yield from write_plan_steps(grown, plan, value, None, layout.skip_filled, handle.bulk)
+            # What waits there is stored first, for the shape is published now: nobody may see it without its data.
+            yield from batch.flush_steps()
+        yield from write_plan_steps(grown, plan, value, None, layout.skip_filled, handle.bulk)
         yield from publish_steps(handle, state)
     except Exception:
         yield from _best_effort_steps(clear_leftovers_steps(grown, shape, handle.bulk))

@@ -392,7 +392,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         Reads inside see the writes. What was written is stored when the ``with`` ends, by whatever way, also by an
         error: an error ends it as it would end the same writes without a batch. If storing fails, that error is
         raised and what could not be stored is lost. A batch inside a batch is part of it. Growing the array inside is
-        fine; what counts stored chunks or bytes counts what has been stored so far.
+        fine, an append is stored at once; what counts stored chunks or bytes counts what has been stored so far.
 
         Others see the writes when they are stored. A chunk of which a batch wrote a part is merged with what is stored
         then, element by element; until then, reads inside see the rest of it as it was when they first asked for it.

@@ -85,8 +85,10 @@ class GroupBatchScope:
 
     def _begin(self) -> None:
         """Open a batch; inside another one, that one goes on."""
-        if self._handle.batch is None:
-            self._batch = self._handle.batch = GroupBatch(Budget(self._limit))
+        mine = GroupBatch(Budget(self._limit))
+        if self._handle.batch is None:  # no call between the look and the change: another thread may begin one, too
+            self._handle.batch = mine
+            self._batch = mine
 
     def _leave(self) -> None:
         if self._handle.batch is self._batch:

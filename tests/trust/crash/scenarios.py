@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,6 +71,19 @@ def _write_part(store: Any) -> None:
     _x(store)[1:3] = NEW[1:3]
 
 
+def _append_in_batch(store: Any) -> None:
+    array = _x(store)
+    with contextlib.suppress(KeyError), array.batch():
+        array.append(NEW)
+        raise KeyError("an error ends the batch")
+
+
+def _append_in_group_batch(store: Any) -> None:
+    group = zarr.open_group(store, path="g", mode="r+")
+    with group.batch():
+        group["x"].append(NEW)
+
+
 def _hierarchy(store: Any) -> None:
     like = zarr.create_array({}, data=OLD, chunks=(4,)).metadata
     group = zarr.create_group({}).metadata
@@ -103,6 +117,8 @@ SCENARIOS: dict[str, Scenario] = {
     "write_part_of_shard": Scenario(_sharded, _write_part),
     "append": Scenario(_array, lambda store: _x(store).append(NEW)),
     "append_shards": Scenario(_sharded, lambda store: _x(store).append(NEW)),
+    "append_in_batch": Scenario(_array, _append_in_batch),
+    "append_in_batch_of_shards": Scenario(_sharded, _append_in_group_batch),
     "append_columns": Scenario(_plane, lambda store: _x(store).append(np.ones((6, 5), "int16"), axis=1)),
     "shrink": Scenario(_array, lambda store: _x(store).resize((3,))),
     "shrink_plane": Scenario(_plane, lambda store: _x(store).resize((3, 5))),
