@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, Store, SuffixByteRequest
+from zarr.abc.store_patches import NotesPatches
 from zarr.buffer.core import Buffer
 from zarr.errors import StoreDamagedError
 from zarr.storage.byte_ranges import bounds_of, check_byte_range
@@ -33,7 +34,7 @@ T_Store = TypeVar("T_Store", bound="_UpstreamObjectStore")
 ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 
-class ObjectStore(Store, Generic[T_Store]):
+class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
     """Keys as objects of a store of obstore.
 
     Parameters
