@@ -18,7 +18,6 @@ from zarr.abc.store import goes_by, is_synchronous
 from zarr.abc.store_patches import CHANGES
 from zarr.buffer.core import default_buffer_prototype
 from zarr.logs import SWITCH, TRACING
-from zarr.runners.crossing import as_told, first_error
 from zarr.runners.inline import InlineRunner, range_limits, staged
 from zarr.runners.leases import Fence
 from zarr.runners.lock_table import LOCKS, MAX_READINGS, CalledOff
@@ -26,6 +25,7 @@ from zarr.runners.locks import Holder, lock_prefix
 from zarr.runners.process_locks import lock_folder, paths_of
 from zarr.runners.resources import get_executor
 from zarr.runners.streaming import DIRECT_BYTES, apart, receive, send
+from zarr.runners.told import as_told, first_error
 from zarr.runners.tracing import is_tracing, traced
 from zarr.runners.windows import completed, concurrency, request_gate, settle, windowed
 from zarr.steps.requests import (

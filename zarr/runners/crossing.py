@@ -23,22 +23,6 @@ CANCEL_GRACE_SECONDS = 0.9
 """How long an interrupted call waits for its coroutine to wind up, before it returns all the same."""
 
 
-def first_error(error: BaseException) -> BaseException:
-    """The first plain error inside (nested) exception groups."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
-
-
-def as_told(error: BaseException, request: Any, store: object) -> BaseException:
-    """An error as steps are told of it: the first plain one; that of a full or failing disk says what it was about."""
-    error = first_error(error)
-    key = getattr(request, "key", None)
-    if type(error) is OSError and key is not None:
-        error.add_note(f"at the key {key!r} of {store!r}")
-    return error
-
-
 def run_here(coro: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine in the caller's thread: for finalizers, when there are no other threads any more.
 

@@ -17,6 +17,7 @@ from zarr.logs import SWITCH, TRACING
 from zarr.runners.lock_table import LOCKS, MAX_READINGS
 from zarr.runners.locks import STORING, Holder, lock_prefix
 from zarr.runners.put_off import PutOff, Resumed
+from zarr.runners.told import as_told, first_error
 from zarr.runners.tracing import is_tracing, traced
 from zarr.steps.requests import (
     Await,
@@ -180,7 +181,7 @@ class InlineRunner:
                         reply = self._scoped(request, holder)
                 except Exception as error:
                     told = isinstance(error, (ExceptionGroup, OSError))
-                    request = steps.throw(crossing.as_told(error, request, self.store) if told else error)
+                    request = steps.throw(as_told(error, request, self.store) if told else error)
                 else:
                     request = steps.send(reply)
         except StopIteration as stop:
@@ -303,7 +304,7 @@ class InlineRunner:
         try:
             found = self.store.get_ranges_sync(request.key, request.ranges, prototype=prototype, **limits)
         except (FileNotFoundError, ExceptionGroup) as error:
-            if isinstance(crossing.first_error(error), FileNotFoundError):
+            if isinstance(first_error(error), FileNotFoundError):
                 return None
             raise
         for index, value in found:

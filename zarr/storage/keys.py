@@ -28,6 +28,8 @@ METADATA_NAMES: Final = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs",
 # surrogate pair, or a drive letter: one search for all of them, since this runs for every key that reaches a store.
 _FORBIDDEN = re.compile(r"(?:^|/)\.{0,2}(?:/|$)|[\\\0\ud800-\udfff]|^[A-Za-z]:")
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
 _NO_CHARACTER = re.compile("[\\0\ud800-\udfff]")
 
 _PARTIAL = re.compile(r"^\..*\.([0-9a-f]+)-([0-9a-f]+)\.partial$|\.[0-9a-f]{32}\.partial$", re.DOTALL)
@@ -123,6 +125,40 @@ def check_prefix(prefix: str) -> str:
     folder = prefix.rstrip("/") if isinstance(prefix, str) else prefix
     if folder != "" or prefix[1:]:
         check_key(folder)
+    return prefix
+
+
+def check_object_key(key: str) -> None:
+    """Refuse a key that could reach outside its store, or that services of objects do not take.
+
+    Raises
+    ------
+    KeyNotAllowedError, TypeError
+        As `check_key` does, and for control characters.
+
+    Examples
+    --------
+    >>> check_object_key("a/c/0")
+    """
+    check_key(key)
+    if _CONTROL.search(key):
+        raise KeyNotAllowedError(f"key {key!r} is not allowed: keys of objects have no control characters")
+
+
+def check_object_prefix(prefix: str) -> str:
+    """Refuse a prefix as `check_object_key` refuses a key.
+
+    Raises
+    ------
+    KeyNotAllowedError, TypeError
+
+    Examples
+    --------
+    >>> check_object_prefix("a/b/")
+    'a/b/'
+    """
+    if _CONTROL.search(check_prefix(prefix)):
+        raise KeyNotAllowedError(f"prefix {prefix!r} is not allowed: keys of objects have no control characters")
     return prefix
 
 

@@ -15,7 +15,16 @@ from zarr.abc.store_patches import NotesPatches
 from zarr.buffer.core import Buffer
 from zarr.errors import StoreDamagedError
 from zarr.storage.byte_ranges import bounds_of, check_byte_range
-from zarr.storage.keys import LOCKS_FOLDER, check_key, check_prefix, dir_prefix, is_key, is_lock, only_keys
+from zarr.storage.keys import (
+    LOCKS_FOLDER,
+    check_object_key,
+    check_object_prefix,
+    check_prefix,
+    dir_prefix,
+    is_key,
+    is_lock,
+    only_keys,
+)
 from zarr.storage.misplaced import check_clearable
 from zarr.storage.values import check_buffer
 
@@ -122,7 +131,7 @@ class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key."""
-        check_key(key)
+        check_object_key(key)
         if not self._is_open:
             await self._ensure_open()
         if byte_range is not None:
@@ -183,7 +192,7 @@ class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
         """Whether the key has a value."""
         import obstore
 
-        check_key(key)
+        check_object_key(key)
         try:
             await obstore.head_async(self.store, key)
         except Exception as error:
@@ -196,13 +205,13 @@ class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
         """How many bytes the key holds; FileNotFoundError where there is no such key."""
         import obstore
 
-        check_key(key)
+        check_object_key(key)
         meta = await obstore.head_async(self.store, key)
         return int(meta["size"])
 
     async def getsize_prefix(self, prefix: str) -> int:
         """How many bytes all keys under the prefix hold; one listing tells."""
-        folder = dir_prefix(check_prefix(prefix))
+        folder = dir_prefix(check_object_prefix(prefix))
         return sum([int(meta["size"]) async for meta in self._objects(folder)])
 
     async def _objects(self, prefix: str) -> AsyncGenerator[Any, None]:
@@ -231,14 +240,14 @@ class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
 
     async def list_prefix(self, prefix: str) -> AsyncGenerator[str, None]:
         """All keys under the prefix, which names a folder."""
-        async for meta in self._objects(check_prefix(prefix)):
+        async for meta in self._objects(check_object_prefix(prefix)):
             yield meta["path"]
 
     async def list_dir(self, prefix: str) -> AsyncGenerator[str, None]:
         """The names directly under the prefix, in order."""
         import obstore
 
-        start = dir_prefix(check_prefix(prefix))
+        start = dir_prefix(check_object_prefix(prefix))
         with self._damage_named():
             found = await obstore.list_with_delimiter_async(self.store, prefix=start or None)
         names = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
@@ -254,7 +263,7 @@ class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
         import obstore
 
         self._check_writable()
-        check_key(key)
+        check_object_key(key)
         await obstore.put_async(self.store, key, check_buffer(self, value).to_bytes())
 
     async def put_if_absent(self, key: str, value: Buffer) -> bool:
@@ -263,7 +272,7 @@ class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
         from obstore.exceptions import AlreadyExistsError
 
         self._check_writable()
-        check_key(key)
+        check_object_key(key)
         try:
             await obstore.put_async(self.store, key, check_buffer(self, value).to_bytes(), mode="create")
         except AlreadyExistsError:
@@ -293,7 +302,7 @@ class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
         if expected is None:
             return await self.put_if_absent(key, value)
         self._check_writable()
-        check_key(key)
+        check_object_key(key)
         data = check_buffer(self, value).to_bytes()
         try:
             found = await obstore.get_async(self.store, key)
@@ -309,7 +318,7 @@ class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
         """Copy one value where it lies."""
         import obstore
 
-        check_key(dest)
+        check_object_key(dest)
         await obstore.copy_async(self.store, src, dest)
 
     async def delete(self, key: str) -> None:
@@ -317,7 +326,7 @@ class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
         import obstore
 
         self._check_writable()
-        check_key(key)
+        check_object_key(key)
         with contextlib.suppress(FileNotFoundError):
             await obstore.delete_async(self.store, key)
 
@@ -328,7 +337,7 @@ class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
         self._check_writable()
         if not prefix.strip("/") and type(self.store).__name__ == "LocalStore":
             check_clearable(str(getattr(self.store, "prefix", None) or "/"))
-        keys = [meta["path"] async for meta in self._objects(dir_prefix(check_prefix(prefix)))]
+        keys = [meta["path"] async for meta in self._objects(dir_prefix(check_object_prefix(prefix)))]
         for first in range(0, len(keys), 1000):
             await obstore.delete_async(self.store, keys[first : first + 1000])
 
