@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import zarr
-from zarr.logs import SWITCH, TRACING
+from zarr.listening import SWITCH, TRACING
 from zarr.storage import MemoryStore
 
 ROUNDS, READS = 40, 1000

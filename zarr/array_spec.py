@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
 
 import numpy as np
 
+from zarr._records import record
 from zarr.defaults import settings
 from zarr.types import MemoryOrder, parse_bool, parse_int, parse_order, parse_shapelike
 
@@ -111,7 +111,7 @@ MOST_RETRIES, LONGEST_DELAY = 100, 10.0
 _CONFIG_KEYS = tuple(ArrayConfigParams.__annotations__)
 
 
-@dataclass(frozen=True, init=False)
+@record(frozen=True)
 class ArrayConfig:
     """How an array behaves at run time; not stored with it.
 
@@ -213,7 +213,7 @@ class ArrayConfig:
         >>> ArrayConfig("C", True).to_dict()["write_empty_chunks"]
         True
         """
-        return cast("ArrayConfigParams", {field.name: getattr(self, field.name) for field in fields(self)})
+        return cast("ArrayConfigParams", {name: getattr(self, name) for name in _CONFIG_KEYS})
 
 
 ArrayConfigLike: TypeAlias = ArrayConfig | ArrayConfigParams
@@ -243,7 +243,7 @@ def _default_config() -> ArrayConfig:
     return _config_of(*[section[key] for key in _CONFIG_KEYS])
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@record(frozen=True, eq=False)
 class ArraySpec:
     """The description of one chunk (or of any array that a codec meets).
 

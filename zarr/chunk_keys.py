@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NotRequired, Self, TypeAlias, TypedDict
 
 import zarr_core
+from zarr._records import field_names, record, set_values
 from zarr.abc.metadata import Metadata
 from zarr.registry import get_chunk_key_encoding_class
 from zarr.types import JSON, parse_named_configuration
@@ -60,7 +60,7 @@ def _join(separator: str, coords: Iterable[int]) -> str:
     return separator.join([str(int(c)) for c in coords])
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ChunkKeyEncoding(ABC, Metadata):
     """How chunk coordinates become the part of a key that follows the path of the array.
 
@@ -84,7 +84,8 @@ class ChunkKeyEncoding(ABC, Metadata):
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the JSON form."""
-        return {"name": self.name, "configuration": {field.name: getattr(self, field.name) for field in fields(self)}}
+        configuration = {name: getattr(self, name) for name in field_names(self)}
+        return {"name": self.name, "configuration": configuration}
 
     def decode_chunk_key(self, chunk_key: str) -> tuple[int, ...]:
         """Return the coordinates that a key stands for."""
@@ -105,7 +106,7 @@ class ChunkKeyEncoding(ABC, Metadata):
         return None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class DefaultChunkKeyEncoding(ChunkKeyEncoding):
     """Keys like ``c/0/1``: the letter c, then the coordinates.
 
@@ -128,6 +129,10 @@ class DefaultChunkKeyEncoding(ChunkKeyEncoding):
     name: ClassVar[Literal["default"]] = "default"
     separator: SeparatorLiteral = "/"
 
+    def __init__(self, separator: SeparatorLiteral = "/") -> None:
+        set_values(self, separator=separator)
+        self.__post_init__()
+
     def __post_init__(self) -> None:
         parse_separator(self.separator)
 
@@ -149,7 +154,7 @@ class DefaultChunkKeyEncoding(ChunkKeyEncoding):
         return zarr_core.KeyFormat(prefix, self.separator, "default")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class V2ChunkKeyEncoding(ChunkKeyEncoding):
     """Keys like ``0.1``: the coordinates alone, as format 2 writes them.
 
@@ -171,6 +176,10 @@ class V2ChunkKeyEncoding(ChunkKeyEncoding):
 
     name: ClassVar[Literal["v2"]] = "v2"
     separator: SeparatorLiteral = "."
+
+    def __init__(self, separator: SeparatorLiteral = ".") -> None:
+        set_values(self, separator=separator)
+        self.__post_init__()
 
     def __post_init__(self) -> None:
         parse_separator(self.separator)

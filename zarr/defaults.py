@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 else:
     _settings = LazyModule("zarr.settings")
 
+BATCH_BYTES: Final = 256 << 20
+"""How many bytes a batch holds before it begins to store."""
+
 NUMCODECS_CLASSES: Final[dict[str, str]] = {
     "bz2": "BZ2",
     "crc32": "CRC32",

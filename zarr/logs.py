@@ -19,10 +19,11 @@ turned on and off with the others.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import zarr_core
 from zarr._lazy import LazyModule
+from zarr.listening import CODEC_SWITCH, SWITCH
 
 if TYPE_CHECKING:
     import platform
@@ -53,17 +54,13 @@ ARRAY_LOG = logging.getLogger("zarr.array")
 GROUP_LOG = logging.getLogger("zarr.group")
 STORE_LOG = logging.getLogger("zarr.store")
 CODEC_LOG = logging.getLogger("zarr.codec")
-DEBUG = logging.DEBUG
 # Who listens to every library at once shall not have each chunk decoded by itself for it. (Loaded at the first use of
 # the library, this comes after what the program itself has set.)
 if CODEC_LOG.level == logging.NOTSET:
     CODEC_LOG.setLevel(logging.INFO)
 
-# ``logging`` remembers of each logger which levels are on, and forgets it where any level is changed. To look there
-# needs no call: `SWITCH.get(TRACING) is not False` means that somebody listens, or that it has to be found out.
-SWITCH: dict[Any, bool] = getattr(STORE_LOG, "_cache", {})
-CODEC_SWITCH: dict[Any, bool] = getattr(CODEC_LOG, "_cache", {})
-TRACING = "zarr.tracing"
+# Where they remember which levels are on, it is seen without a call.
+vars(STORE_LOG)["_cache"], vars(CODEC_LOG)["_cache"] = SWITCH, CODEC_SWITCH
 
 
 def set_log_level(level: LogLevel) -> None:

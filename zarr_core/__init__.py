@@ -7,7 +7,8 @@ Read first: ``grid.pyx``, then ``plan.pyx``; ``reference/`` says the same in pla
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 IMPLEMENTATION = os.environ.get("ZARR_CORE_IMPL", "compiled")
 if IMPLEMENTATION not in ("compiled", "reference"):
@@ -20,37 +21,64 @@ Install a wheel (pip install --force-reinstall zarr), or build the extensions in
 To run on the slow NumPy implementation instead, set the environment variable ZARR_CORE_IMPL=reference."""
 
 # One implementation, chosen here and nowhere else, and never in silence: the slow one must be asked for.
-if TYPE_CHECKING or IMPLEMENTATION == "compiled":
+if TYPE_CHECKING:
+    from zarr_core.bits import pack_bits, round_bits, unpack_bits
+    from zarr_core.bulk import ReadJob, WriteJob
+    from zarr_core.casting import cast_numbers
+    from zarr_core.chunks import fill, gather, is_filled, scatter
+    from zarr_core.decoders import available, decode, decode_blosc_range, decode_prefix, encode
+    from zarr_core.documents import has_no_links, put_file, read_file, read_files
+    from zarr_core.files import exchange_files
+    from zarr_core.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
+    from zarr_core.index_cache import IndexCache
+    from zarr_core.keys import KeyFormat
+    from zarr_core.plan import Plan, ShardGroups, Slot
+    from zarr_core.planners import plan_basic, plan_blocks, plan_mask, plan_orthogonal, plan_points
+    from zarr_core.program import Program
+    from zarr_core.shard_index import IndexFormat, build_index, coalesce_ranges, parse_index
+    from zarr_core.shard_reading import ShardReadJob
+    from zarr_core.shard_writing import ShardWriteJob
+    from zarr_core.shared_reading import SharedReadJob
+    from zarr_core.shuffle import bitshuffle, bitunshuffle, byteswap, delta_decode, delta_encode, shuffle, unshuffle
+    from zarr_core.vlen import check_arrow, pack_arrow, pack_bytes, pack_utf8, unpack_arrow, unpack_bytes, unpack_utf8
+elif IMPLEMENTATION == "compiled":
     try:
-        from zarr_core.bits import pack_bits, round_bits, unpack_bits
-        from zarr_core.bulk import ReadJob, WriteJob
-        from zarr_core.casting import cast_numbers
-        from zarr_core.chunks import fill, gather, is_filled, scatter
-        from zarr_core.decoders import available, decode, decode_blosc_range, decode_prefix, encode
-        from zarr_core.documents import has_no_links, put_file, read_file, read_files
-        from zarr_core.files import exchange_files
         from zarr_core.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
-        from zarr_core.index_cache import IndexCache
-        from zarr_core.keys import KeyFormat
         from zarr_core.plan import Plan, ShardGroups, Slot
         from zarr_core.planners import plan_basic, plan_blocks, plan_mask, plan_orthogonal, plan_points
         from zarr_core.program import Program
-        from zarr_core.shard_index import IndexFormat, build_index, coalesce_ranges, parse_index
-        from zarr_core.shard_reading import ShardReadJob
-        from zarr_core.shard_writing import ShardWriteJob
-        from zarr_core.shared_reading import SharedReadJob
         from zarr_core.shuffle import bitshuffle, bitunshuffle, byteswap, delta_decode, delta_encode, shuffle, unshuffle
-        from zarr_core.vlen import (
-            check_arrow,
-            pack_arrow,
-            pack_bytes,
-            pack_utf8,
-            unpack_arrow,
-            unpack_bytes,
-            unpack_utf8,
-        )
     except ImportError as error:
         raise ImportError(REMEDY.format(error=error), name=error.name, path=error.path) from error
+    # The others are loaded when somebody asks for one of their names.
+    LATER = {
+        "bits": "pack_bits round_bits unpack_bits",
+        "bulk": "ReadJob WriteJob",
+        "casting": "cast_numbers",
+        "chunks": "fill gather is_filled scatter",
+        "decoders": "available decode decode_blosc_range decode_prefix encode",
+        "documents": "has_no_links put_file read_file read_files",
+        "files": "exchange_files",
+        "index_cache": "IndexCache",
+        "keys": "KeyFormat",
+        "shard_index": "IndexFormat build_index coalesce_ranges parse_index",
+        "shard_reading": "ShardReadJob",
+        "shard_writing": "ShardWriteJob",
+        "shared_reading": "SharedReadJob",
+        "vlen": "check_arrow pack_arrow pack_bytes pack_utf8 unpack_arrow unpack_bytes unpack_utf8",
+    }
+    _HOMES = {name: f"zarr_core.{module}" for module, names in LATER.items() for name in names.split()}
+
+    def __getattr__(name: str) -> Any:
+        """Load the module that a name is in."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        try:
+            found = getattr(import_module(_HOMES[name]), name)
+        except ImportError as error:
+            raise ImportError(REMEDY.format(error=error), name=error.name, path=error.path) from error
+        globals()[name] = found  # from now on it is a name like any other
+        return found
 else:
     from zarr_core.reference.arrow import check_arrow, pack_arrow, unpack_arrow
     from zarr_core.reference.bits import pack_bits, round_bits, unpack_bits

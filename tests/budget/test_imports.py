@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[2]
 # Of the standard library and of other packages: what takes long to load.
 HEAVY = (
     "asyncio bz2 donfig ipaddress lzma pathlib shutil yaml numcodecs fsspec hashlib random ssl socket sqlite3 zipfile "
-    "concurrent.futures importlib.metadata typing_extensions html lmdb ml_dtypes"
+    "concurrent.futures importlib.metadata typing_extensions html lmdb ml_dtypes logging traceback dataclasses inspect "
+    "numpy.typing"
 )
 # Of our own: what arrays of numbers in a folder do not need.
 UNUSED = (
@@ -28,7 +29,9 @@ UNUSED = (
     "zarr.codecs.sharding zarr.dtype.nullable zarr.dtype.small zarr.dtype.structured zarr.dtype.text zarr.dtype.times "
     "zarr.grids.dimensions zarr.grids.rectilinear zarr.groups.synchronous zarr.metadata.group "
     "zarr.runners.asynchronous zarr.runners.leases zarr.steps.layouts zarr.storage.fsspec_store "
-    "zarr.storage.managed_memory"
+    "zarr.storage.managed_memory zarr.logs zarr.runners.tracing zarr.runners.chunk_cache zarr.arrays.batching "
+    "zarr.storage.local_journal zarr.storage.local_stage zarr_core.bulk zarr_core.decoders zarr_core.vlen "
+    "zarr_core.shard_reading zarr_core.shard_writing zarr_core.casting"
 )
 READ = "zarr.open_array(place, mode='r')[0, 0]"
 READ_ANY = "zarr.open(place, mode='r')[0, 0]"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr._lazy import LazyModule
@@ -19,10 +18,10 @@ if TYPE_CHECKING:
 
     from zarr.abc import byte_ranges as _byte_ranges
     from zarr.abc import store_changes, store_protocols
+    from zarr.abc.bulk_access import BulkAccess
     from zarr.abc.byte_ranges import ByteRequest, MergedRequest
     from zarr.abc.store_changes import PartialValue
     from zarr.buffer.core import Buffer, BufferPrototype
-    from zarr.types import BytesLike
 else:
     asyncio = LazyModule("asyncio")
     _byte_ranges = LazyModule("zarr.abc.byte_ranges")
@@ -31,35 +30,6 @@ else:
 
 # How many requests of one default method run at the same time.
 _WINDOW = 64
-
-
-@dataclass(frozen=True)
-class BulkAccess:
-    """How the compiled core may serve many keys of a store at once.
-
-    Parameters
-    ----------
-    kind
-        "files": every key is a file below ``root``, and the core opens it itself. "buffers": the two functions hand
-        over the bytes of many keys.
-    root
-        The folder, for "files".
-    get_many
-        Takes keys, returns for each its bytes or None, for "buffers".
-    set_many
-        Takes pairs of a key and its bytes, or None to delete the key. None if the store is read-only.
-    fsync
-        Whether files are synchronised to the disk before they become visible, for "files".
-    in_place
-        Whether ``get_many`` hands over memory as it lies, so that taking a little of a large value costs little.
-    """
-
-    kind: Literal["files", "buffers"]
-    root: str | None = None
-    get_many: Callable[[list[str]], list[BytesLike | None]] | None = None
-    set_many: Callable[[list[tuple[str, BytesLike | None]]], None] | None = None
-    fsync: bool = False
-    in_place: bool = False
 
 
 def as_folder(prefix: str) -> str:

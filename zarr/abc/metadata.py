@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
+
+from zarr._records import field_names, record
 
 if TYPE_CHECKING:
     from typing import Self
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from zarr.types import JSON
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Metadata:
     """A frozen dataclass that goes to and from a dict of JSON values."""
 
@@ -24,7 +25,7 @@ class Metadata:
         >>> Metadata().to_dict()
         {}
         """
-        return {field.name: _to_json(getattr(self, field.name)) for field in fields(self)}
+        return {name: _to_json(getattr(self, name)) for name in field_names(self)}
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:

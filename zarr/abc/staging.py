@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from zarr._records import record, set_values
 from zarr.abc.store_methods import OWN_NAMES, class_is_synchronous
 from zarr.abc.store_patches import is_replaced, known_of_class
 
@@ -28,7 +28,7 @@ class TakenError(Exception):
         self.key = key
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Changes:
     """Many changes of a store that belong together.
 
@@ -46,11 +46,22 @@ class Changes:
         Keys that get their value only where there is none; what somebody else has put there in the meantime stays.
     """
 
-    removed: Sequence[str] = ()
-    values: Mapping[str, Buffer | None] = field(default_factory=dict)
-    absent: Collection[str] = ()
-    digests: Mapping[str, bytes | None] = field(default_factory=dict)
-    defaults: Collection[str] = ()
+    removed: Sequence[str]
+    values: Mapping[str, Buffer | None]
+    absent: Collection[str]
+    digests: Mapping[str, bytes | None]
+    defaults: Collection[str]
+
+    def __init__(
+        self,
+        removed: Sequence[str] = (),
+        values: Mapping[str, Buffer | None] | None = None,
+        absent: Collection[str] = (),
+        digests: Mapping[str, bytes | None] | None = None,
+        defaults: Collection[str] = (),
+    ) -> None:
+        values, digests = {} if values is None else values, {} if digests is None else digests
+        set_values(self, removed=removed, values=values, absent=absent, digests=digests, defaults=defaults)
 
 
 class Stage(ABC):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr._lazy import lazy_names
-from zarr.abc.async_store import BulkAccess, Store
+from zarr.abc.async_store import Store
+from zarr.abc.bulk_access import BulkAccess
 from zarr.abc.store_methods import (
     bulk_access_of,
     class_goes_by,

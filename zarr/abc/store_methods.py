@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from zarr.abc.store_patches import known_of_class, replaced_on
 
 if TYPE_CHECKING:
-    from zarr.abc.async_store import BulkAccess
+    from zarr.abc.bulk_access import BulkAccess
     from zarr.buffer.core import Buffer
 
 _TWINS = (
@@ -69,7 +69,8 @@ def is_synchronous(store: object) -> bool:
     >>> is_synchronous(object())
     False
     """
-    if not class_is_synchronous(cast("Any", type(store))) or not getattr(store, "synchronous", True):
+    kind: Any = type(store)
+    if not class_is_synchronous(kind) or not getattr(store, "synchronous", True):
         return False
     own = getattr(store, "__dict__", {})
     if OWN_NAMES.isdisjoint(own):
@@ -88,7 +89,8 @@ def _class_serves(cls: type, method: str, simpler: frozenset[str]) -> bool:
 
 def _serving(store: Any, method: str, simpler: frozenset[str]) -> Any:
     """A method that stands for simpler ones; None where there is none, or somebody put something over one of those."""
-    served = _class_serves(cast("Any", type(store)), method, simpler)
+    kind: Any = type(store)
+    served = _class_serves(kind, method, simpler)
     return getattr(store, method) if served and simpler.isdisjoint(getattr(store, "__dict__", ())) else None
 
 
@@ -178,7 +180,8 @@ def bulk_access_of(store: Any) -> BulkAccess | None:
     >>> bulk_access_of(Counting()) is None, bulk_access_of(MemoryStore()).kind
     (True, 'buffers')
     """
-    if not _class_moves_in_bulk(cast("Any", type(store))):
+    kind: Any = type(store)
+    if not _class_moves_in_bulk(kind):
         return None
     own = getattr(store, "__dict__", {})
     if not OWN_NAMES.isdisjoint(own):

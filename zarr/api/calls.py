@@ -275,7 +275,7 @@ def _open_array_steps(
             if translated is not None:
                 if translated.record.is_group:
                     raise ContainsGroupError(place.store, place.path) from None
-                return translated._replace(config=_config_of(config, creation))
+                return Opened(translated.record, _config_of(config, creation))
             if mode not in CREATING:
                 raise ArrayNotFoundError(place.store, place.path) from None
         else:
@@ -403,7 +403,7 @@ def _open_steps(
         except (NodeNotFoundError, MetadataValidationError) as error:
             translated = yield from _translated_steps(place, mode, zarr_format, error, GroupNotFoundError)
             if translated is not None:
-                return translated if translated.record.is_group else translated._replace(config=config)
+                return translated if translated.record.is_group else Opened(translated.record, config)
             if mode not in CREATING:
                 raise GroupNotFoundError(place.store, place.path) from None
         else:

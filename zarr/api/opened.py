@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr._lazy import instance_of
 from zarr.errors import MetadataValidationError
@@ -18,18 +18,24 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Call(NamedTuple, Generic[T]):
+class Call(Generic[T]):
     """Steps, and the store over which they are to be run."""
 
-    store: Store
-    steps: Steps[T]
+    __slots__ = ("steps", "store")
+
+    def __init__(self, store: Store, steps: Steps[T]) -> None:
+        self.store = store
+        self.steps = steps
 
 
-class Opened(NamedTuple):
+class Opened:
     """A node, and the configuration with which an array is to be opened."""
 
-    record: NodeRecord
-    config: Any = None
+    __slots__ = ("config", "record")
+
+    def __init__(self, record: NodeRecord, config: Any = None) -> None:
+        self.record = record
+        self.config = config
 
 
 def group_record(handle: GroupHandle) -> Opened:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from zarr._lazy import LazyModule
 from zarr.abc.array import AsynchronousArray
 from zarr.array_spec import ArrayConfigLike, parse_array_config
-from zarr.arrays.batching import DEFAULT_LIMIT, BatchScope
 from zarr.arrays.face import ArrayFace
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.opening import open_array_steps, parse_metadata
 from zarr.arrays.reading import get_selection_steps
+from zarr.defaults import BATCH_BYTES
 from zarr.errors import ZarrDeprecationWarning
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.storage.resolve import make_store_path, resolve_store_path
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from zarr import registry
     from zarr.abc.codec import CodecPipeline
     from zarr.array_spec import ArrayConfig
-    from zarr.arrays import arrow, indexers, looks, many, operations, pipelines, ragged, unsaved, writing
+    from zarr.arrays import arrow, batching, indexers, looks, many, operations, pipelines, ragged, unsaved, writing
+    from zarr.arrays.batching import BatchScope
     from zarr.arrays.indexers import AsyncOIndex, AsyncVIndex
     from zarr.arrays.info import ArrayInfo
     from zarr.arrays.lazy import view
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from zarr.storage.resolve import StoreLike
     from zarr.types import JSON, ShapeLike, ZarrFormat
 else:
+    batching = LazyModule("zarr.arrays.batching")
     arrow = LazyModule("zarr.arrays.arrow")
     indexers = LazyModule("zarr.arrays.indexers")
     view = LazyModule("zarr.arrays.lazy.view")
@@ -215,8 +217,8 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
     async def info_complete(self) -> ArrayInfo:
         return self._info(await self._run(looks.stored_steps(self._handle)))
 
-    def batch(self, max_bytes: int = DEFAULT_LIMIT) -> BatchScope:
-        return BatchScope(self._handle, max_bytes)
+    def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
+        return batching.BatchScope(self._handle, max_bytes)
 
     def with_config(self, config: ArrayConfigLike) -> Self:
         return self.from_handle(self._handle.with_config(merged_config(self._handle, config)))

@@ -34,7 +34,6 @@ else:
 Ndarray = np.ndarray[Any, Any]
 Coords = tuple[int, ...]
 
-DEFAULT_LIMIT = 256 << 20
 """Bytes that a batch holds before it writes what it has."""
 
 

@@ -132,12 +132,12 @@ def _raise_index_error(error: IndexError, items: tuple[Any, ...], layout: ArrayL
     raise out_of_bounds(error) from None
 
 
-CORE_MESSAGE = re.compile(r"index (-?\d+) is out of bounds for dimension (\d+) with length (\d+)")
+CORE_MESSAGE = r"index (-?\d+) is out of bounds for dimension (\d+) with length (\d+)"
 
 
 def out_of_bounds(error: IndexError) -> BoundsCheckError:
     """An index error of the core in the words that users of zarr-python match on, with all its numbers."""
-    found = CORE_MESSAGE.search(str(error))
+    found = re.search(CORE_MESSAGE, str(error))
     if found is None:
         return BoundsCheckError(str(error))
     index, dimension, length = found.groups()

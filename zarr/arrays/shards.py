@@ -16,7 +16,7 @@ import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.arrays.transfer import decode_steps, note_place, raise_missing
 from zarr.codecs.shard_level import damaged_shard
-from zarr.runners.chunk_cache import CHUNKS
+from zarr.runners import chunk_cache
 from zarr.runners.index_cache import INDEXES
 from zarr.steps.requests import Gather, Get, GetParts, Stamp, Steps, Transfer
 
@@ -282,7 +282,8 @@ def cached_inner_steps(
     chunks: dict[int, Ndarray | None] = {}
     stamp = yield Stamp(key)
     if stamp is not None:
-        looked_up = ((place, CHUNKS.find(stamp, (key, place), chain.codecs, chain.spec.shape)) for place in inner)
+        find = chunk_cache.CHUNKS.find
+        looked_up = ((place, find(stamp, (key, place), chain.codecs, chain.spec.shape)) for place in inner)
         chunks = {place: chunk for place, chunk in looked_up if chunk is not None}
     wanted = [place for place in inner if place not in chunks]
     if not wanted:
@@ -299,7 +300,7 @@ def cached_inner_steps(
         chunk = None if raw is None else (yield from decode_inner_steps(chain, raw, place))
         chunks[place] = chunk
         if same and chunk is not None:
-            CHUNKS.keep(stamp, (key, place), chain.codecs, chunk, layout.cache_bytes)
+            chunk_cache.CHUNKS.keep(stamp, (key, place), chain.codecs, chunk, layout.cache_bytes)
     return chunks
 
 

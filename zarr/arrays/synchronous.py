@@ -9,13 +9,13 @@ from zarr._lazy import LazyModule
 from zarr.abc.array import SynchronousArray
 from zarr.array_spec import ArrayConfigLike
 from zarr.arrays.asynchronous import AsyncArray, merged_config, unsaved_face
-from zarr.arrays.batching import DEFAULT_LIMIT, BatchScope
 from zarr.arrays.face_exports import ExportMethods
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.older import OlderMembers
 from zarr.arrays.opening import open_array_steps
 from zarr.arrays.reading import getitem_steps
 from zarr.arrays.standard import StandardMethods
+from zarr.defaults import BATCH_BYTES
 from zarr.errors import OperationPutOffError
 from zarr.runners.choose import runner_for
 from zarr.storage.resolve import make_store_path
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from zarr.arrays import attributes, indexers, iteration, looks, many, operations, unsaved, writing
+    from zarr.arrays import attributes, batching, indexers, iteration, looks, many, operations, unsaved, writing
     from zarr.arrays.attributes import Attributes
+    from zarr.arrays.batching import BatchScope
     from zarr.arrays.indexers import BlockIndex, OIndex, VIndex
     from zarr.arrays.info import ArrayInfo
     from zarr.dtype import nullable
@@ -35,9 +36,8 @@ if TYPE_CHECKING:
     from zarr.storage.resolve import StoreLike
     from zarr.types import JSON, ShapeLike
 else:
-    indexers = LazyModule("zarr.arrays.indexers")
-    iteration = LazyModule("zarr.arrays.iteration")
-    looks = LazyModule("zarr.arrays.looks")
+    batching, indexers = LazyModule("zarr.arrays.batching"), LazyModule("zarr.arrays.indexers")
+    iteration, looks = LazyModule("zarr.arrays.iteration"), LazyModule("zarr.arrays.looks")
     many = LazyModule("zarr.arrays.many")
     operations = LazyModule("zarr.arrays.operations")
     unsaved = LazyModule("zarr.arrays.unsaved")
@@ -386,7 +386,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         """
         return self.from_handle(self._handle.with_config(merged_config(self._handle, config)))
 
-    def batch(self, max_bytes: int = DEFAULT_LIMIT) -> BatchScope:
+    def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
         """Collect the writes of a ``with`` in memory; each chunk is encoded once and each shard written once.
 
         Reads inside see the writes. What was written is stored when the ``with`` ends, by whatever way, also by an
@@ -422,7 +422,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         >>> int(array[:].sum())
         4950
         """
-        return BatchScope(self._handle, max_bytes)
+        return batching.BatchScope(self._handle, max_bytes)
 
     @property
     def async_array(self) -> AsyncArray[T_ArrayMetadata]:

@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zarr_core
+from zarr._lazy import LazyModule
 from zarr.dtype.base import empty_array
 from zarr.errors import ChunkError, ChunkNotFoundError, NothingToStoreError
-from zarr.runners.chunk_cache import CHUNKS
 from zarr.steps.requests import Await, ChangedMeanwhileError, Delete, Gather, Get, Hold, Put, Stamp, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
     from zarr.buffer.core import Buffer
     from zarr.codecs.chain import CodecChain
+    from zarr.runners import chunk_cache
+else:
+    chunk_cache = LazyModule("zarr.runners.chunk_cache")
 
 Ndarray = np.ndarray[Any, Any]
 
@@ -111,7 +114,7 @@ def cached_chunk_steps(layout: ArrayLayout, chain: CodecChain, key: str) -> Step
     """One decoded chunk, from the cache where it is there; None where it is not stored."""
     stamp = yield Stamp(key)
     if stamp is not None:
-        chunk = CHUNKS.find(stamp, key, chain.codecs, chain.spec.shape)
+        chunk = chunk_cache.CHUNKS.find(stamp, key, chain.codecs, chain.spec.shape)
         if chunk is not None:
             return chunk
     raw = yield Get(key)
@@ -120,7 +123,7 @@ def cached_chunk_steps(layout: ArrayLayout, chain: CodecChain, key: str) -> Step
     chunk = yield from decode_steps(chain, raw)
     # What was read is the value of the stamp if the stamp is still the same.
     if stamp is not None and (yield Stamp(key)) == stamp:
-        CHUNKS.keep(stamp, key, chain.codecs, chunk, layout.cache_bytes)
+        chunk_cache.CHUNKS.keep(stamp, key, chain.codecs, chunk, layout.cache_bytes)
     return chunk
 
 

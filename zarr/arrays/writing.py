@@ -13,7 +13,7 @@ from zarr.arrays.selection import Fields, as_items, field_dtype, is_mask_selecti
 from zarr.arrays.transfer import MIN_BULK_SLOTS, write_bulk_steps, write_slots_steps
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.errors import ReadOnlyError, ShapeMismatchError
-from zarr.logs import CODEC_LOG, CODEC_SWITCH, DEBUG
+from zarr.listening import CODEC_SWITCH, DEBUG, MODULES, hears_codecs
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def write_plan_steps(
         return
     if layout.scope is not None:
         bulk = None  # each chunk is locked for itself: a bulk job would have to lock all at once
-    if CODEC_SWITCH.get(DEBUG) is not False and CODEC_LOG.isEnabledFor(DEBUG):
+    if "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and hears_codecs():
         bulk = None  # somebody listens: each chunk has its line
     if layout.shard is not None:
         yield from shard_writing.write_shards_steps(layout, plan, value, fields, skip_filled, bulk)

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, SupportsIndex, TypeAlias, cast, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from zarr.defaults import settings
 from zarr.registry import get_buffer_class, get_ndbuffer_class
@@ -17,6 +16,8 @@ from zarr.types import BytesLike, ScalarType
 
 if TYPE_CHECKING:
     from typing import Self
+
+    import numpy.typing as npt
 
 
 @runtime_checkable

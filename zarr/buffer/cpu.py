@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from zarr.buffer import core
 from zarr.types import BytesLike
 
 if TYPE_CHECKING:
     from typing import Self
+
+    import numpy.typing as npt
 
 
 class Buffer(core.Buffer):

@@ -6,19 +6,18 @@ A bound codec knows nothing of buffers, stores or event loops. Bytes are one-dim
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from zarr._records import record, set_values
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
     from zarr.array_spec import ArraySpec
 
-AnyArray: TypeAlias = npt.NDArray[Any]
-Bytes: TypeAlias = npt.NDArray[np.uint8]
+AnyArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 NativeStage: TypeAlias = tuple[str, dict[str, Any]]
 
 # Where the decoded size cannot be known (variable-length elements), a chunk may decode to this many bytes whatever its
@@ -152,7 +151,7 @@ def fixed_nbytes(spec: ArraySpec) -> int | None:
     return None if is_variable(dtype) else element_count(spec.shape) * dtype.itemsize
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class NativeForm:
     """A chain of codecs as the compiled core knows it: a permutation of axes, a byte order, stages on bytes.
 
@@ -169,9 +168,18 @@ class NativeForm:
     """
 
     itemsize: int
-    swap_width: int = 0
-    order: tuple[int, ...] | None = None
-    stages: tuple[NativeStage, ...] = ()
+    swap_width: int
+    order: tuple[int, ...] | None
+    stages: tuple[NativeStage, ...]
+
+    def __init__(
+        self,
+        itemsize: int,
+        swap_width: int = 0,
+        order: tuple[int, ...] | None = None,
+        stages: tuple[NativeStage, ...] = (),
+    ) -> None:
+        set_values(self, itemsize=itemsize, swap_width=swap_width, order=order, stages=stages)
 
     def with_stage(self, stage: NativeStage | None) -> NativeForm | None:
         """Return the form with one stage more, or None if that stage has no native form.
@@ -181,7 +189,7 @@ class NativeForm:
         >>> NativeForm(4).with_stage(("zstd", {"level": 3})).stages
         (('zstd', {'level': 3}),)
         """
-        return None if stage is None else replace(self, stages=(*self.stages, stage))
+        return None if stage is None else NativeForm(self.itemsize, self.swap_width, self.order, (*self.stages, stage))
 
     def with_order(self, order: tuple[int, ...]) -> NativeForm | None:
         """Return the form with one transposition more; None when bytes were already changed.
@@ -193,7 +201,8 @@ class NativeForm:
         """
         if self.stages:
             return None
-        return replace(self, order=order if self.order is None else tuple(self.order[axis] for axis in order))
+        whole = order if self.order is None else tuple([self.order[axis] for axis in order])
+        return NativeForm(self.itemsize, self.swap_width, whole)
 
 
 class BoundBase:

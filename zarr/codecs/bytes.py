@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 
 from zarr._lazy import instance_of
+from zarr._records import record
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.bound import (
     AnyArray,
@@ -134,10 +134,10 @@ class BoundBytes(BoundBase):
             or (width and form.stages)
         ):
             return None
-        return replace(form, itemsize=self._dtype.itemsize, swap_width=width)
+        return NativeForm(self._dtype.itemsize, width, form.order, form.stages)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
     """Store the elements one after the other.
 
@@ -188,7 +188,7 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
             )
         dtype = native_dtype(array_spec)
         if not has_byte_order(dtype):
-            return self if self.endian is None else replace(self, endian=None)
+            return self if self.endian is None else type(self)(endian=None)
         if self.endian is not None:
             return self
         if dtype.fields is None:
@@ -197,7 +197,7 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
             "Missing 'endian' for structured dtype in the 'bytes' codec. Little-endian is assumed, as in old files.",
             UserWarning,
         )
-        return replace(self, endian="little")
+        return type(self)(endian="little")
 
     def bind(self, spec: ArraySpec) -> BoundBytes:
         """Make the codec ready for chunks of one description."""

@@ -17,7 +17,7 @@ from zarr.codecs.stages import Stage, make_stage, sort_codecs
 from zarr.codecs.sync_api import wrap_bytes
 from zarr.codecs.telling import tell_decoding, tell_encoding
 from zarr.errors import ChunkDecodeError, NothingToStoreError
-from zarr.logs import CODEC_LOG, CODEC_SWITCH, DEBUG
+from zarr.listening import CODEC_SWITCH, DEBUG, MODULES, hears_codecs
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
@@ -161,7 +161,7 @@ class CodecChain:
             When the bytes are damaged or too many or too few; codecs of other libraries raise what they like. The
             notes of the exception name the codec.
         """
-        if not told and CODEC_SWITCH.get(DEBUG) is not False and CODEC_LOG.isEnabledFor(DEBUG):
+        if not told and "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and hears_codecs():
             return tell_decoding(self, raw)
         data: AnyArray = raw.as_numpy_array()
         form = self._form
@@ -182,7 +182,7 @@ class CodecChain:
 
     def decode_part(self, raw: Buffer, selection: tuple[Any, ...]) -> Any:
         """Return the selected elements of a stored chunk, or None where all of it has to be decoded."""
-        if CODEC_SWITCH.get(DEBUG) is not False and CODEC_LOG.isEnabledFor(DEBUG):
+        if "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and hears_codecs():
             return None  # the log is told of whole chunks
         return decode_part(raw.as_numpy_array(), selection, self.spec.shape, self._dtype)
 
@@ -207,7 +207,7 @@ class CodecChain:
         NothingToStoreError
             When a codec says that the chunk need not be stored.
         """
-        if not told and CODEC_SWITCH.get(DEBUG) is not False and CODEC_LOG.isEnabledFor(DEBUG):
+        if not told and "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and hears_codecs():
             return tell_encoding(self, chunk)
         form = self._form
         if form is None:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 import zarr_core
 from zarr.codecs.bound import AnyArray, as_bytes
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 IndexLocation: TypeAlias = Literal["start", "end"]
 SubchunkWriteOrder: TypeAlias = Literal["morton", "unordered", "lexicographic", "colexicographic"]
-ShardIndex: TypeAlias = npt.NDArray[np.uint64]
+ShardIndex: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 T = TypeVar("T")
 
 # What the index says, as offset and as length, of an inner chunk that is not stored.
@@ -116,7 +115,7 @@ class ShardLevel:
         except ValueError as error:
             raise damaged_shard(f"the shard index is damaged: {error}") from error
 
-    def build_index(self, pairs: npt.NDArray[Any]) -> bytes:
+    def build_index(self, pairs: AnyArray) -> bytes:
         """Return the bytes of an index of rows of offset and length."""
         rows = np.ascontiguousarray(pairs, dtype=np.uint64).reshape(-1, 2)
         if self.index_format is not None:

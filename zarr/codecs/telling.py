@@ -5,12 +5,15 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from zarr.logs import CODEC_LOG
+from zarr._lazy import LazyModule
 
 if TYPE_CHECKING:
+    from zarr import logs
     from zarr.buffer import Buffer
     from zarr.codecs.bound import AnyArray
     from zarr.codecs.chain import CodecChain
+else:
+    logs = LazyModule("zarr.logs")
 
 
 def tell_decoding(chain: CodecChain, raw: Buffer) -> AnyArray:
@@ -32,7 +35,7 @@ def tell_encoding(chain: CodecChain, chunk: AnyArray) -> Buffer:
 def _tell(doing: str, chain: CodecChain, stored: int, decoded: int, start: float) -> None:
     milliseconds = 1000 * (perf_counter() - start)
     names = ", ".join(chain.names)
-    CODEC_LOG.debug(
+    logs.CODEC_LOG.debug(
         "%s %s: %d bytes, %.3f ms, %d bytes decoded",
         doing,
         names,

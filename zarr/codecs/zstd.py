@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from zarr._records import record
 from zarr.abc.codec import BytesBytesCodec
 from zarr.codecs.configuration import configuration_of, parse_field_int
 from zarr.codecs.streams import CoreStream, native_stage
@@ -59,7 +59,7 @@ def parse_checksum(data: JSON) -> bool:
     raise TypeError(f"Failed to parse input for 'checksum': expected bool, got {data!r}.")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ZstdCodec(BytesBytesMethods, BytesBytesCodec):
     """Compress with Zstandard.
 

@@ -6,12 +6,12 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from zarr._records import field_names, record, set_values
 from zarr.dtype.spec import ENDIANNESS_STR, JSON, DTypeJSON, EndiannessStr, ZarrFormat
 from zarr.errors import ArrayTooLargeError, DataTypeValidationError, UnstableSpecificationWarning, warn_once
 
@@ -32,7 +32,7 @@ class ScalarTypeValidationError(ValueError):
     """A JSON value is no scalar of the data type."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record(frozen=True, kw_only=True)
 class ZDType(ABC, Generic[TDType_co, TScalar_co]):
     """A data type of an array: what it is in numpy, what it is in array metadata, and its scalars in JSON.
 
@@ -47,8 +47,16 @@ class ZDType(ABC, Generic[TDType_co, TScalar_co]):
         The name in format 3.
     """
 
+    __slots__ = ()
+
     dtype_cls: ClassVar[Any]
     _zarr_v3_name: ClassVar[str]
+
+    def __getstate__(self) -> list[Any]:
+        return [getattr(self, name) for name in field_names(self)]
+
+    def __setstate__(self, state: list[Any]) -> None:
+        set_values(self, **dict(zip(field_names(self), state, strict=True)))
 
     @classmethod
     def _check_native_dtype(cls: type[Self], dtype: TBaseDType) -> bool:
@@ -141,11 +149,15 @@ MAX_ITEM_BYTES: Final = 2**31 - 1
 """Elements of more bytes numpy does not have, or has with a size that is none."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class HasLength:
     """A data type whose elements have a chosen length."""
 
     length: int
+
+    def __init__(self, *, length: int) -> None:
+        set_values(self, length=length)
+        self.__post_init__()
 
     def __post_init__(self) -> None:
         if self.length < 1:
@@ -155,11 +167,14 @@ class HasLength:
             raise ValueError(f"length must be <= {most}, got {self.length}: numpy has no larger elements.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class HasEndianness:
     """A data type with a byte order."""
 
     endianness: EndiannessStr = "little"
+
+    def __init__(self, *, endianness: EndiannessStr = "little") -> None:
+        set_values(self, endianness=endianness)
 
 
 class HasItemSize:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from zarr._records import record
 from zarr.dtype.base import HasItemSize, TBaseDType, ZDType, check_zarr_format, wrong_dtype, wrong_json, wrong_scalar
 from zarr.dtype.spec import JSON, DTypeJSON, ZarrFormat, check_dtype_spec_no_object_codec_v2, split_dtype_spec_v3
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class Bool(ZDType["np.dtype[np.bool_]", np.bool_], HasItemSize):
     """True and false.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar, SupportsComplex, SupportsFloat, SupportsIndex
 
 import numpy as np
 
+from zarr._records import record
 from zarr.dtype.base import HasEndianness, TDType_co, TScalar_co, is_sequence, native_dtype, wrong_scalar
 from zarr.dtype.numeric import Numeric
 from zarr.dtype.scalars import float_from_json, float_to_json, not_a_float
@@ -16,7 +16,7 @@ from zarr.dtype.spec import JSON, ZarrFormat
 _NOT_NUMBERS = (np.void, np.datetime64, np.timedelta64)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class BaseFloat(Numeric[TDType_co, TScalar_co], HasEndianness):
     """Floats."""
 
@@ -85,7 +85,7 @@ def with_plain_nans(number: complex) -> complex:
     return complex(real, imag)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class BaseComplex(Numeric[TDType_co, TScalar_co], HasEndianness):
     """Complex numbers: the real part, then the imaginary part."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, SupportsIndex, SupportsInt
 
 import numpy as np
 
+from zarr._records import record
 from zarr.dtype.base import HasEndianness, TDType_co, TScalar_co
 from zarr.dtype.numeric import Numeric
 from zarr.dtype.spec import JSON, ZarrFormat
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class BaseInt(Numeric[TDType_co, TScalar_co]):
     """Integers."""
 
@@ -44,7 +44,7 @@ class BaseInt(Numeric[TDType_co, TScalar_co]):
         return int(self.cast_scalar(data))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class BaseWideInt(BaseInt[TDType_co, TScalar_co], HasEndianness):
     """Integers of several bytes, which come in an order."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from zarr._records import record
 from zarr.dtype.base import (
     HasItemSize,
     TBaseDType,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class Numeric(ZDType[TDType_co, TScalar_co], HasItemSize):
     """Numbers that numpy has under a letter and a width, such as ``i4``.
 

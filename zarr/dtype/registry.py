@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from zarr._records import field, record, set_values
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, canonical
 from zarr.dtype.spec import DTypeJSON, ZarrFormat, split_dtype_spec_v3
 from zarr.errors import DataTypeValidationError
@@ -59,7 +59,7 @@ def _code_of(data: DTypeJSON, zarr_format: ZarrFormat) -> str | None:
     return _NUMBERS.get(name[1:])
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class DataTypeRegistry:
     """Data types by name.
 
@@ -87,11 +87,11 @@ class DataTypeRegistry:
         default_factory=dict, init=False, repr=False, compare=False
     )
     _state: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _built_in: InitVar[bool] = False
 
-    def __post_init__(self, _built_in: bool) -> None:
+    def __init__(self, *, _built_in: bool = False) -> None:
+        set_values(self, families=[], _lazy_load_list=[], _known={}, _state={})
         if not _built_in:
-            object.__setattr__(self, "contents", {})
+            set_values(self, contents={})
 
     def __getattr__(self, name: str) -> Any:
         # All that is built in is loaded when somebody asks for the contents: most arrays are of numbers.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 else:
     base64, binascii = LazyModule("base64"), LazyModule("binascii")
 
-_HEX = re.compile(r"0x[0-9a-fA-F]+")
+_HEX = r"0x[0-9a-fA-F]+"
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -75,7 +75,7 @@ def not_a_float(data: object) -> TypeError:
 
 def _float_from_bits(data: str, dtype: np.dtype[Any]) -> Any:
     digits = 2 * dtype.itemsize
-    if not _HEX.fullmatch(data) or len(data) != digits + 2:
+    if not re.fullmatch(_HEX, data) or len(data) != digits + 2:
         raise ValueError(
             f"Invalid hexadecimal float value: {data!r}. Expected the '0x' prefix to be followed by {digits} "
             f"hexadecimal digits, the bits of a {dtype.name}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import zarr_core
 from zarr._lazy import LazyModule
+from zarr._records import record, set_values
 from zarr.grids.base import ChunkGridMetadata
 from zarr.grids.shapes import are_lengths, parse_chunk_edge, parse_member
 from zarr.types import parse_named_configuration
@@ -19,7 +19,7 @@ else:
     dimensions = LazyModule("zarr.grids.dimensions")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class RegularChunkGridMetadata(ChunkGridMetadata):
     """Chunks of one shape.
 
@@ -42,6 +42,10 @@ class RegularChunkGridMetadata(ChunkGridMetadata):
     """
 
     chunk_shape: tuple[int, ...]
+
+    def __init__(self, *, chunk_shape: tuple[int, ...]) -> None:
+        set_values(self, chunk_shape=chunk_shape)
+        self.__post_init__()
 
     def __post_init__(self) -> None:
         shape: object = self.chunk_shape

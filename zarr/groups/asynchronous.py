@@ -9,8 +9,8 @@ import numpy as np
 
 from zarr.abc.group import AsynchronousGroup
 from zarr.arrays.asynchronous import AsyncArray
-from zarr.arrays.batching import DEFAULT_LIMIT
 from zarr.arrays.create import DEFAULT_FILL_VALUE
+from zarr.defaults import BATCH_BYTES
 from zarr.groups.batching import GroupBatchScope, adopted
 from zarr.groups.consolidating import consolidate_steps
 from zarr.groups.face import GroupFace
@@ -115,7 +115,7 @@ class AsyncGroup(GroupFace):
     def _wrap(self, record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
         return adopted(self._handle, wrap_async(record))
 
-    def batch(self, max_bytes: int = DEFAULT_LIMIT) -> GroupBatchScope:
+    def batch(self, max_bytes: int = BATCH_BYTES) -> GroupBatchScope:
         """See :meth:`zarr.Group.batch`; to be entered by ``async with``."""
         return GroupBatchScope(self._handle, self._run, max_bytes)
 

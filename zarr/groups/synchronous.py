@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.abc.group import SynchronousGroup
 from zarr.arrays.attributes import Attributes
-from zarr.arrays.batching import DEFAULT_LIMIT
 from zarr.arrays.synchronous import Array
+from zarr.defaults import BATCH_BYTES
 from zarr.groups.asynchronous import AsyncGroup, opened_face
 from zarr.groups.batching import GroupBatchScope, adopted
 from zarr.groups.face import GroupFace
@@ -104,7 +104,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
             runner = self._runner = runner_for(self.store)
         return runner.run(steps)
 
-    def batch(self, max_bytes: int = DEFAULT_LIMIT) -> GroupBatchScope:
+    def batch(self, max_bytes: int = BATCH_BYTES) -> GroupBatchScope:
         """Collect the writes to all arrays that are taken from this group object inside a ``with``.
 
         See :meth:`zarr.Array.batch`. Arrays that were opened before, or elsewhere, are not part of it, and deleting

@@ -11,10 +11,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr._lazy import LazyModule
+from zarr._records import record, set_values
 from zarr.defaults import settings
 from zarr.errors import ZarrUserWarning
 from zarr.grids.shapes import are_lengths, parse_chunk_edge
@@ -36,7 +36,7 @@ RESAVE_HINT: Final = (
 )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Reading:
     """One thing in a document that was not read as it stands.
 
@@ -49,7 +49,10 @@ class Reading:
     """
 
     moves: bool
-    message: str | None = None
+    message: str | None
+
+    def __init__(self, moves: bool, message: str | None = None) -> None:
+        set_values(self, moves=moves, message=message)
 
 
 def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tuple[Mapping[str, Any], list[Reading]]:

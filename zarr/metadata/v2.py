@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from zarr._lazy import LazyModule
+from zarr._records import field, record
 from zarr.abc.metadata import Metadata
 from zarr.abc.numcodec import Numcodec, _is_numcodec
 from zarr.array_spec import ArrayConfig, ArraySpec
@@ -27,11 +26,13 @@ from zarr.registry import get_numcodec
 from zarr.types import JSON, ZARRAY_JSON, ZATTRS_JSON, MemoryOrder, parse_order
 
 if TYPE_CHECKING:
+    import dataclasses
+
     from zarr.grids import grid
     from zarr.grids.grid import ChunkGrid
 else:
+    dataclasses = LazyModule("dataclasses")
     grid = LazyModule("zarr.grids.grid")
-
 
 CompressorLikev2: TypeAlias = Mapping[str, JSON] | Numcodec | None
 
@@ -222,7 +223,7 @@ def parse_fill_value(data: Any, dtype: ZDType[Any, Any]) -> Any:
         raise
 
 
-@dataclass(frozen=True, init=False, eq=False, kw_only=True)
+@record(frozen=True, eq=False, kw_only=True)
 class ArrayV2Metadata(Metadata):
     """The metadata of an array of format 2.
 

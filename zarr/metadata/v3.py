@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeGuard, cast
 
 from zarr._lazy import LazyModule, instance_of, lazy_names
+from zarr._records import field, record
 from zarr.abc.codec import Codec
 from zarr.abc.metadata import Metadata
 from zarr.buffer.core import Buffer, BufferPrototype
@@ -69,9 +69,7 @@ __all__ = [
 ]
 
 _KEYS = ("shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes")
-ARRAY_METADATA_KEYS: Final = frozenset(
-    ("zarr_format", "node_type", *_KEYS, "dimension_names", "storage_transformers")
-)
+ARRAY_METADATA_KEYS: Final = frozenset(("zarr_format", "node_type", *_KEYS, "dimension_names", "storage_transformers"))
 _MEMBERS: Final = (*sorted(ARRAY_METADATA_KEYS - {"zarr_format", "node_type"}), "extra_fields")
 
 
@@ -125,7 +123,7 @@ def parse_data_type(data: Any) -> ZDType[Any, Any]:
     return get_data_type_from_json(data, zarr_format=3)
 
 
-@dataclass(frozen=True, init=False, eq=False, kw_only=True)
+@record(frozen=True, eq=False, kw_only=True)
 class ArrayV3Metadata(Metadata):
     """The metadata of an array of format 3.
 

@@ -17,7 +17,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import goes_by, is_synchronous
 from zarr.abc.store_patches import CHANGES
 from zarr.buffer.core import default_buffer_prototype
-from zarr.logs import SWITCH, TRACING
+from zarr.listening import MODULES, SWITCH, TRACING, is_tracing
 from zarr.runners.inline import InlineRunner, range_limits, staged
 from zarr.runners.leases import Fence
 from zarr.runners.lock_table import LOCKS, MAX_READINGS, CalledOff
@@ -26,7 +26,7 @@ from zarr.runners.process_locks import lock_folder, paths_of
 from zarr.runners.resources import get_executor
 from zarr.runners.streaming import DIRECT_BYTES, apart, receive, send
 from zarr.runners.told import as_told, first_error
-from zarr.runners.tracing import is_tracing, traced
+from zarr.runners.tracing import traced
 from zarr.runners.windows import completed, concurrency, request_gate, settle, windowed
 from zarr.steps.requests import (
     Await,
@@ -475,7 +475,7 @@ class AsyncRunner:
         """
         if len(self._own) != self._size_of_own or CHANGES[0] != self._changes:
             self._choose_driver(self.store)
-        if SWITCH.get(TRACING) is not False and is_tracing():
+        if "logging" in MODULES and SWITCH.get(TRACING) is not False and is_tracing():
             steps = traced(steps)
         try:
             return await self._driver.run(steps)

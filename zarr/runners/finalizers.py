@@ -12,9 +12,10 @@ import warnings
 from contextlib import suppress
 from typing import Any, Final
 
+import zarr_core
 from zarr._lazy import keep_all, load
 
-_PACKAGES: Final = frozenset({"zarr", "zarr_core", "numcodecs", "asyncio", "concurrent"})
+_PACKAGES: Final = frozenset({"zarr", "zarr_core", "numcodecs", "asyncio", "concurrent", "logging"})
 
 _OWN: Final = frozenset({*sys.stdlib_module_names, "zarr", "zarr_core", "numpy", "numcodecs"})
 """Packages whose finalizers do not use arrays."""
@@ -74,6 +75,8 @@ def prepare() -> None:
         warnings.simplefilter("ignore")
         for zarr_format in (2, 3):
             rehearse(zarr_format)
+    for name in zarr_core.__all__:  # what is loaded only when it is asked for
+        getattr(zarr_core, name)
     keep_all(_PACKAGES)
 
 

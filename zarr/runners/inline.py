@@ -13,12 +13,11 @@ from zarr.abc.async_store import as_folder
 from zarr.abc.store import bulk_access_of, class_goes_by, get_many_of, is_synchronous, open_value_of, stamp_of_store
 from zarr.abc.store_patches import CHANGES
 from zarr.buffer.core import default_buffer_prototype
-from zarr.logs import SWITCH, TRACING
+from zarr.listening import MODULES, SWITCH, TRACING, is_tracing
 from zarr.runners.lock_table import LOCKS, MAX_READINGS
 from zarr.runners.locks import STORING, Holder, lock_prefix
 from zarr.runners.put_off import PutOff, Resumed
 from zarr.runners.told import as_told, first_error
-from zarr.runners.tracing import is_tracing, traced
 from zarr.steps.requests import (
     Await,
     Delete,
@@ -45,12 +44,13 @@ if TYPE_CHECKING:
     from zarr.abc import byte_ranges
     from zarr.abc.store import ByteRequest, SyncStore
     from zarr.buffer.core import Buffer
-    from zarr.runners import bulk, crossing, process_locks
+    from zarr.runners import bulk, crossing, process_locks, tracing
 else:
     byte_ranges = LazyModule("zarr.abc.byte_ranges")
     bulk = LazyModule("zarr.runners.bulk")
     crossing = LazyModule("zarr.runners.crossing")
     process_locks = LazyModule("zarr.runners.process_locks")
+    tracing = LazyModule("zarr.runners.tracing")
 
 T = TypeVar("T")
 
@@ -158,8 +158,8 @@ class InlineRunner:
         changed = len(self._own) != self._size_of_own or CHANGES[0] != self._changes
         if changed and above is None and request is None and self._replaced():
             return self._otherwise(self.store).run(steps)  # type: ignore[misc, no-any-return]
-        if SWITCH.get(TRACING) is not False and above is None and request is None and is_tracing():
-            steps = traced(steps)
+        if "logging" in MODULES and SWITCH.get(TRACING) is not False and not (above or request) and is_tracing():
+            steps = tracing.traced(steps)
         get, put, handlers = self._get, self._put, _HANDLERS
         try:
             request = next(steps) if request is None else request

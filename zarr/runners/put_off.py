@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import _thread
 import atexit
-import logging
 import os
 import sys
 import time
@@ -28,14 +27,14 @@ from zarr._lazy import LazyModule
 from zarr.errors import OperationPutOffError
 
 if TYPE_CHECKING:
+    import logging
     from types import FrameType
 
     from zarr.runners import finalizers
     from zarr.runners.locks import Holder
 else:
+    logging = LazyModule("logging")
     finalizers = LazyModule("zarr.runners.finalizers")
-
-logger = logging.getLogger("zarr.runners")
 
 LAST_SECONDS: Final = 10
 """How long the end of the interpreter waits for what was put off."""
@@ -128,7 +127,11 @@ def do_all(work: Sequence[Callable[[], Any]]) -> None:
         except OperationPutOffError:
             pass  # it has to wait for something else now
         except Exception:
-            logger.exception("what a finalizer asked for, and what had to wait for its turn, ended with an error")
+            _tell("what a finalizer asked for, and what had to wait for its turn, ended with an error")
+
+
+def _tell(message: str) -> None:
+    logging.getLogger("zarr.runners").exception(message)
 
 
 def _start(work: Callable[[], Any]) -> None:
@@ -146,7 +149,7 @@ def _start(work: Callable[[], Any]) -> None:
         _thread.start_new_thread(go_on, ())
     except BaseException:
         UNDER_WAY.pop(mark, None)
-        logger.exception("what a finalizer asked for could not be done: there is no thread to be had")
+        _tell("what a finalizer asked for could not be done: there is no thread to be had")
         raise
 
 

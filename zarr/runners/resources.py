@@ -7,7 +7,6 @@ interpreter from ending: the loop's thread is a daemon, and the exit hook stops 
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import threading
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from zarr.defaults import settings
 
 if TYPE_CHECKING:
     import asyncio
+    import logging
     from concurrent import futures
     from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 else:
     pools = LazyModule("zarr.runners.pools")
     asyncio = LazyModule("asyncio")
+    logging = LazyModule("logging")
     # Where the main thread has ended already, loading its pools is an error: then nobody helps the caller's own thread.
     futures = LazyModule("concurrent.futures")
 
-logger = logging.getLogger("zarr.core.sync")
 
 
 class SyncError(RuntimeError):
@@ -186,7 +186,7 @@ def cleanup_resources() -> None:
         if thread is not threading.current_thread():
             thread.join(timeout=1)
             if thread.is_alive():
-                logger.warning("the background event loop did not stop within a second")
+                logging.getLogger("zarr.core.sync").warning("the background event loop did not stop within a second")
 
 
 def _stop(loop: asyncio.AbstractEventLoop) -> None:
@@ -215,7 +215,7 @@ def _submit(work: Callable[[], None], helpers: int) -> list[Future[None]]:
         helping.extend(pool.submit(work) for _ in range(helpers))
     except RuntimeError:
         # The pool is being replaced or the interpreter ends: the caller's own thread does it all.
-        logger.debug("no worker threads to be had", exc_info=True)
+        logging.getLogger("zarr.core.sync").debug("no worker threads to be had", exc_info=True)
     finally:
         _submitting.now = False
     return helping

@@ -8,7 +8,8 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr.logs import ARRAY_LOG, DEBUG, GROUP_LOG, STORE_LOG, SWITCH, TRACING
+from zarr.listening import DEBUG
+from zarr.logs import ARRAY_LOG, GROUP_LOG, STORE_LOG
 from zarr.steps.requests import (
     Await,
     Delete,
@@ -54,13 +55,6 @@ _VERBS: dict[type, str] = {
     Stamp: "stamp of",
 }
 _SILENT = (Hold, Await)
-
-
-def is_tracing() -> bool:
-    """Whether somebody listens; remembered until a level of any logger is changed."""
-    listening = any(log.isEnabledFor(DEBUG) for log in (STORE_LOG, ARRAY_LOG, GROUP_LOG))
-    SWITCH[TRACING] = listening
-    return listening
 
 
 class _Operation:

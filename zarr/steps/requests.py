@@ -15,7 +15,9 @@ Keys are full store keys (the path of the array or group included).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+
+from zarr._records import record, set_values
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -237,7 +239,8 @@ class Gather(Request):
         self.lean = lean
 
 
-class LockScope(NamedTuple):
+@record(frozen=True)
+class LockScope:
     """Whom a lock keeps out, where that is more than the threads of this process: all processes.
 
     Parameters
@@ -249,7 +252,10 @@ class LockScope(NamedTuple):
     """
 
     path: str
-    folder: str | None = None
+    folder: str | None
+
+    def __init__(self, path: str, folder: str | None = None) -> None:
+        set_values(self, path=path, folder=folder)
 
     @classmethod
     def of(cls, locking: str, path: str) -> LockScope | None:

@@ -24,15 +24,12 @@ RESERVED_NAMES: Final = frozenset({LOCKS_FOLDER, JOURNAL_FOLDER})
 
 METADATA_NAMES: Final = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
 
-# An empty, "." or ".." segment anywhere (a leading or trailing slash makes an empty one), a backslash, a NUL, half a
-# surrogate pair, or a drive letter: one search for all of them, since this runs for every key that reaches a store.
-_FORBIDDEN = re.compile(r"(?:^|/)\.{0,2}(?:/|$)|[\\\0\ud800-\udfff]|^[A-Za-z]:")
+# Patterns are compiled where they are first needed: most programs never come to it.
+_HALF_CHARACTER: Final = "[\ud800-\udfff]"
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL: Final = r"[\x00-\x1f\x7f]"
 
-_NO_CHARACTER = re.compile("[\\0\ud800-\udfff]")
-
-_PARTIAL = re.compile(r"^\..*\.([0-9a-f]+)-([0-9a-f]+)\.partial$|\.[0-9a-f]{32}\.partial$", re.DOTALL)
+_PARTIAL: Final = r"(?s)^\..*\.([0-9a-f]+)-([0-9a-f]+)\.partial$|\.[0-9a-f]{32}\.partial$"
 
 
 def is_lock(key: str) -> bool:
@@ -44,6 +41,29 @@ def is_lock(key: str) -> bool:
     (True, False)
     """
     return f"/{LOCKS_FOLDER}/" in f"/{key}"
+
+
+def is_tidy(path: str) -> bool:
+    """Whether an absolute path is as it would be written after a round through ``Path``; most are.
+
+    Examples
+    --------
+    >>> is_tidy("/a/b"), is_tidy("/a//b"), is_tidy("/a/."), is_tidy("a")
+    (True, False, False, False)
+    """
+    parts = f"{path}/"
+    return path[:1] == "/" and not ("//" in parts or "/./" in parts or "\\" in path or "\0" in path)
+
+
+def has_half_character(text: str) -> bool:
+    """Whether there is half a surrogate pair in a text.
+
+    Examples
+    --------
+    >>> has_half_character("\u00e9"), has_half_character("\\ud800")
+    (False, True)
+    """
+    return not text.isascii() and re.search(_HALF_CHARACTER, text) is not None
 
 
 def check_key(key: str) -> None:
@@ -70,7 +90,10 @@ def check_key(key: str) -> None:
     """
     if not isinstance(key, str):
         raise TypeError(f"a key must be a string, got {key!r} of type {type(key).__name__}")
-    if _FORBIDDEN.search(key):
+    parts = f"/{key}/"
+    # Of what stands for something forbidden, hardly any key has anything: no more is asked of those that have nothing.
+    harmless = "//" not in parts and "/." not in parts and "\\" not in key and "\0" not in key and ":" not in key
+    if not (harmless and key.isascii()) and not is_key(key):
         raise KeyNotAllowedError(
             f"key {key!r} is not allowed: a key is relative, its parts are joined by single slashes, and it has no "
             "'.' or '..' part, backslash, NUL, drive letter or character that is none"
@@ -85,7 +108,12 @@ def is_key(name: object) -> bool:
     >>> is_key("a/b"), is_key("../a"), is_key("a/"), is_key(b"a")
     (True, False, False, False)
     """
-    return isinstance(name, str) and _FORBIDDEN.search(name) is None
+    if not isinstance(name, str):
+        return False
+    parts = f"/{name}/"
+    if "//" in parts or "/./" in parts or "/../" in parts or "\\" in name or "\0" in name:
+        return False
+    return not (name[1:2] == ":" and name[0].isascii() and name[0].isalpha()) and not has_half_character(name)
 
 
 def only_keys(names: Iterable[Any]) -> list[str]:
@@ -141,7 +169,7 @@ def check_object_key(key: str) -> None:
     >>> check_object_key("a/c/0")
     """
     check_key(key)
-    if _CONTROL.search(key):
+    if re.search(_CONTROL, key):
         raise KeyNotAllowedError(f"key {key!r} is not allowed: keys of objects have no control characters")
 
 
@@ -157,19 +185,19 @@ def check_object_prefix(prefix: str) -> str:
     >>> check_object_prefix("a/b/")
     'a/b/'
     """
-    if _CONTROL.search(check_prefix(prefix)):
+    if re.search(_CONTROL, check_prefix(prefix)):
         raise KeyNotAllowedError(f"prefix {prefix!r} is not allowed: keys of objects have no control characters")
     return prefix
 
 
 def is_partial(name: str) -> bool:
     """Whether a file name is that of a value still being written (by this library or by zarr-python)."""
-    return name.endswith(".partial") and _PARTIAL.search(name) is not None
+    return name.endswith(".partial") and re.search(_PARTIAL, name) is not None
 
 
 def partial_owner(name: str) -> int | None:
     """The process that writes the partial file of this name, where the name tells."""
-    match = _PARTIAL.search(name)
+    match = re.search(_PARTIAL, name)
     return int(match[1], 16) if match is not None and match[1] else None
 
 
@@ -245,7 +273,7 @@ def normalize_path(path: str | bytes | Path | None) -> str:
         raise KeyNotAllowedError(
             f"The path {path!r} is invalid because its string representation contains '.' or '..' segments."
         )
-    if _NO_CHARACTER.search(text):
+    if "\0" in text or (not text.isascii() and has_half_character(text)):
         what = "a NUL character" if "\0" in text else "half a surrogate pair"
         raise KeyNotAllowedError(f"The path {path!r} is invalid because it contains {what}.")
     return "/".join(parts)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import zarr_core
 from zarr._lazy import LazyModule, instance_of
@@ -30,6 +29,7 @@ from zarr.storage.files import (
     write_file,
 )
 from zarr.storage.keys import (
+    JOURNAL_FOLDER,
     LOCKS_FOLDER,
     RESERVED_NAMES,
     check_key,
@@ -38,9 +38,8 @@ from zarr.storage.keys import (
     dir_prefix,
     is_key,
     is_partial,
+    is_tidy,
 )
-from zarr.storage.local_journal import commit_changes, recover
-from zarr.storage.local_stage import LocalStage
 from zarr.storage.misplaced import check_clearable, check_memory, value_size
 from zarr.storage.values import check_buffer
 
@@ -52,15 +51,14 @@ if TYPE_CHECKING:
     from zarr.abc.staging import Changes, Stage
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
-    from zarr.storage import byte_ranges
+    from zarr.storage import byte_ranges, local_journal, local_stage
     from zarr.types import AccessModeLiteral
 else:
     pathlib, shutil = LazyModule("pathlib"), LazyModule("shutil")
     byte_ranges = LazyModule("zarr.storage.byte_ranges")
+    local_journal = LazyModule("zarr.storage.local_journal")
+    local_stage = LazyModule("zarr.storage.local_stage")
 
-
-# A path that is as it would be written after a round through ``Path``; most are.
-_TIDY: Final = re.compile(r"(?:/(?!\.?(?:/|$))[^/\0\\]+)+")
 
 
 class LocalStore(SyncStore):
@@ -125,12 +123,13 @@ class LocalStore(SyncStore):
             raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
         self.fsync = fsync
         check_local_path(os.fspath(root))
-        if isinstance(root, str) and _TIDY.fullmatch(root):
+        if isinstance(root, str) and is_tidy(root):
             self._base = f"{root}/"
         else:
             self.root = pathlib.Path(root)
             self._base = self.root.as_posix().rstrip("/") + "/"
-        recover(self._base, fsync)
+        if os.access(self._base + JOURNAL_FOLDER, os.F_OK):  # most have none: to be told so raises nothing
+            local_journal.recover(self._base, fsync)
 
     @cached_property
     def root(self) -> Path:
@@ -188,7 +187,7 @@ class LocalStore(SyncStore):
     def lock_prefix(self) -> str:
         """Under which name the keys of this store are locked."""
         base = self._base[:-1]
-        if not _TIDY.fullmatch(base) or not zarr_core.has_no_links(base):
+        if not is_tidy(base) or not zarr_core.has_no_links(base):
             base = os.path.realpath(self._base).rstrip("/")
         return f"file:{base}"
 
@@ -422,7 +421,7 @@ class LocalStore(SyncStore):
         """A hidden folder beside ``path`` to write to, which takes its place in one step."""
         self._check_writable()
         check_prefix(path)
-        return LocalStage(self, path, replace, absent)
+        return local_stage.LocalStage(self, path, replace, absent)
 
     def apply_sync(self, changes: Changes) -> None:
         """Make many changes; one of two processes that do so at once waits for the other.
@@ -438,7 +437,7 @@ class LocalStore(SyncStore):
         self._check_writable()
         for key in changes.values:
             self._target(key)
-        commit_changes(self, changes)
+        local_journal.commit_changes(self, changes)
 
     def staged_in(self, folder: str) -> LocalStore:
         """A store that writes to another folder in the name of this one: under the same locks, and as durably."""

@@ -42,7 +42,7 @@ else:
 _LIST: Final = "journal.json"
 _VALUES: Final = "values"
 _GONE: Final = "gone"
-_OWNER: Final = re.compile(r"owner\.[0-9a-f]{1,8}")
+_OWNER: Final = r"owner\.[0-9a-f]{1,8}"
 WAIT_SECONDS: Final = 60.0
 
 
@@ -219,11 +219,11 @@ def recover(base: str, fsync: bool = False) -> None:
         When the journal is not one that a transaction wrote, or would change what lies outside of the store.
     """
     journal = base + JOURNAL_FOLDER
-    if not os.access(journal, os.F_OK) or not is_folder(journal):  # most have none: to be told so raises nothing
+    if not is_folder(journal):
         return
     # Somebody else may do the same at the same time, and be faster: then there is nothing left to do.
     with contextlib.suppress(FileNotFoundError, PermissionError):
-        owners = [int(name[6:], 16) for name in os.listdir(journal) if _OWNER.fullmatch(name)]
+        owners = [int(name[6:], 16) for name in os.listdir(journal) if re.fullmatch(_OWNER, name)]
         if any(is_alive(owner) for owner in owners):
             return
         root = os.path.realpath(base)

@@ -1,0 +1,190 @@
+"""Classes of immutable values: what ``dataclass(frozen=True)`` makes, out of methods that are there already.
+
+The decorator of the standard library writes the source of each method and compiles it, in every process anew; loading
+the library would spend more time on that than on anything else. A record writes its own ``__init__`` (or inherits one)
+and takes the other methods from here. Whoever asks finds a dataclass: ``fields``, ``replace``, ``is_dataclass``,
+``match``, a subclass that is a dataclass, a type checker. What they need of the module ``dataclasses`` is made then.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from zarr._lazy import LazyModule
+
+__all__ = ["field", "field_names", "record", "set_values"]
+
+if TYPE_CHECKING:
+    import dataclasses
+    from collections.abc import Callable
+    from dataclasses import dataclass as record
+    from dataclasses import field
+else:
+    dataclasses = LazyModule("dataclasses")
+
+    class field:
+        """What is said of one value, in the words of :func:`dataclasses.field`."""
+
+        def __init__(self, **options: Any) -> None:
+            self.options = options
+
+    def record(*, frozen: bool, kw_only: bool = False, eq: bool = True) -> Callable[[type], type]:
+        """Make a class one of immutable values, named by its annotations and set by its ``__init__``.
+
+        Parameters
+        ----------
+        frozen
+            Always True: said for the readers and type checkers that know the dataclasses of the standard library.
+        kw_only
+            Whether its values are named when it is called, and so have no place in a pattern of ``match``.
+        eq
+            Whether objects are equal whose values are; else the class says itself what equals what.
+
+        Examples
+        --------
+        >>> @record(frozen=True)
+        ... class Point:
+        ...     x: int
+        ...     def __init__(self, x: int) -> None:
+        ...         set_values(self, x=x)
+        >>> Point(1), Point(1) == Point(1)
+        (Point(x=1), True)
+        """
+        return lambda cls: _complete(cls, kw_only, eq)
+
+
+def set_values(instance: object, **values: Any) -> None:
+    """Set values of a record that is being made.
+
+    Examples
+    --------
+    >>> class Plain: ...
+    >>> plain = Plain()
+    >>> set_values(plain, x=1)
+    >>> plain.x
+    1
+    """
+    instance.__dict__.update(values)
+
+
+def field_names(instance: Any) -> list[str]:
+    """The names of the fields of a record, or of a dataclass that has a record for a base.
+
+    Examples
+    --------
+    >>> from zarr.codecs import ZstdCodec
+    >>> field_names(ZstdCodec())
+    ['level', 'checksum']
+    """
+    for cls in type(instance).__mro__:
+        if "_record_fields" in vars(cls):
+            return list(vars(cls)["_record_fields"])
+        if "__dataclass_fields__" in vars(cls):
+            break
+    return [each.name for each in dataclasses.fields(instance)]
+
+
+def _complete(cls: Any, kw_only: bool, eq: bool) -> Any:
+    annotations = cls.__annotations__.items()
+    own = {name: _options(cls, name, kw_only) for name, kind in annotations if not kind.startswith("ClassVar[")}
+    # As in a dataclass, the bases are asked from the last to the first, and a name keeps its first place.
+    fields: dict[str, dict[str, Any]] = {}
+    for base in cls.__mro__[:0:-1]:
+        fields.update(getattr(base, "_record_fields", {}))
+    fields.update(own)
+    compared = [name for name, options in fields.items() if options.get("compare", True)]
+    cls._record_fields = fields
+    cls._record_values = attrgetter(*compared) if compared else staticmethod(_no_values)
+    in_place = tuple([name for name, options in fields.items() if options.get("init", True) and not options["kw_only"]])
+    asked = {name: _Asked(name, own, kw_only, eq) for name in ("__dataclass_fields__", "__dataclass_params__")}
+    shared = {"__match_args__": in_place, **asked, **_METHODS, **(_EQUALITY if eq else {})}
+    for name, method in shared.items():
+        if vars(cls).get(name) is None:  # a class that has an __eq__ has None for a hash
+            setattr(cls, name, method)
+    return cls
+
+
+def _options(cls: type, name: str, kw_only: bool) -> dict[str, Any]:
+    """What is said of a value; the class keeps its default, as a dataclass does."""
+    options: dict[str, Any] = {"kw_only": kw_only}
+    given: Any = vars(cls).get(name)
+    if type(given) is field:
+        delattr(cls, name)
+        options |= given.options
+    elif name in vars(cls):
+        options["default"] = given
+    if "default" in options:
+        setattr(cls, name, options["default"])
+    return options
+
+
+class _Asked:
+    """What the module ``dataclasses`` keeps of a class: made when somebody asks the class for it."""
+
+    def __init__(self, name: str, own: dict[str, dict[str, Any]], kw_only: bool, eq: bool) -> None:
+        self.name, self.own, self.kw_only, self.eq = name, own, kw_only, eq
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        home: Any = next(cls for cls in owner.__mro__ if vars(cls).get(self.name) is self)
+        # A class that has the annotations and defaults of this one, and no bases that would notice.
+        members = {name: dataclasses.field(**options) for name, options in self.own.items()}
+        named = {"__annotations__": {name: home.__annotations__[name] for name in self.own}}
+        like: Any = type(home.__name__, (), {"__module__": home.__module__, **named, **members})
+        dataclasses.dataclass(frozen=True, init=False, repr=False, eq=self.eq, kw_only=self.kw_only)(like)
+        inherited: dict[str, Any] = {}
+        for base in home.__mro__[:0:-1]:
+            inherited.update(getattr(base, "__dataclass_fields__", {}))
+        home.__dataclass_fields__ = inherited | like.__dataclass_fields__
+        home.__dataclass_params__ = like.__dataclass_params__
+        return getattr(home, self.name)
+
+
+def _no_values(instance: object) -> tuple[()]:
+    return ()
+
+
+def _refuse_if_field(instance: Any, name: str, action: str) -> None:
+    # A subclass that is no record itself may have more attributes, and change those.
+    kind = type(instance)
+    if "_record_fields" in vars(kind) or name in kind._record_fields:
+        raise dataclasses.FrozenInstanceError(f"cannot {action} field {name!r}")
+
+
+def _setattr(self: Any, name: str, value: object) -> None:
+    _refuse_if_field(self, name, "assign to")
+    object.__setattr__(self, name, value)
+
+
+def _delattr(self: Any, name: str) -> None:
+    _refuse_if_field(self, name, "delete")
+    object.__delattr__(self, name)
+
+
+def _repr(self: Any) -> str:
+    shown = [name for name, options in self._record_fields.items() if options.get("repr", True)]
+    values = [f"{name}={getattr(self, name)!r}" for name in shown]
+    return f"{type(self).__qualname__}({', '.join(values)})"
+
+
+def _replace(self: Any, /, **changes: Any) -> Any:
+    return dataclasses.replace(self, **changes)
+
+
+def _eq(self: Any, other: Any) -> Any:
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    return self._record_values(self) == self._record_values(other)
+
+
+def _hash(self: Any) -> int:
+    return hash(self._record_values(self))
+
+
+_METHODS: dict[str, Any] = {
+    "__setattr__": _setattr,
+    "__delattr__": _delattr,
+    "__repr__": _repr,
+    "__replace__": _replace,
+}
+_EQUALITY: dict[str, Any] = {"__eq__": _eq, "__hash__": _hash}
