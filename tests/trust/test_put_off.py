@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 
 import zarr
+from zarr.buffer.cpu import Buffer
 from zarr.errors import OperationPutOffError
 from zarr.runners import locks
+from zarr.runners.inline import InlineRunner
 from zarr.runners.lock_table import LOCKS, CalledOff, LockTable
 from zarr.runners.locks import Holder
 from zarr.runners.put_off import wait_for_all
+from zarr.steps.requests import Put, Steps
 from zarr.storage import MemoryStore
 
 
@@ -130,6 +133,24 @@ def test_the_number_of_a_thread_that_has_ended_stands_for_nobody() -> None:
         del locks._holding[left], locks.STORING["elsewhere"]
     assert left.after == []
     assert array[:].tolist() == [1]
+
+
+def test_a_key_that_somebody_was_killed_over_is_waited_for() -> None:
+    """Who wants a key is not amid an operation that holds it because he knows its name."""
+    store = MemoryStore()
+    name = f"chunk:{store.lock_prefix}/k"
+
+    def storing() -> Steps[None]:
+        yield Put("k", Buffer.from_bytes(b"1"), locks=True)
+
+    locks.STORING[name] = threading.get_ident()
+    try:
+        timer = let_go_later([f"chunk:{store.lock_prefix}/k"])
+        InlineRunner(store).run(storing())
+        timer.join()
+    finally:
+        locks.STORING.pop(name, None)
+    assert list(store._store_dict) == ["k"]
 
 
 async def test_a_synchronous_call_amid_tasks_that_hold_what_it_wants() -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
 from zarr.runners.lock_table import LOCKS, Claim
-from zarr.runners.put_off import PutOff, do_all, variables_of_callers
+from zarr.runners.put_off import PutOff, do_all, known_to_callers
 from zarr.steps.requests import FAMILY_RANK
 
 if TYPE_CHECKING:
@@ -35,7 +35,10 @@ _holding: dict[Holder, None] = {}
 """Who holds keys now, the first first."""
 
 STORING: dict[str, int] = {}
-"""The keys that are held for one call of a store only, without a :class:`Holder`, and the threads that hold them."""
+"""The keys that are held for one call of a store only, without a :class:`Holder`, and the threads that hold them.
+
+Each is the very object that the function has which lets go of it: see :func:`~zarr.runners.put_off.known_to_callers`.
+"""
 
 
 if hasattr(os, "register_at_fork"):
@@ -224,15 +227,15 @@ class Holder:
         if LOCKS.interrupted:
             raise PutOff(None)
         if here in list(STORING.values()):
-            stored = {names.get("name") for names in variables_of_callers() if "request" in names}
-            if any(name in stored and thread == here for name, thread in list(STORING.items())):
+            known = known_to_callers()
+            if any(id(name) in known and thread == here for name, thread in list(STORING.items())):
                 raise PutOff(None)
         # A list: making a tuple may run the collector, and with it a finalizer that changes what is gone through.
         others = [other for other in list(_holding) if other.thread == here and other not in self._chain()]
         if others:
-            amid = {id(names.get(name)) for names in variables_of_callers() for name in ("holder", "self")}
+            known = known_to_callers()
             for other in others:
-                if other.is_of_task() or id(other) in amid:
+                if other.is_of_task() or id(other) in known:
                     raise PutOff(None if other.in_loop else other)
 
     @property

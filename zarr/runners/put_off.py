@@ -167,13 +167,17 @@ def wait_for_all(seconds: float = LAST_SECONDS) -> bool:
     return not UNDER_WAY
 
 
-def variables_of_callers() -> list[dict[str, Any]]:
-    """The variables of those functions of the runners that this thread is amid, the innermost first."""
-    found = []
-    frame: FrameType | None = sys._getframe(1)
+def known_to_callers() -> set[int]:
+    """The identities of all that the functions of the runners have in variables which the caller was called from.
+
+    What an operation holds is in a variable of the function that lets go of it: so this tells whether this thread is
+    amid that operation. The number of a thread does not: it may stand for one that was killed.
+    """
+    found: set[int] = set()
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         if str(frame.f_globals.get("__name__", "")).startswith("zarr.runners."):
-            found.append(frame.f_locals)
+            found.update(map(id, frame.f_locals.values()))
         frame = frame.f_back
     return found
 
