@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextvars import ContextVar, copy_context
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -242,3 +243,165 @@ def test_local_folders_behind_obstore_use_lock_files(tmp_path: Path) -> None:
     assert keys == ["a/c/0", "a/zarr.json", "zarr.json"]
     assert below == ["a/c/0", "a/zarr.json"]
     assert names == ["c", "zarr.json"]
+
+
+# --------------------------------------------------------------------------------------- clocks that jump, pauses
+
+
+WHO: ContextVar[str] = ContextVar("WHO", default="")
+
+
+class Clocks:
+    """The clocks of several processes that are tasks here: each can be set forward, back, or stopped."""
+
+    def __init__(self) -> None:
+        self.ahead: dict[str, float] = {}
+        self.stopped: dict[str, float] = {}
+
+    def __call__(self) -> float:
+        who = WHO.get()
+        return self.stopped.get(who, time.monotonic() + self.ahead.get(who, 0.0))
+
+
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
+    made = Clocks()
+    monkeypatch.setattr("zarr.runners.leases.clock", made)
+    return made
+
+
+def as_process(who: str, coroutine: Any) -> Any:
+    """A task with a clock of its own."""
+    context = copy_context()
+    context.run(WHO.set, who)
+    return context.run(asyncio.ensure_future, coroutine)
+
+
+LASTS = 0.6
+ROWS = 40
+"""Many whole chunks, which are written at the same time."""
+
+
+@pytest.fixture
+def brief() -> Any:
+    with zarr.config.set({"array.lock_lease_seconds": LASTS}):
+        yield
+
+
+@pytest.mark.usefixtures("brief")
+@pytest.mark.parametrize("jump", [3600.0, -3600.0])
+async def test_a_clock_that_jumps_takes_no_lease_from_the_living(jump: float, clocks: Clocks, tmp_path: Path) -> None:
+    store = Remote(SQLiteStore(tmp_path / "data"))
+    lease = await as_process("holder", take_lease(store, "lock"))
+    waiter = as_process("waiter", take_lease(store, "lock"))
+    for _ in range(6):
+        await asyncio.sleep(LASTS / 3)
+        clocks.ahead["waiter"] = clocks.ahead.get("waiter", 0.0) + jump
+        assert not waiter.done()
+        lease.check()
+    await lease.end()
+    await (await asyncio.wait_for(waiter, 2)).end()
+
+
+@pytest.mark.usefixtures("brief")
+@pytest.mark.parametrize("jump", [3600.0, -3600.0, 0.0])
+async def test_a_clock_that_jumps_waits_no_longer_for_the_dead(jump: float, clocks: Clocks, tmp_path: Path) -> None:
+    store = Remote(SQLiteStore(tmp_path / "data"))
+    lease = await as_process("holder", take_lease(store, "lock"))
+    lease._renewal.cancel()  # it is dead
+    waiter = as_process("waiter", take_lease(store, "lock"))
+    await asyncio.sleep(LASTS / 3)
+    clocks.ahead["waiter"] = jump
+    begin = time.monotonic()
+    await (await asyncio.wait_for(waiter, 10)).end()
+    assert time.monotonic() - begin < 10 * LASTS
+
+
+@pytest.mark.usefixtures("brief")
+@pytest.mark.parametrize("jump", [3600.0, -3600.0])
+async def test_a_holder_whose_clock_jumps_is_sure_again_when_it_has_renewed(
+    jump: float, clocks: Clocks, tmp_path: Path
+) -> None:
+    store = Remote(SQLiteStore(tmp_path / "data"))
+    WHO.set("holder")
+    lease = await take_lease(store, "lock")
+    lease.check()
+    clocks.ahead["holder"] = jump
+    with pytest.raises(LockLostError):
+        lease.check()
+    await asyncio.sleep(LASTS / 2)
+    lease.check()
+    await lease.end()
+
+
+STRANGE = [
+    b"", b"[]", b"null", b"{", b"\xff\x00", b"[" * 200_000, b'{"owner": "x"}', b'{"owner": "x", "seconds": NaN}',
+    b'{"owner": "x", "seconds": Infinity}', b'{"owner": "x", "seconds": -5}', b'{"owner": "x", "seconds": 1e999}',
+    b'{"owner": ["x"], "seconds": 0.2}', b'{"owner": "another host", "beat": 7, "seconds": 0.9}',
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("brief")
+async def test_what_others_left_in_place_of_a_lease_does_not_last(tmp_path: Path) -> None:
+    """Of a host that is no more, of another program, or damaged: it is waited for once, and taken."""
+    store = Remote(SQLiteStore(tmp_path / "data"))
+    make = default_buffer_prototype().buffer.from_bytes
+    for number, raw in enumerate(STRANGE):
+        await store.set(f"lock{number}", make(raw))
+    begin = time.monotonic()
+    leases = await asyncio.wait_for(asyncio.gather(*(take_lease(store, f"lock{n}") for n in range(len(STRANGE)))), 20)
+    assert time.monotonic() - begin > LASTS / 2
+    for lease in leases:
+        lease.check()
+        await lease.end()
+
+
+class Sleepy(Stranger):
+    """One whose process does nothing for a while, just when it has read a document under its lock."""
+
+    seconds = 0.0
+
+    async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
+        found = await super().get(key, prototype, byte_range)
+        if key.endswith("zarr.json") and self.seconds:
+            seconds, self.seconds = self.seconds, 0.0
+            time.sleep(seconds)  # its loop stands still, and with it the renewal of its leases
+        return found
+
+
+@pytest.mark.usefixtures("brief")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("chunks", [1, 2, 3])
+@pytest.mark.parametrize("stopped", [False, True])
+def test_who_comes_back_after_another_has_taken_over(
+    kind: str, chunks: int, stopped: bool, clocks: Clocks, tmp_path: Path
+) -> None:
+    """It stores nothing over what the other has stored: neither its document nor, by a clock that goes, its chunks."""
+    other, shared = strangers(kind, tmp_path, 2)
+    sleepy = Sleepy(shared._store)
+    zarr.create_array(other, shape=2, chunks=chunks, dtype="i4", compressors=None)
+    errors: list[Exception] = []
+
+    async def work() -> None:
+        WHO.set("sleepy")
+        array = await zarr.api.asynchronous.open_array(store=sleepy, config=PROCESS)
+        sleepy.seconds = 4 * LASTS
+        if stopped:
+            clocks.stopped["sleepy"] = time.monotonic()
+        try:
+            await (array.update_attributes({"late": 1}) if stopped else array.append(np.full(ROWS, 7, "i4")))
+        except LockLostError as error:
+            errors.append(error)
+
+    late = threading.Thread(target=lambda: asyncio.run(work()))
+    late.start()
+    time.sleep(LASTS)
+    array = zarr.open_array(other, config=PROCESS)
+    array.append(np.full(ROWS, 5, "i4"))
+    array.attrs["mine"] = 1
+    late.join(30)
+    assert len(errors) == 1
+    found = zarr.open_array(other, mode="r")
+    assert found[:].tolist() == [0, 0, *[5] * ROWS]
+    assert dict(found.attrs) == {"mine": 1}
+    assert len(LOCKS) == 0

@@ -2,13 +2,16 @@
 
 A lease is a small object that says who has it. Its holder writes it anew all the time; who wants it and has seen it
 unchanged for as long as it lasts takes it over, for its holder is dead. No two clocks are compared: each process looks
-at its own, and all that is assumed is that these go at about the same rate. What a holder stores, it stores only while
+at its own, and all that is assumed is that these go at about the same rate. A clock that jumps does no harm: who waits
+counts no more than a short while from one look to the next, and who has a lease is not sure of it before its last
+renewal. The time that a machine sleeps counts. What a holder stores, it stores only while
 its lease surely lasts, and, where it has read the value before, only if that is still the same.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import time
 import uuid
 from collections.abc import Sequence
@@ -40,6 +43,19 @@ _FIRST_PAUSE_SECONDS: Final = 0.005
 _LONGEST_PAUSE_SECONDS: Final = 0.2
 
 
+if hasattr(time, "CLOCK_BOOTTIME"):
+
+    def clock() -> float:
+        """Seconds that have passed, those included in which the machine slept."""
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+else:
+
+    def clock() -> float:
+        """Seconds that have passed."""
+        return time.monotonic()
+
+
 def lease_keys(scope: LockScope, keys: Sequence[str], family: str) -> list[str]:
     """The objects that stand for some keys, in the order in which all take them.
 
@@ -64,26 +80,36 @@ def _as_buffer(owner: str | None, beat: int, seconds: float) -> Buffer:
 
 
 class _Sight:
-    """What somebody who wants a lease sees of it, and since when."""
+    """What somebody who wants a lease sees of it, and how long it has been the same."""
 
     def __init__(self) -> None:
         self._raw: bytes | None = None
-        self._since = 0.0
+        self._waited = 0.0
+        self._looked = 0.0
 
     def look(self, value: Buffer | None, owner: str) -> bool:
         """Whether the lease can be taken: nobody has it, or its holder is dead."""
-        raw = None if value is None else value.to_bytes()
+        raw, now = None if value is None else value.to_bytes(), clock()
         if raw is None:
             return True
         if raw != self._raw:
-            self._raw, self._since = raw, time.monotonic()
-        try:
-            document = json.loads(raw)
-            holder, seconds = document["owner"], float(document["seconds"])
-        except (ValueError, TypeError, KeyError):
-            holder, seconds = "", lease_seconds()  # half written, or by a later version: as if it were held
+            self._raw, self._waited, self._looked = raw, 0.0, now
+        holder, seconds = _read(raw)
+        # From one look to the next no more counts than a holder may need to renew it: a clock may have jumped.
+        self._waited += min(max(0.0, now - self._looked), seconds / RENEWALS)
+        self._looked = now
         # A request that was sent twice may have taken it for us without our knowledge.
-        return holder in (None, owner) or time.monotonic() - self._since > seconds
+        return holder in (None, owner) or self._waited > seconds
+
+
+def _read(raw: bytes) -> tuple[Any, float]:
+    """Who has a lease, and how long it lasts; what is no lease counts as one, and lasts as long as ours."""
+    try:
+        document = json.loads(raw)
+        holder, seconds = document["owner"], float(document["seconds"])
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        return "", lease_seconds()  # half written, or by a later version
+    return holder, seconds if math.isfinite(seconds) and seconds > 0 else lease_seconds()
 
 
 class Lease:
@@ -106,16 +132,16 @@ class Lease:
         self._value: Buffer | None = None
         self._attempt: Buffer | None = None
         self._lost = False
-        self._sure_until = 0.0
+        self._sure = 0.0, 0.0
         self._renewal: asyncio.Task[None] | None = None
 
     async def _write(self, owner: str | None, expected: Buffer | None) -> bool:
-        begin = time.monotonic()
+        begin = clock()
         self._beat += 1
         value = self._attempt = _as_buffer(owner, self._beat, self._seconds)
         if not await completed(self._store.set_if_match(self._key, value, expected)):
             return False
-        self._value, self._sure_until = value, begin + self._seconds
+        self._value, self._sure = value, (begin, begin + self._seconds)
         return True
 
     async def take(self, expected: Buffer | None) -> bool:
@@ -140,7 +166,8 @@ class Lease:
         ------
         LockLostError
         """
-        if self._lost or time.monotonic() > self._sure_until:
+        renewed, ends = self._sure
+        if self._lost or not renewed <= clock() <= ends:
             raise LockLostError(
                 f"the lock {self._key!r} in {self._store} ran out after {self._seconds:g} seconds, since this process "
                 "did not renew it; nothing was stored: try again, or let array.lock_lease_seconds be longer"
