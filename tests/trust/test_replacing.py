@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -132,3 +133,31 @@ def test_what_was_replaced_goes_while_somebody_still_adds_to_it(tmp_path: Path) 
             over.set()
             for thread in (*writers, stop):
                 thread.join()
+
+
+FINDERS: dict[str, Callable[[Any], Any]] = {
+    "open_group": lambda store: zarr.open_group(store, path="x", mode="a"),
+    "group": lambda store: zarr.group(store, path="x"),
+    "open_array": lambda store: zarr.open_array(store, path="x", mode="a", shape=(2,), dtype="i4"),
+    "open": lambda store: zarr.open(store, path="x", mode="a", shape=(2,), dtype="i4"),
+    "require_group": lambda store: zarr.open_group(store, mode="a").require_group("x"),
+    "require_groups": lambda store: zarr.open_group(store, mode="a").require_groups("x", "y/x")[0],
+    "require_array": lambda store: zarr.open_group(store, mode="a").require_array("x", shape=(2,), dtype="i4"),
+    "require_dataset": lambda store: zarr.open_group(store, mode="a").require_dataset("x", shape=(2,), dtype="i4"),
+}
+
+
+@pytest.mark.parametrize("find", FINDERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_makes_what_is_not_there_gets_what_another_made(kind: str, find: str, tmp_path: Path) -> None:
+    """Mode "a" and its kind ask for a node, whoever makes it: none of several who do so at once is refused."""
+    for turn in range(5):
+        store = make_store(kind, tmp_path / str(turn))
+        found: list[Any] = []
+
+        def look(store: Any = store, found: list[Any] = found) -> None:
+            found.append(FINDERS[find](store).path)
+
+        run_together([look] * 4)
+        assert found == ["x"] * 4
+        store.close()

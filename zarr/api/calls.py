@@ -23,6 +23,7 @@ from zarr.errors import (
 )
 from zarr.groups.handle import NodeRecord
 from zarr.steps.nodes import check_mode_steps, read_array_steps, read_node_steps
+from zarr.steps.removing import opening_steps
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
 
@@ -80,9 +81,10 @@ def open_group_call(
 
     def steps() -> Steps[Opened]:
         yield from check_mode_steps(place, mode, store)
-        opened = yield from _open_group_steps(place, mode, zarr_format, attributes, use_consolidated, config)
-        opened.record.config = config
-        return opened
+        how = (zarr_format, attributes, use_consolidated, config)
+        made = yield from opening_steps(_open_group_steps, place, mode, *how)
+        made.record.config = config
+        return made
 
     return Call(place.store, steps())
 
@@ -248,10 +250,9 @@ def open_array_call(
         zarr_format = url.format_of_url(store, zarr_format)
     mode = kwargs.pop("mode", None)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
-
     if mode == "w-":
         return Call(place.store, _checked_steps(place, mode, store, zarr_format, config, kwargs))
-    return Call(place.store, _open_array_steps(place, mode, zarr_format, config, kwargs))
+    return Call(place.store, opening_steps(_open_array_steps, place, mode, zarr_format, config, kwargs))
 
 
 def _checked_steps(place: StorePath, mode: AccessModeLiteral, store: object, *how: Any) -> Steps[Opened]:
@@ -352,8 +353,7 @@ def open_like_call(model: Any, path: str, zarr_format: ZarrFormat | None = None,
     parameters = _creation.like_parameters(model, {**kwargs, "zarr_format": wanted})
     if zarr_format is None:
         parameters.pop("zarr_format", None)  # that of the array that is there, or that of the configuration
-    if parameters.get("mode") is None:
-        parameters["mode"] = "a"
+    parameters["mode"] = parameters.get("mode") or "a"
     return open_array_call(parameters.pop("store", None), path=path, **parameters)
 
 
@@ -379,7 +379,7 @@ def open_call(
 
     def steps() -> Steps[Opened]:
         yield from check_mode_steps(place, mode, store)
-        return (yield from _open_steps(place, mode, zarr_format, config, kwargs))
+        return (yield from opening_steps(_open_steps, place, mode, zarr_format, config, kwargs))
 
     return Call(place.store, steps())
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr.errors import ContainsArrayError
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import create_groups_steps, like_steps
 from zarr.groups.parameters import dataset_parameters
@@ -328,12 +329,20 @@ class LegacyMembers:
         >>> zarr.group().require_dataset("x", shape=3, dtype="int8").shape
         (3,)
         """
-        if name in self:
+        made = None if name in self else self._unless_made(name, shape=shape, dtype=dtype, **kwargs)
+        if made is None:
             found = self.require_array(name, shape=shape, dtype=dtype if exact else None, exact=exact)
             if dtype is not None and not np.can_cast(dtype, found.dtype):
                 raise TypeError(f"Incompatible dtype ({np.dtype(dtype)} cannot be stored as {found.dtype})")
             return found
-        return self.create_dataset(name, shape=shape, dtype=dtype, **kwargs)
+        return made
+
+    def _unless_made(self, name: str, **kwargs: Any) -> Any:
+        """A new array, or None where somebody has made one meanwhile."""
+        try:
+            return self.create_dataset(name, **kwargs)
+        except ContainsArrayError:
+            return None
 
     def array(self, name: str, data: Any, **kwargs: Any) -> Array[Any]:
         """Make an array of data; see :meth:`create_dataset`.

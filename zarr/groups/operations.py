@@ -31,7 +31,7 @@ from zarr.metadata.members import named_attributes
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.documents import node_key
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
-from zarr.steps.removing import delete_node_steps
+from zarr.steps.removing import delete_node_steps, or_found_steps
 from zarr.steps.requests import Gather, Get, Hold, LockScope, Put, Steps
 
 if TYPE_CHECKING:
@@ -190,13 +190,19 @@ def require_group_steps(handle: GroupHandle, name: str, overwrite: bool = False)
     TypeError
         If there is an array.
     """
-    if not overwrite:
-        record = yield from find_steps(handle, name)
-        if record is not None:
-            if not record.is_group:
-                raise TypeError(f"Incompatible object (array) already exists at {record.store_path}")
-            return record
-    return (yield from create_group_steps(handle, name, overwrite=overwrite))
+    if overwrite:
+        return (yield from create_group_steps(handle, name, overwrite=True))
+    record: NodeRecord = yield from or_found_steps(_require_group_steps, handle, name)
+    return record
+
+
+def _require_group_steps(handle: GroupHandle, name: str) -> Steps[NodeRecord]:
+    record = yield from find_steps(handle, name)
+    if record is None:
+        return (yield from create_group_steps(handle, name))
+    if not record.is_group:
+        raise TypeError(f"Incompatible object (array) already exists at {record.store_path}")
+    return record
 
 
 def create_groups_steps(
@@ -282,6 +288,14 @@ def require_array_steps(
     TypeError
         If there is a group, or an array of another shape or dtype.
     """
+    asked: dict[str, Any] = {"shape": shape, "dtype": dtype, "exact": exact, **parameters}
+    record: NodeRecord = yield from or_found_steps(_require_array_steps, handle, name, **asked)
+    return record
+
+
+def _require_array_steps(
+    handle: GroupHandle, name: str, shape: Any, dtype: Any, exact: bool, **parameters: Any
+) -> Steps[NodeRecord]:
     record = yield from find_steps(handle, name)
     wanted_type = np.dtype(float) if dtype is None else dtype
     if record is None:

@@ -1,15 +1,18 @@
-"""The steps that remove nodes, and the lock that all take who make, change, move or remove one."""
+"""The steps that remove nodes, and what all do who make, change, move or remove one while others do so, too."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from zarr.errors import ContainsArrayError, ContainsGroupError
 from zarr.steps.documents import NODE_NAMES, node_key, path_of
 from zarr.steps.requests import DeletePrefix, Gather, Hold, LockScope, Steps
 
 if TYPE_CHECKING:
     from zarr.storage.path import StorePath
+
+T = TypeVar("T")
 
 
 def delete_node_steps(place: StorePath | str, locking: str = "thread") -> Steps[None]:
@@ -36,3 +39,23 @@ def hold_tree(paths: Sequence[str], locking: str) -> Hold:
     """
     keys = [node_key(path, name) for path in paths for name in NODE_NAMES]
     return Hold(keys, "node", LockScope.of(locking, paths[0]), below=paths)
+
+
+def or_found_steps(steps: Callable[..., Steps[T]], *args: Any, **parameters: Any) -> Steps[T]:
+    """Run steps that find a node or make it: once more where somebody made it between the two, so that it is found.
+
+    Parameters
+    ----------
+    steps : function that returns steps
+    *args, **parameters
+        What it is called with.
+    """
+    try:
+        return (yield from steps(*args, **parameters))
+    except (ContainsArrayError, ContainsGroupError):
+        return (yield from steps(*args, **parameters))
+
+
+def opening_steps(steps: Callable[..., Steps[T]], place: StorePath, mode: str | None, *how: Any) -> Steps[T]:
+    """Steps that open or, in mode "a", make what is not there: of several who do so at once, all get the same node."""
+    return or_found_steps(steps, place, mode, *how) if mode == "a" else steps(place, mode, *how)
