@@ -97,7 +97,7 @@ def _class_stages(cls: type) -> bool:
     if own is None:
         return False
     below = cls.__mro__[: cls.__mro__.index(own)]
-    if not class_is_synchronous(cls) or is_replaced(cls, *_SINGLE, *_STAGING):
+    if not class_is_synchronous(cls) or is_replaced(cls, *_SINGLE):
         return False
     return all(_SINGLE.isdisjoint(vars(base)) for base in below)
 
