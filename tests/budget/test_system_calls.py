@@ -47,7 +47,7 @@ mark("end")
 
 LIMITS = {
     "create": 18,
-    "create by path": 18,
+    "create by path": 17,
     "open": 8,
     "element": 4,
     "element of a large chunk": 14,

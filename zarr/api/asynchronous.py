@@ -136,9 +136,7 @@ async def run(call: Call[T]) -> T:
 
 def as_array(opened: Opened) -> AsyncArray[Any]:
     """The asynchronous face of an array that was opened."""
-    face: AsyncArray[Any] = AsyncArray(opened.record.metadata, opened.record.store_path, opened.config)
-    face._handle.by_hand = False
-    return face
+    return AsyncArray.from_handle(opened.array_handle())
 
 
 def as_group(opened: Opened) -> AsyncGroup:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr._lazy import instance_of
+from zarr.array_spec import parse_array_config
+from zarr.arrays.handle import ArrayHandle
 from zarr.errors import MetadataValidationError
 from zarr.groups.handle import GroupHandle, NodeRecord
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
-    from zarr.arrays.handle import ArrayHandle
     from zarr.steps.requests import Steps
     from zarr.types import AccessModeLiteral, ZarrFormat
 
@@ -29,13 +30,21 @@ class Call(Generic[T]):
 
 
 class Opened:
-    """A node, and the configuration with which an array is to be opened."""
+    """A node, and the configuration with which an array is to be opened; or the array, where it is open already."""
 
-    __slots__ = ("config", "record")
+    __slots__ = ("array", "config", "record")
 
-    def __init__(self, record: NodeRecord, config: Any = None) -> None:
+    def __init__(self, record: NodeRecord, config: Any = None, array: ArrayHandle | None = None) -> None:
         self.record = record
         self.config = config
+        self.array = array
+
+    def array_handle(self) -> ArrayHandle:
+        """The open array."""
+        if self.array is not None:
+            return self.array
+        metadata: Any = self.record.metadata
+        return ArrayHandle(self.record.store_path, metadata, parse_array_config(self.config))
 
 
 def group_record(handle: GroupHandle) -> Opened:
@@ -45,7 +54,8 @@ def group_record(handle: GroupHandle) -> Opened:
 
 def array_record(handle: ArrayHandle, config: Any = None) -> Opened:
     """An open array as a node."""
-    return Opened(NodeRecord("", handle.store_path, handle.metadata), handle.config if config is None else config)
+    record = NodeRecord("", handle.store_path, handle.metadata)
+    return Opened(record, array=handle) if config is None else Opened(record, config)
 
 
 def loading_mode(store: Any) -> AccessModeLiteral:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.api.opened import Call, Opened
-from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.synchronous import Array
 from zarr.groups.handle import NodeRecord
 from zarr.runners.choose import runner_for
@@ -48,11 +47,10 @@ def run_node(call: Call[Opened]) -> Array[Any] | Group:
 
 def as_array(opened: Opened, runner: InlineRunner | LoopRunner | None = None) -> Array[Any]:
     """The synchronous face of an array that was opened; who opened it serves it, if the store is the same."""
-    face: AsyncArray[Any] = AsyncArray(opened.record.metadata, opened.record.store_path, opened.config)
-    face._handle.by_hand = False
+    handle = opened.array_handle()
     if runner is not None:
-        face._handle.adopt(runner)
-    return Array(face)
+        handle.adopt(runner)
+    return Array.from_handle(handle)
 
 
 def as_group(opened: Opened) -> Group:

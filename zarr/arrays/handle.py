@@ -155,6 +155,9 @@ class ArrayHandle:
     config : ArrayConfig
     """
 
+    bulk: str | None
+    """Where a bulk transfer finds chunks: "files", "memory", or "buffers" that are read whole. None: no bulk."""
+
     __slots__ = ("_async_run", "_run", "batch", "bulk", "by_hand", "pipeline", "serving", "state", "store_path")
 
     def __init__(self, store_path: StorePath, metadata: ArrayV2Metadata | ArrayV3Metadata, config: ArrayConfig) -> None:
@@ -175,8 +178,13 @@ class ArrayHandle:
         plain = store_path.store
         self.serving: Store = plain if not transformers else _transformed(store_path, transformers)
         """The store that answers this array: that of the user, or what its storage transformers made of it."""
-        self.bulk: str | None = bulk_kind(self.serving)
-        """Where a bulk transfer finds chunks: "files", "memory", or "buffers" that are read whole. None: no bulk."""
+
+    def __getattr__(self, name: str) -> Any:
+        # Asked for at the first transfer: many an array is opened for what its document says.
+        if name != "bulk":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.bulk = kind = bulk_kind(self.serving)
+        return kind
 
     def serve(self, store: Store) -> None:
         """Let another store answer from now on."""

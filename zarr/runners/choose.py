@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import is_synchronous
@@ -18,10 +18,34 @@ else:
     asynchronous = LazyModule("zarr.runners.asynchronous")
     loop = LazyModule("zarr.runners.loop")
 
+R = TypeVar("R")
+
+
+class _Runner(weakref.ref[R]):
+    """A runner as long as somebody uses it, and the id of its store."""
+
+    __slots__ = ("store_id", "table")
+
+    store_id: int
+    table: dict[int, _Runner[Any]]
+
+
 # A runner keeps its store alive, so an entry can never outlive the object that its id names; and the table keeps no
 # runner alive, so a store goes when its last array goes. (Stores compare by value and do not hash: hence the ids.)
-_SYNC: weakref.WeakValueDictionary[int, InlineRunner | LoopRunner] = weakref.WeakValueDictionary()
-_ASYNC: weakref.WeakValueDictionary[int, AsyncRunner] = weakref.WeakValueDictionary()
+_SYNC: dict[int, _Runner[InlineRunner | LoopRunner]] = {}
+_ASYNC: dict[int, _Runner[AsyncRunner]] = {}
+
+
+def _forget(gone: Any) -> None:
+    # Its store lives until this has returned: no other one has taken over the id.
+    if gone.table.get(gone.store_id) is gone:
+        del gone.table[gone.store_id]
+
+
+def _keep(table: Any, store: Store, runner: Any) -> None:
+    kept = _Runner(runner, _forget)
+    kept.store_id, kept.table = id(store), table
+    table[id(store)] = kept
 
 
 def runner_for(store: Store) -> InlineRunner | LoopRunner:
@@ -43,10 +67,11 @@ def runner_for(store: Store) -> InlineRunner | LoopRunner:
     >>> type(runner_for(MemoryStore())).__name__
     'InlineRunner'
     """
-    runner = _SYNC.get(id(store))
+    known = _SYNC.get(id(store))
+    runner = None if known is None else known()
     if runner is None:
         runner = InlineRunner(store, _over_loop) if is_synchronous(store) else loop.LoopRunner(store)  # type: ignore[arg-type]
-        _SYNC[id(store)] = runner
+        _keep(_SYNC, store, runner)
     return runner
 
 
@@ -71,8 +96,9 @@ def async_runner_for(store: Store) -> AsyncRunner:
     >>> type(async_runner_for(MemoryStore())).__name__
     'AsyncRunner'
     """
-    runner = _ASYNC.get(id(store))
+    known = _ASYNC.get(id(store))
+    runner = None if known is None else known()
     if runner is None:
         runner = asynchronous.AsyncRunner(store)
-        _ASYNC[id(store)] = runner
+        _keep(_ASYNC, store, runner)
     return runner

@@ -56,8 +56,7 @@ if TYPE_CHECKING:
 else:
     pathlib, shutil = LazyModule("pathlib"), LazyModule("shutil")
     byte_ranges = LazyModule("zarr.storage.byte_ranges")
-    local_journal = LazyModule("zarr.storage.local_journal")
-    local_stage = LazyModule("zarr.storage.local_stage")
+    local_journal, local_stage = LazyModule("zarr.storage.local_journal"), LazyModule("zarr.storage.local_stage")
 
 
 
@@ -320,7 +319,9 @@ class LocalStore(SyncStore):
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """The names directly under the prefix, in order."""
-        if not prefix and os.path.isdir(self._base):
+        if not prefix:
+            if not os.path.isdir(self._base):
+                return []
             self._sweep_beside()
         inside, start = self._inside, dir_prefix(prefix)
         return sorted(

@@ -51,7 +51,7 @@ class StorePath:
 
     def __init__(self, store: Store, path: str = "") -> None:
         self.store = store
-        self.path = normalize_path(path)
+        self.path = normalize_path(path) if path else ""
 
     @property
     def read_only(self) -> bool:
