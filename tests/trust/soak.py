@@ -26,8 +26,9 @@ WARM_UP = 0.4
 """Which part of the time goes by before memory is first measured."""
 
 
-POOLED = 2 * WORKERS
-"""Descriptors that may be added: a pool opens a connection (a file and its log) for each worker that it meets."""
+POOLED = 2 * 2 * (WORKERS - 1)
+"""Descriptors that may be added: the pools of two stores open a connection (a file and its log) for each worker that
+they meet, and may have met one of them when it was counted first."""
 
 
 def resident_bytes() -> int:

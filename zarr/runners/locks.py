@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
@@ -351,10 +352,8 @@ class Holder:
         """
         stem = f"chunk:{self._prefix}/"
 
-        def name_all() -> list[str]:
-            return [stem + key for key in request.names()]
-
-        claim = Claim(stem + request.keys.prefix, request.count, name_all)
+        # No function is made here: where there is no memory for one, Python 3.13 does not outlive that.
+        claim = Claim(stem + request.keys.prefix, request.count, partial(_all_names, stem, request))
         _holding[self] = None
         self._claim = claim
         if LOCKS.claim(claim, self.holds_name):
@@ -385,6 +384,10 @@ class Holder:
             self._files.pop().close()
         while self.names:
             LOCKS.release(self.names.pop())
+
+
+def _all_names(stem: str, request: Transfer) -> list[str]:
+    return [stem + key for key in request.names()]
 
 
 def lock_prefix(store: Any) -> str:
