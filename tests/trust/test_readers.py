@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import zarr
-from tests.trust.together import KINDS, make_store, rounds
-from zarr.storage import WrapperStore
+from tests.trust.together import KINDS, make_store, rounds, run_together
+from zarr.storage import FsspecStore, WrapperStore
 
 
 class Plain(WrapperStore[Any]):
@@ -102,3 +102,36 @@ async def test_tasks(kind: str, way: str, compressor: Any, tmp_path: Any) -> Non
     finally:
         done = True
         await writer
+
+
+def test_a_local_file_system_of_fsspec(tmp_path: Any) -> None:
+    """Values are put in their place in one step there, too; what is half written is no key, nor left behind."""
+    pytest.importorskip("fsspec")
+    store = FsspecStore.from_url(f"file://{tmp_path}/data")
+    array = zarr.create_array(store, shape=(64, 64), chunks=(64, 64), dtype="i4", compressors=None)
+    array[...] = 1
+    done, names, wrong = threading.Event(), {"zarr.json", "c/0/0"}, []
+
+    async def keys() -> set[str]:
+        return {key async for key in store.list()}
+
+    def read() -> None:
+        while not done.is_set():
+            found = zarr.open_array(store, mode="r")[...]
+            if not (found == found[0, 0]).all() or asyncio.run(keys()) != names:
+                wrong.append(found)
+
+    def write() -> None:
+        try:
+            for value in range(2, 60):
+                array[...] = value
+                array.attrs["value"] = value
+        finally:
+            done.set()
+
+    run_together([write, read, read])
+    assert wrong == []
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()) == [
+        "data/c/0/0",
+        "data/zarr.json",
+    ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import sys
 import warnings
 import weakref
 from collections.abc import AsyncIterator, Iterable
@@ -14,8 +16,9 @@ from zarr.abc.store_patches import NotesPatches
 from zarr.buffer.core import Buffer
 from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
 from zarr.storage.byte_ranges import check_byte_range
+from zarr.storage.files import write_file
 from zarr.storage.fsspec_connections import allow_connections
-from zarr.storage.keys import check_key, is_key, join, only_keys
+from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
 from zarr.storage.misplaced import check_clearable
 from zarr.storage.url import MISTAKES, naming_url
 from zarr.storage.values import check_buffer
@@ -52,6 +55,24 @@ def make_async(fs: Any) -> AsyncFileSystem:
 
         return AsyncFileSystemWrapper(fs, asynchronous=True)
     return fs if fs.asynchronous else _clone(fs)
+
+
+def _is_local(fs: Any) -> bool:
+    """Whether a file system is that of this machine as it is, and not a subclass that sees to what is written."""
+    local = sys.modules.get("fsspec.implementations.local")
+    return local is not None and type(getattr(fs, "sync_fs", None)) is local.LocalFileSystem
+
+
+async def _put_file(path: str, data: bytes, exclusive: bool) -> None:
+    """Put a value in the place of a local file in one step.
+
+    Raises
+    ------
+    FileExistsError
+        There is one, and ``exclusive`` was asked for.
+    """
+    if not await asyncio.to_thread(write_file, path, memoryview(data), exclusive=exclusive):
+        raise FileExistsError(errno.EEXIST, "the key has a value", path)
 
 
 def _clone(fs: Any) -> Any:
@@ -304,7 +325,8 @@ class FsspecStore(Store, metaclass=NotesPatches):
         except MISTAKES as error:
             raise self._refused(prefix, error) from error
         for key in only_keys([join(prefix, _below(folder, path)) for path in found]):
-            yield key
+            if not is_partial(key.rpartition("/")[2]):
+                yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
         """The names directly under the prefix, in order."""
@@ -317,7 +339,8 @@ class FsspecStore(Store, metaclass=NotesPatches):
             raise self._refused(prefix, error) from error
         for name in sorted({_below(folder, path).removeprefix("./") for path in found}):
             # Listings of web servers hold links to other places, too: only those to children are keys.
-            if "/" not in name and is_key(join(prefix.rstrip("/"), name)) and name[:1] not in {"", "#", "?"}:
+            known = "/" not in name and is_key(join(prefix.rstrip("/"), name)) and name[:1] not in {"", "#", "?"}
+            if known and not is_partial(name):
                 yield name
 
     # Writing
@@ -331,6 +354,9 @@ class FsspecStore(Store, metaclass=NotesPatches):
         await self._put(self._filesystem(), self._path(key), value.to_bytes())
 
     async def _put(self, fs: Any, path: str, data: bytes, **options: Any) -> None:
+        if _is_local(fs):  # which would write in place, so that readers see half of it
+            await _put_file(fs._strip_protocol(path), data, options.get("mode") == "create")
+            return
         try:
             await fs._pipe_file(path, data, **options)
         except FileNotFoundError:
