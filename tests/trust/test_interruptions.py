@@ -363,7 +363,7 @@ class InterruptedAfter(dict[str, Any]):
 
 def test_ctrl_c_just_when_a_key_was_taken() -> None:
     table = LockTable()
-    table._queues = InterruptedAfter()
+    table.queues = InterruptedAfter()
     with pytest.raises(KeyboardInterrupt):
         table.try_acquire("a")
     assert len(table) == 0

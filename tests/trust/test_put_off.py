@@ -187,10 +187,10 @@ def test_ctrl_c_just_as_a_key_is_handed_over(monkeypatch: pytest.MonkeyPatch) ->
     assert table.try_acquire("a")
     thread = threading.Thread(target=wait, daemon=True)
     thread.start()
-    while not table._queues["a"]:
+    while not table.queues["a"]:
         pass
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(table, "_hand_over", press)
+        patch.setattr(table, "hand_over", press)
         table.release("a")
     assert got.wait(10)
     table.release("a")
@@ -207,7 +207,7 @@ async def test_ctrl_c_just_as_a_key_is_handed_to_a_task(monkeypatch: pytest.Monk
     task = asyncio.ensure_future(table.acquire_async("a"))
     await asyncio.sleep(0)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(table, "_hand_over", press)
+        patch.setattr(table, "hand_over", press)
         table.release("a")
     await asyncio.wait_for(task, 10)
     table.release("a")
@@ -236,7 +236,7 @@ async def test_a_task_cancelled_around_the_moment_when_it_is_given_the_key(turns
 @pytest.mark.parametrize("gil", [True, False])
 def test_only_one_holds_a_key_and_nobody_waits_for_ever(gil: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads and tasks, some of which give up at any moment, with and without the guard around every change."""
-    monkeypatch.setattr("zarr.runners.lock_table._GIL", gil)
+    monkeypatch.setattr("zarr.runners.lock_table.GIL", gil)
     table = LockTable()
     inside, most, taken = [0], [0], [0]
 

@@ -208,15 +208,19 @@ def _pending_for(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Pen
 
 
 def _put(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray, fields: list[str] | None) -> None:
-    """Put the part of a value that belongs to a slot into its pending chunk."""
+    """Put the part of a value that belongs to a slot into its pending chunk.
+
+    The value first, then that it was written: a call that is interrupted in between has written nothing.
+    """
     pending = _pending_for(batch, layout, slot)
-    if pending.written is not None:
-        if slot.whole and fields is None:
-            batch.budget.nbytes -= pending.written.nbytes
-            pending.written = None
-        else:
-            zarr_core.gather(np.broadcast_to(np.True_, slot.plan.shape), slot, pending.written)
     gather_into(pending.chunk, value, slot, fields)
+    if pending.written is None:
+        return
+    if slot.whole and fields is None:
+        batch.budget.nbytes -= pending.written.nbytes
+        pending.written = None
+    else:
+        zarr_core.gather(np.broadcast_to(np.True_, slot.plan.shape), slot, pending.written)
 
 
 # ----------------------------------------------------------------------------------------------- reading

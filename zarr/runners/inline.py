@@ -14,7 +14,7 @@ from zarr.abc.store import bulk_access_of, class_goes_by, get_many_of, is_synchr
 from zarr.abc.store_patches import CHANGES
 from zarr.buffer.core import default_buffer_prototype
 from zarr.listening import MODULES, SWITCH, TRACING, is_tracing
-from zarr.runners.lock_table import LOCKS, MAX_READINGS
+from zarr.runners.lock_table import GIL, LOCKS, MAX_READINGS
 from zarr.runners.locks import STORING, Holder, lock_prefix
 from zarr.runners.put_off import PutOff, Resumed
 from zarr.runners.told import as_told, first_error
@@ -169,32 +169,32 @@ class InlineRunner:
                     if kind is Get:
                         reply = get(request.key, prototype=request.prototype, byte_range=request.byte_range)
                     elif kind is Put:
-                        if request.locks:
-                            reply = self.put_alone(request, holder or above)
-                        else:
-                            reply = put(request.key, request.value)
+                        alone = request.locks
+                        reply = self.put_alone(request, holder or above) if alone else put(request.key, request.value)
                     elif kind in handlers and not (kind is Transfer and request.locks):
                         reply = handlers[kind](self, request)
                     else:
-                        if holder is None:
-                            holder = Holder(self._lock_prefix(), above)
-                        reply = self._scoped(request, holder)
+                        reply = self._scoped(request, holder := holder or Holder(self._lock_prefix(), above))
                 except Exception as error:
                     told = isinstance(error, (ExceptionGroup, OSError))
                     request = steps.throw(as_told(error, request, self.store) if told else error)
                 else:
                     request = steps.send(reply)
         except StopIteration as stop:
-            result: T = stop.value
-            return result
+            return stop.value  # type: ignore[no-any-return]
         except PutOff as wait:
             wait.pause(holder, partial(self.run, steps, above, holder, wait.request(request)))
             steps, holder = _NOTHING, None
             raise wait.passed_on(above is None) from None
         finally:
-            steps.close()
-            if holder is not None:
-                holder.release()
+            try:
+                steps.close()
+                if holder is not None:
+                    holder.release()
+            except BaseException:  # Ctrl-C just here: what is left is let go now
+                if holder is not None:
+                    holder.release()
+                raise
 
     def _replaced(self) -> bool:
         """Take up methods that were set on the store or its class; whether coroutines are among them, to be awaited."""
@@ -230,14 +230,24 @@ class InlineRunner:
                 STORING[name] = get_ident()
                 return self._put(request.key, request.value)
             finally:
+                # First of all, and in one step: Ctrl-C comes before it or after it.
+                if GIL:
+                    waiting = LOCKS.queues.pop(name, None)
+                    if waiting:
+                        LOCKS.hand_over(name, waiting)
+                else:
+                    LOCKS.release(name)
                 STORING.pop(name, None)
-                LOCKS.release(name)
         holder = Holder(self._lock_prefix(), above)
         try:
             holder.acquire((request.key,), "chunk")
             return self._put(request.key, request.value)
         finally:
-            holder.release()
+            try:
+                holder.release()
+            except BaseException:  # as above
+                holder.release()
+                raise
 
     def _scoped(self, request: Any, holder: Holder) -> Any:
         """Answer the requests that concern the steps themselves."""
@@ -323,7 +333,11 @@ class InlineRunner:
                 holder.acquire((request.key,), "chunk")
             return self.get_parts_once(request)
         finally:
-            holder.release()
+            try:
+                holder.release()
+            except BaseException:  # as above
+                holder.release()
+                raise
 
     def get_parts_in_between(self, request: GetParts) -> Any:
         """The same where nobody changes the value meanwhile, else an ellipsis."""
@@ -391,7 +405,11 @@ class InlineRunner:
                 holder.acquire(request.names(), "chunk")
             self.transfer(request)
         finally:
-            holder.release()
+            try:
+                holder.release()
+            except BaseException:  # as above
+                holder.release()
+                raise
 
     def transfer(self, request: Transfer) -> None:
         """Run a bulk job; its keys are locked by the caller, where that is needed."""

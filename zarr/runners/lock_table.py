@@ -18,7 +18,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from itertools import count
+from itertools import count, repeat
 from typing import TYPE_CHECKING, Final
 
 from zarr._lazy import LazyModule
@@ -43,8 +43,11 @@ LOOK_SECONDS: Final = 0.5
 He does, unless Ctrl-C ended the call that was about to hand the key to him.
 """
 
-_GIL: Final = bool(getattr(sys, "_is_gil_enabled", lambda: True)())
+GIL: Final = bool(getattr(sys, "_is_gil_enabled", lambda: True)())
 """Whether one thread at a time is at work; where not, every change of the table is made under its guard."""
+
+
+_NOTHING: Final = repeat(None)
 
 
 class CalledOff(BaseException):
@@ -108,7 +111,8 @@ class LockTable:
     def __init__(self) -> None:
         # Reentrant: a finalizer may run, and use the library, at any allocation.
         self._guard = threading.RLock()
-        self._queues: dict[str, deque[_Waiter]] = {}
+        self.queues: dict[str, deque[_Waiter]] = {}
+        """Who waits for each key that is held."""
         self._claims: list[Claim] = []
         self.trees: dict[str, None] = {}
         """Names of which all longer ones are to be left alone (see ``trees.py``); each is held itself, too."""
@@ -117,7 +121,7 @@ class LockTable:
         self._ends = 0
 
     def __len__(self) -> int:
-        return len(self._queues) + len(self._claims)
+        return len(self.queues) + len(self._claims)
 
     @property
     def interrupted(self) -> bool:
@@ -126,17 +130,18 @@ class LockTable:
 
     def held(self) -> list[str]:
         """The names that are held now."""
-        return list(self._queues)
+        return list(self.queues)
 
     def try_acquire(self, name: str) -> bool:
         """Take the key if nobody holds it."""
-        if not _GIL:
+        if not GIL:
             with self._guard:
                 return self._try_acquire(name)
         mine: deque[_Waiter] = deque()
         try:
-            if self._queues.setdefault(name, mine) is not mine:
+            if self.queues.setdefault(name, mine) is not mine:
                 return False
+            self._ends = next(self._numbers)
             # First the key, then a look at the claims; who claims does it the other way round: one sees the other.
             return not (self._claims and self._is_claimed(name))
         except BaseException:  # Ctrl-C just when the key was taken: nobody would let it go
@@ -145,15 +150,16 @@ class LockTable:
 
     def _try_acquire(self, name: str) -> bool:
         """The same, under the guard."""
-        if name in self._queues:
+        if name in self.queues:
             return False
-        self._queues[name] = deque()
+        self.queues[name] = deque()
+        self._ends = next(self._numbers)
         return not self._hand_on(name)
 
     def _untake(self, name: str, mine: deque[_Waiter]) -> None:
         """Let a key go that was just taken, unless it was handed on to a claim, which lets it go at its end."""
         with self._guard:
-            if self._queues.get(name) is not mine or any(name in claim.taken for claim in self._claims):
+            if self.queues.get(name) is not mine or any(name in claim.taken for claim in self._claims):
                 return
         self.release(name)
 
@@ -173,12 +179,12 @@ class LockTable:
         """Take the key or stand in its queue, unless the waiter does or has so already."""
         with self._guard:
             while not (waiter.granted or self.try_acquire(name)):
-                queue = self._queues.get(name)
+                queue = self.queues.get(name)
                 if queue is None:
                     continue
                 if waiter not in queue:
                     queue.append(waiter)
-                if self._queues.get(name) is queue:
+                if self.queues.get(name) is queue:
                     return
                 # The key was let go in between, and whoever did may not have seen that somebody waits.
                 try:
@@ -189,14 +195,14 @@ class LockTable:
 
     def claim(self, claim: Claim, own: Callable[[str], bool]) -> bool:
         """Note a claim, unless one of its keys is held by others than those of whom ``own`` tells."""
-        if _GIL:
+        if GIL:
             self._claims.append(claim)
-            if not self._queues:
+            if not self.queues:
                 return True
         with self._guard:
-            if not _GIL:
+            if not GIL:
                 self._claims.append(claim)
-            held = [name for name in tuple(self._queues) if claim.covers(name) and name not in claim.taken]
+            held = [name for name in tuple(self.queues) if claim.covers(name) and name not in claim.taken]
         if all(own(name) for name in held):
             return True
         self.end_claim(claim)
@@ -205,20 +211,18 @@ class LockTable:
     def end_claim(self, claim: Claim) -> None:
         """Forget a claim; keys of it for which others wait are theirs now, unless another claim has them."""
         with self._guard:
-            if claim not in self._claims:  # Ctrl-C came before it was noted, or after it was forgotten
-                return
-            self._ends = next(self._numbers)
-            self._claims.remove(claim)
-            taken = [name for name in claim.taken if not self._hand_on(name)]
-        for name in taken:
-            self.release(name)
+            if claim in self._claims:  # not so if Ctrl-C came before it was noted, or after it was forgotten
+                self._ends = next(self._numbers)
+                self._claims.remove(claim)
+                claim.taken = [name for name in claim.taken if not self._hand_on(name)]
+        self.release_all(claim.taken)
 
     def moment(self, name: str) -> int | None:
-        """A number that changes when keys are let go; None while this key is held.
+        """A number that changes when keys are taken; None while this key is held.
 
         Where it is the same before and after some readings of a value, nobody has changed the value meanwhile.
         """
-        if name in self._queues:
+        if name in self.queues:
             return None
         if self._claims:
             with self._guard:
@@ -228,23 +232,33 @@ class LockTable:
 
     def release(self, name: str) -> None:
         """Let the key go, or hand it to the first who waits and can still be reached."""
-        self._ends = next(self._numbers)
-        if _GIL:
-            waiting = self._queues.pop(name, None)
-        else:
-            with self._guard:
-                waiting = self._queues.pop(name, None)
-        if waiting:
-            self._hand_over(name, waiting)
+        self.release_all([name])
 
-    def _hand_over(self, name: str, waiting: deque[_Waiter]) -> None:
+    def release_all(self, names: list[str], left: int = 0) -> None:
+        """Let keys go, the last first, and take each from the list, until so many are left.
+
+        That is one step for each: Ctrl-C comes before or after it, the same call does the rest, and who waits for a
+        key that was let go finds out by himself.
+        """
+        both = map(self.queues.pop, iter(names.pop, None), _NOTHING)
+        while len(names) > left:
+            name = names[-1]
+            if GIL:
+                waiting = next(both)
+            else:
+                with self._guard:
+                    waiting = next(both)
+            if waiting:
+                self.hand_over(name, waiting)
+
+    def hand_over(self, name: str, waiting: deque[_Waiter]) -> None:
         """Take a key that was just let go for the first who waits for it."""
         while (waiter := self._next_in(name, waiting)) is not None:
             try:
                 waiter.wake()
             except RuntimeError:
                 # The waiter's event loop was closed: nobody is there to take the key, so the next one gets it.
-                waiting = self._queues.pop(name, deque())
+                waiting = self.queues.pop(name, deque())
                 continue
             return
 
@@ -253,15 +267,16 @@ class LockTable:
         with self._guard:
             queue = _reachable(waiting)
             while queue:
-                present = self._queues.setdefault(name, queue)
+                present = self.queues.setdefault(name, queue)
                 if present is queue:
                     if self._claims and self._hand_on(name):
                         return None
+                    self._ends = next(self._numbers)
                     first = queue.popleft()
                     first.granted = True
                     return first
                 present.extend(queue)
-                if self._queues.get(name) is present:
+                if self.queues.get(name) is present:
                     return None
                 # He has let it go again, and may not have seen them.
                 queue = _reachable(present)
@@ -272,7 +287,7 @@ class LockTable:
         with self._guard:
             waiter.gone = True
             if not waiter.granted:
-                queue = self._queues.get(name)
+                queue = self.queues.get(name)
                 if queue is not None and waiter in queue:
                     queue.remove(waiter)
                 return
@@ -328,7 +343,7 @@ class LockTable:
     def reset(self) -> None:
         """Forget everything; for a forked child, where the holders of the parent do not exist."""
         self._guard = threading.RLock()
-        self._queues = {}
+        self.queues = {}
         self._claims = []
         self.trees = {}
 

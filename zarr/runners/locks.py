@@ -190,8 +190,10 @@ class Holder:
 
     def drop(self, name: str) -> None:
         """Let go of one name before the others."""
-        self.names.remove(name)
-        LOCKS.release(name)
+        names = self.names
+        place = names.index(name)
+        names[place], names[-1] = names[-1], names[place]
+        LOCKS.release_all(names, len(names) - 1)
 
     def note_tree(self, stem: str) -> None:
         """Keep others from taking names that begin with one that is held, from now on."""
@@ -381,9 +383,9 @@ class Holder:
         while self._trees:
             self.end_tree(self._trees[-1])
         while self._files:
-            self._files.pop().close()
-        while self.names:
-            LOCKS.release(self.names.pop())
+            self._files[-1].close()
+            self._files.pop()
+        LOCKS.release_all(self.names)
 
 
 def _all_names(stem: str, request: Transfer) -> list[str]:

@@ -14,6 +14,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from zarr._lazy import LazyModule
@@ -51,6 +52,7 @@ _NO_LOCKS: Final = frozenset(
 
 _NOT_OURS: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
+_number_of = attrgetter("fd")
 _guard = threading.RLock()
 _open: dict[int, LockedFile] = {}
 
@@ -97,14 +99,14 @@ class LockedFile:
         with _guard:
             if _open.get(self.fd) is not self:
                 return
-            del _open[self.fd]
             try:
                 if isinstance(self.path, LockPath) and self.path.spare:
                     self._tidy()
                 # Said aloud: a child that was forked by other means than Python's may still have the file open.
                 _unlock(self.fd)
             finally:
-                os.close(self.fd)
+                # Forgotten and closed in one step: Ctrl-C comes before it or after it.
+                next(map(os.close, map(_number_of, map(_open.pop, (self.fd,)))))
 
     def _tidy(self) -> None:
         """Remove the folder of the node where nothing but lock files is in it."""

@@ -19,44 +19,45 @@ class ForkGate:
     """Calls go through side by side; a fork waits until they have ended, and lets none begin meanwhile."""
 
     def __init__(self) -> None:
-        self._inside: dict[int, int] = {}
+        self._inside: dict[object, int] = {}
+        """The calls under way, and their threads."""
         self._renew()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._close, after_in_parent=self._open, after_in_child=self._renew)
 
     def _renew(self) -> None:
         me = threading.get_ident()
-        self._condition = threading.Condition()
+        # Taken by itself and not by the condition, whose methods are Python: Ctrl-C could come before they let go.
+        self._lock = threading.RLock()
+        self._condition = threading.Condition(self._lock)
         self._closed = False
-        self._inside = {thread: depth for thread, depth in self._inside.items() if thread == me}
+        self._inside = {call: thread for call, thread in self._inside.items() if thread == me}
 
     def _others(self) -> bool:
         me = threading.get_ident()
-        return any(thread != me for thread in self._inside)
+        return any(thread != me for thread in list(self._inside.values()))
 
     def _close(self) -> None:
-        with self._condition:
+        with self._lock:
             self._closed = True
             self._condition.wait_for(lambda: not self._others(), FORK_WAIT_SECONDS)
 
     def _open(self) -> None:
-        with self._condition:
+        with self._lock:
             self._closed = False
             self._condition.notify_all()
 
     @contextmanager
     def call(self) -> Iterator[None]:
         """To be entered around each call; calls of one thread may lie within each other."""
-        me = threading.get_ident()
-        with self._condition:
-            self._condition.wait_for(lambda: not self._closed or me in self._inside)
-            self._inside[me] = self._inside.get(me, 0) + 1
+        me, mine = threading.get_ident(), object()
         try:
+            with self._lock:
+                self._condition.wait_for(lambda: not self._closed or me in self._inside.values())
+                self._inside[mine] = me
             yield
         finally:
-            with self._condition:
-                self._inside[me] -= 1
-                if not self._inside[me]:
-                    del self._inside[me]
-                    if self._closed:
-                        self._condition.notify_all()
+            self._inside.pop(mine, None)  # first, and in one step, whenever Ctrl-C comes
+            if self._closed:
+                with self._lock:
+                    self._condition.notify_all()

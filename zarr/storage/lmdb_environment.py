@@ -71,8 +71,10 @@ class Environment:
         self.read_only = read_only
         self.pid = os.getpid()
         self._options = {"sync": sync, "metasync": sync, "map_size": map_size, "subdir": subdir}
-        self._gate = threading.Condition()
-        self._running = 0
+        # Taken by itself and not by the condition, whose methods are Python: Ctrl-C could come before they let go.
+        self._lock = threading.RLock()
+        self._gate = threading.Condition(self._lock)
+        self._running: dict[object, None] = {}
         self._changes: dict[int, Any] = {}
         self._changing = False
         self._file_bytes = 0
@@ -150,14 +152,15 @@ class Environment:
     @contextmanager
     def _inside(self) -> Iterator[None]:
         """Nothing is changed about the environment, and no process is forked, while it is used in here."""
-        with self._gate:
-            self._gate.wait_for(lambda: not self._changing)
-            self._running += 1
+        mine = object()
         try:
+            with self._lock:
+                self._gate.wait_for(lambda: not self._changing)
+                self._running[mine] = None
             yield
         finally:
-            with self._gate:
-                self._running -= 1
+            self._running.pop(mine, None)  # first, and in one step, whenever Ctrl-C comes
+            with self._lock:
                 self._gate.notify_all()
 
     @contextmanager
@@ -168,11 +171,11 @@ class Environment:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Wait until no transaction is under way, and let none begin."""
-        with self._gate:
+        with self._lock:
             self._gate.wait_for(lambda: not self._changing)
             self._changing = True
             try:
-                self._gate.wait_for(lambda: self._running == 0)
+                self._gate.wait_for(lambda: not self._running)
                 yield
             finally:
                 self._changing = False
@@ -254,21 +257,22 @@ class Environment:
 
     def pause(self) -> bool:
         """Wait until no transaction is under way, and let none begin until :meth:`go_on`."""
-        with self._gate:
-            quiet = self._gate.wait_for(lambda: not self._changing and self._running == 0, FORK_WAIT_SECONDS)
+        with self._lock:
+            quiet = self._gate.wait_for(lambda: not self._changing and not self._running, FORK_WAIT_SECONDS)
             self._changing = self._changing or quiet
             return quiet
 
     def go_on(self) -> None:
         """Let transactions begin again."""
-        with self._gate:
+        with self._lock:
             self._changing = False
             self._gate.notify_all()
 
     def close_inherited(self) -> None:
         """In a forked child: close the environment that was paused, which the child may not use, so that it can open
         one of its own."""
-        self._gate = threading.Condition()
+        self._lock = threading.RLock()
+        self._gate = threading.Condition(self._lock)
         self._env.close()
 
     def _resize(self, full: int | None) -> None:

@@ -74,13 +74,22 @@ def commit_changes(store: LocalStore, changes: Changes) -> None:
         raise
     try:
         carry_out(root, journal, plan, store.fsync)
-    except OSError:
-        try:
-            carry_out(root, journal, plan, store.fsync)
-        except BaseException:
-            # Decided and not done: whoever opens the store next goes on, this process included.
-            os.unlink(os.path.join(journal, _owner_name()))
+        _remove(journal, root)
+    except BaseException as error:
+        _end_decided(root, journal, plan, store.fsync)
+        if not isinstance(error, OSError):  # Ctrl-C: what was decided is done first, for this process goes on
             raise
+
+
+def _end_decided(root: str, journal: str, plan: dict[str, Any], fsync: bool) -> None:
+    """Do the rest after an error, or after Ctrl-C."""
+    try:
+        if is_folder(journal):
+            carry_out(root, journal, plan, fsync)
+    except BaseException:
+        # Decided and not done: whoever opens the store next goes on, this process included.
+        os.unlink(os.path.join(journal, _owner_name()))
+        raise
     _remove(journal, root)
 
 

@@ -173,9 +173,18 @@ class Connections:
 
     def _take(self) -> sqlite3.Connection:
         self._check_process()
-        with self._guard:
-            if self._idle:
-                return self._idle.pop()
+        idle: sqlite3.Connection | None = None
+        try:
+            with self._guard:
+                if self._idle:
+                    idle = self._idle[-1]
+                    del self._idle[-1]
+            if idle is not None:
+                return idle
+        except BaseException:  # Ctrl-C just here
+            if idle is not None:
+                self._give(idle)
+            raise
         connection = self._open()
         with self._guard:
             self._all.append(connection)
@@ -183,6 +192,8 @@ class Connections:
 
     def _give(self, connection: sqlite3.Connection) -> None:
         with self._guard:
+            if any(known is connection for known in self._idle):
+                return
             # Closed meanwhile, or a call that began before a fork: no place to go back to.
             if any(known is connection for known in self._all):
                 self._idle.append(connection)
@@ -220,7 +231,11 @@ class Connections:
                 finally:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
-                    self._give(connection)
+                    try:
+                        self._give(connection)
+                    except BaseException:  # Ctrl-C just here
+                        self._give(connection)
+                        raise
         except sqlite3.OperationalError as error:
             if self.read_only and "no such table" in str(error):
                 raise DamagedDatabaseError(
@@ -250,10 +265,15 @@ class Connections:
                     self._forget(connection)
                     raise
                 finally:
+                    # Nothing that Ctrl-C could come before: who is kept from the database waits until this is done.
                     self._changing = None
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
-                    self._give(connection)
+                    try:
+                        self._give(connection)
+                    except BaseException:  # Ctrl-C just here
+                        self._give(connection)
+                        raise
         except sqlite3.Error as error:
             self._translate(error)
 

@@ -115,7 +115,11 @@ class Transaction(OverlayStore):
             note_change()
             self._apply(changes)
         finally:
-            holder.release()
+            try:
+                holder.release()
+            except BaseException:  # Ctrl-C just here: what is left is let go now
+                holder.release()
+                raise
         for key in documents:
             touch(self._target, key.rpartition("/")[0])
 
