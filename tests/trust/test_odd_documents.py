@@ -17,7 +17,7 @@ from tests.trust.fuzzing.cases import DOCUMENTED, text_of
 from zarr.buffer import default_buffer_prototype
 from zarr.buffer.cpu import Buffer
 from zarr.errors import ArrayTooLargeError, FileInPlaceError, KeyNotAllowedError, NotAValueError
-from zarr.storage import LocalStore, MemoryStore
+from zarr.storage import LocalStore, MemoryStore, ObjectStore
 
 RECTILINEAR = {"name": "rectilinear", "configuration": {"kind": "inline"}}
 
@@ -153,3 +153,14 @@ def test_a_value_larger_than_memory(name: str, tmp_path: Path) -> None:
         pytest.skip("the file system has no files of such a size")
     with pytest.raises(ArrayTooLargeError, match=f"{2**42} bytes"):
         zarr.open_array(tmp_path, path="a", mode="r")[...]
+
+
+def test_an_object_larger_than_memory(tmp_path: Path) -> None:
+    store = ObjectStore(pytest.importorskip("obstore.store").LocalStore(tmp_path))
+    zarr.create_array(store, name="a", shape=(2,), chunks=(2,), dtype="i4")[...] = 1
+    try:
+        os.truncate(tmp_path / "a/c/0", 2**43)
+    except OSError:
+        pytest.skip("the file system has no files of such a size")
+    with pytest.raises(ArrayTooLargeError, match=f"{2**43} bytes"):
+        zarr.open_array(store, path="a", mode="r")[...]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from zarr.errors import ArrayTooLargeError, FileInPlaceError, FolderInPlaceError, NotAValueError
@@ -54,6 +56,21 @@ def value_size(path: str) -> int:
     if not stat.S_ISREG(status.st_mode):
         raise not_regular(status.st_mode, path)
     return status.st_size
+
+
+@cache
+def memory_of_machine() -> int:
+    """How many bytes of memory there are; without bound where the system does not tell.
+
+    Examples
+    --------
+    >>> memory_of_machine() > 0
+    True
+    """
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return sys.maxsize
 
 
 def check_memory(store: SyncStore, keys: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, Store, SuffixByteRequest
 from zarr.abc.store_patches import NotesPatches
 from zarr.buffer.core import Buffer
-from zarr.errors import StoreDamagedError
+from zarr.errors import ArrayTooLargeError, StoreDamagedError
 from zarr.storage.byte_ranges import bounds_of, check_byte_range
 from zarr.storage.keys import (
     LOCKS_FOLDER,
@@ -25,7 +25,7 @@ from zarr.storage.keys import (
     is_lock,
     only_keys,
 )
-from zarr.storage.misplaced import check_clearable
+from zarr.storage.misplaced import check_clearable, memory_of_machine
 from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from zarr.buffer.core import BufferPrototype
 else:
     asyncio = LazyModule("asyncio")
+
+_LARGE: Final = 64 << 20
+"""A value of fewer bytes fits into the memory of any machine."""
 
 T_Store = TypeVar("T_Store", bound="_UpstreamObjectStore")
 
@@ -156,6 +159,7 @@ class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
 
         if byte_range is None:
             response = await obstore.get_async(self.store, key)
+            self._check_fits(key, response.meta["size"])
             return await response.bytes_async()
         if isinstance(byte_range, SuffixByteRequest):
             return await self._get_suffix(key, byte_range.suffix)
@@ -166,6 +170,16 @@ class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
             await self.getsize(key)  # a key that is not there has no empty part either
             return b""
         return await obstore.get_range_async(self.store, key, start=byte_range.start, end=byte_range.end)
+
+    def _check_fits(self, key: str, size: int) -> None:
+        """Refuse a value that no memory of this machine could hold: obstore would end the process.
+
+        Raises
+        ------
+        ArrayTooLargeError
+        """
+        if size > _LARGE and size > memory_of_machine():
+            raise ArrayTooLargeError(f"the value of key {key!r} of {self!r} has {size} bytes: more than the memory")
 
     async def _get_suffix(self, key: str, length: int) -> Any:
         """The end of a value: one request, or two where a service (Azure) has no such ranges."""
