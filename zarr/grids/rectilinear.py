@@ -13,7 +13,7 @@ from zarr.defaults import settings
 from zarr.grids.base import ChunkGridMetadata
 from zarr.grids.dimensions import DimensionGrid
 from zarr.grids.grid import make_dimension
-from zarr.grids.shapes import MAX_LENGTH, parse_chunk_edge, parse_member, parse_stored_edge
+from zarr.grids.shapes import MAX_LENGTH, parse_chunk_edge, parse_member
 from zarr.types import NamedRequiredConfig, parse_named_configuration
 
 # A run-length pair of a few bytes can ask for any number of chunks; beyond this the list is refused, not built.
@@ -99,10 +99,7 @@ class RectilinearChunkGridMetadata(ChunkGridMetadata):
             raise TypeError(f"Rectilinear 'chunk_shapes' must be an array, got {shapes!r}")
         return cls(
             chunk_shapes=tuple(
-                [
-                    parse_stored_edge(edges, axis) if _is_bare(edges) else expand_runs(edges, axis)
-                    for axis, edges in enumerate(shapes)
-                ]
+                [edges if _is_bare(edges) else expand_runs(edges, axis) for axis, edges in enumerate(shapes)]
             )
         )
 
@@ -171,11 +168,11 @@ def expand_runs(edges: Iterable[object], axis: int) -> tuple[int, ...]:
     lengths: list[int] = []
     for entry in edges:
         if not isinstance(entry, Sequence) or isinstance(entry, str):
-            lengths.append(parse_stored_edge(entry, axis))
+            lengths.append(parse_chunk_edge(entry, axis))
             continue
         if len(entry) != 2:
             raise ValueError(f"Dimension {axis}: RLE entries must be an integer or [size, count], got {entry}")
-        length, count = parse_stored_edge(entry[0], axis), entry[1]
+        length, count = parse_chunk_edge(entry[0], axis), entry[1]
         if type(count) is not int:
             raise TypeError(f"Dimension {axis}: RLE repeat count must be an int, got {count!r}")
         if count < 1:

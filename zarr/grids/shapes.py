@@ -83,23 +83,6 @@ def parse_stored_shape(data: ShapeLike) -> tuple[int, ...]:
     return parse_shape(data)
 
 
-def parse_stored_edge(value: object, axis: int) -> int:
-    """The chunk length that a document holds: as `parse_chunk_edge`, but ``true`` is none.
-
-    Raises
-    ------
-    TypeError, ValueError
-
-    Examples
-    --------
-    >>> parse_stored_edge(5, 0)
-    5
-    """
-    if isinstance(value, bool):
-        raise TypeError(f"Dimension {axis}: chunk edge length must be an int, got {value!r}")
-    return parse_chunk_edge(value, axis)
-
-
 def parse_chunk_edge(value: object, axis: int) -> int:
     """Check one chunk length of axis ``axis``: an integer from 1 to 2**63 - 1.
 
