@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import os
 import sys
+import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import pytest
 import zarr
 from tests.trust.together import SHARED_KINDS, make_store, rounds, run_processes
 from zarr.errors import ContainsArrayError
+from zarr.runners.process_locks import lock_file, lock_paths
+from zarr.steps.requests import LockScope
 
 WORKERS = 3
 PROCESS = {"locking": "process"}
@@ -186,4 +189,62 @@ def test_transactions_and_copies(kind: str, tmp_path: Path) -> None:
     copied = {path: dict(node.attrs) for path, node in zarr.open_group(store, use_consolidated=True).members(None)}
     assert copied == nodes
     assert len(nodes) == rounds(15, 150) + 1
+    store.close()
+
+
+
+HOW = ["config", "synchronizer", "settings", "group", "group's array", "removal", "nothing"]
+
+
+def _change(inside: Any, how: str, locks: Path) -> None:
+    """Change an array or a group of a transaction that asks for locks among processes, by one way or another."""
+    synchronizer = zarr.ProcessSynchronizer(locks)
+    if how in ("group", "group's array"):
+        group = zarr.open_group(inside, synchronizer=synchronizer)
+        if how == "group":
+            group["g"].attrs["a"] = 1
+        else:
+            group["a"][1] = 1
+    elif how == "removal":
+        del zarr.open_group(inside)["g"]
+    elif how == "synchronizer":
+        zarr.open_array(inside, path="a", synchronizer=synchronizer)[1] = 1
+    else:
+        zarr.open_array(inside, path="a", config=PROCESS if how == "config" else None)[1] = 1
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("kind", SHARED_KINDS)
+def test_transactions_keep_to_what_their_arrays_and_groups_ask_for(how: str, kind: str, tmp_path: Path) -> None:
+    """While another process has the lock of a chunk, or of a node, a transaction that changes it waits at its end."""
+    store = make_store(kind, tmp_path)
+    root = zarr.create_group(store)
+    root.create_array("a", shape=3, chunks=3, dtype="i4")
+    root.create_group("g")
+    by_folder = how in ("synchronizer", "group", "group's array")
+    node = "g" if how in ("group", "removal") else "a"
+    scope = LockScope(node, str(tmp_path / "locks") if by_folder else None)
+    key, family = (f"{node}/zarr.json", "node") if node == "g" else ("a/c/0", "chunk")
+    done, begun = threading.Event(), threading.Event()
+
+    def commit() -> None:
+        with zarr.config.set({"array.locking": "process" if how in ("settings", "removal") else "thread"}):
+            with zarr.transaction(store) as inside:
+                _change(inside, how, tmp_path / "locks")
+                begun.set()
+            done.set()
+
+    other = lock_file(str(lock_paths(store, scope, [key], family)[-1]))
+    thread = threading.Thread(target=commit)
+    thread.start()
+    try:
+        assert begun.wait(20), "nothing is locked before the end"
+        assert done.wait(0.3) == (how == "nothing")
+    finally:
+        other.close()
+        thread.join(20)
+    assert done.is_set()
+    root = zarr.open_group(store, mode="r")
+    assert ("g" in root) == (how != "removal")
+    assert root["a"][1] == int(node == "a")
     store.close()

@@ -407,6 +407,10 @@ def paths_of(store: Any, request: Hold) -> list[str]:
 
 def lock_folder(store: Any, scope: LockScope) -> str | None:
     """Where the lock files of a scope lie; empty where no other process can reach the data, None where nothing can."""
+    note = getattr(store, "note_locking", None)
+    if note is not None:
+        note(scope.path, scope.folder)  # a transaction: it locks when it is stored
+        return ""
     if scope.folder is not None:
         return scope.folder
     find = getattr(store, "lock_folder", None)

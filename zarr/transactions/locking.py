@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from zarr.array_spec import parse_array_config
@@ -13,29 +13,42 @@ if TYPE_CHECKING:
     from zarr.abc.store import Store
 
 
-def lock_files(store: Store, documents: Iterable[str], chunks: Iterable[str]) -> list[str]:
-    """The files to lock, in the order in which all take them; none where ``array.locking`` does not ask for them.
+def lock_files(
+    store: Store,
+    documents: Iterable[str],
+    chunks: Iterable[str],
+    removed: Iterable[str] = (),
+    asked: Mapping[str, LockScope] | None = None,
+) -> list[str]:
+    """The files to lock, in the order in which all take them.
 
     Parameters
     ----------
     store : Store
     documents, chunks : iterable of str
         The keys that were read or are changed.
+    removed : iterable of str
+        Nodes that are removed with all below them.
+    asked : mapping of path to LockScope
+        Whom arrays and groups that were changed want kept out; of other nodes ``array.locking`` says it.
     """
-    locking = parse_array_config(None).locking
-    if locking == "thread":
+    locking, asked = parse_array_config(None).locking, asked or {}
+    if locking == "thread" and not asked:
         return []
-    nodes = {key.rpartition("/")[0] for key in documents}
-    below: dict[str, list[str]] = {node: [] for node in nodes}
+    gone = set(removed)
+    nodes = {key.rpartition("/")[0] for key in documents} | gone
+    below: dict[str, list[str]] = {node: [] for node in nodes | set(asked)}
+    places = set(below)
     for key in chunks:
-        owner = _owner(key, nodes)
+        owner = _owner(key, places)
         if owner is not None:
             below[owner].append(key)
     found: list[str] = []
     for node, keys in below.items():
-        scope = LockScope.of(locking, node)
+        scope = asked.get(node) or LockScope.of(locking, node)
         if scope is not None and lock_folder(store, scope):
-            found.extend(lock_paths(store, scope, [node], "node"))
+            if node in nodes:
+                found.extend(lock_paths(store, scope, [node], "node", [node] if node in gone else ()))
             found.extend(lock_paths(store, scope, keys, "chunk"))
     return in_order(found)
 

@@ -11,6 +11,7 @@ from zarr.api.synchronous import open_group
 from zarr.errors import TransactionConflictError
 from zarr.runners.locks import Holder, lock_prefix
 from zarr.steps.consolidated import note_change, touch
+from zarr.steps.requests import LockScope
 from zarr.storage.overlay import OverlayStore
 from zarr.storage.resolve import resolve_store
 from zarr.transactions.applying import apply_in_order, is_document
@@ -45,12 +46,18 @@ class Transaction(OverlayStore):
         base = store if isinstance(store, SyncStore) and is_synchronous(store) else BlockingView(store)
         self._target = store
         super().__init__(base, f"transaction:{id(self)}", watch=True, read_only=store.read_only)
+        self._scopes: dict[str, LockScope] = {}
+        """Of which nodes other processes are to be kept out, as the arrays and groups ask that were changed."""
+
+    def note_locking(self, path: str, folder: str | None) -> None:
+        """Keep other processes from a node when the changes are stored."""
+        self._scopes[path] = LockScope(path, folder)
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a view of the same changes that may, or may not, be written to."""
         other = type(self)(self._target)
         other._lock, other._values, other._removed, other._seen = self._lock, self._values, self._removed, self._seen
-        other._lock_prefix, other._read_only = self._lock_prefix, read_only
+        other._lock_prefix, other._read_only, other._scopes = self._lock_prefix, read_only, self._scopes
         return other
 
     def __str__(self) -> str:
@@ -111,7 +118,7 @@ class Transaction(OverlayStore):
         try:
             holder.acquire(documents, "node", (), changes.removed)
             holder.acquire(chunks, "chunk")
-            holder.acquire((), "chunk", lock_files(self._target, documents, chunks))
+            holder.acquire((), "chunk", lock_files(self._target, documents, chunks, changes.removed, self._scopes))
             note_change()
             self._apply(changes)
         finally:
