@@ -15,8 +15,8 @@ import pytest
 import zarr
 from tests.trust.fuzzing.cases import text_of
 from zarr.buffer.cpu import Buffer
-from zarr.errors import KeyNotAllowedError
-from zarr.storage import LMDBStore, ObjectStore, SQLiteStore, ZipStore
+from zarr.errors import KeyNotAllowedError, NodeNotFoundError
+from zarr.storage import LMDBStore, LocalStore, ObjectStore, SQLiteStore, ZipStore
 
 resource = pytest.importorskip("resource")
 
@@ -99,3 +99,28 @@ def test_control_characters_in_keys_of_objects(key: str) -> None:
         asyncio.run(store.set(key, Buffer.from_bytes(b"")))
     with pytest.raises(KeyNotAllowedError, match="control"):
         zarr.create_group(store, path=key)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a/" * 3000 + "b"])
+def test_names_that_no_file_can_have(name: str, tmp_path: Path) -> None:
+    """Nothing is there; to put something there is an error of the system, of which the key is said."""
+    group = zarr.create_group(LocalStore(tmp_path))
+    assert name not in group
+    with pytest.raises(NodeNotFoundError):
+        zarr.open(group.store, path=name, mode="r")
+    assert asyncio.run(group.store.get(name)) is None  # type: ignore[call-arg]
+    with pytest.raises(OSError, match="name too long") as caught:
+        group.create_array(name, shape=1, dtype="i4")
+    assert caught.value.errno == errno.ENAMETOOLONG
+    assert name[:200] in text_of(caught.value)
+    assert not list(group)
+    assert [path.name for path in tmp_path.iterdir()] == ["zarr.json"]
+
+
+def test_a_node_that_lies_deep_is_removed(tmp_path: Path) -> None:
+    """Deeper than functions of Python may call each other."""
+    group = zarr.create_group(LocalStore(tmp_path))
+    group.create_group("/".join("a" * 1200))
+    del group["a"]
+    assert not list(group)
+    assert [path.name for path in tmp_path.iterdir()] == ["zarr.json"]

@@ -45,7 +45,7 @@ _NO_DEVICE: Final = frozenset((errno.ENXIO, errno.ENODEV))
 _LONGEST_STEM: Final = 160
 _LONGEST_LOOK: Final = 4096
 _LONGEST_GUARD_SECONDS: Final = 10.0
-_ATTEMPTS: Final = 8
+_ATTEMPTS: Final = 40
 # Not from 0: in containers, the next process often has the number of the last one, and must not take up what that left.
 _numbers = itertools.count(int.from_bytes(os.urandom(5)))
 
@@ -89,6 +89,8 @@ def open_regular(path: str) -> tuple[int, int] | None:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise NotAValueError("a symbolic link that leads in a circle", path, errno.ELOOP) from None
+        if error.errno == errno.ENAMETOOLONG:  # nothing can be there
+            return None
         if error.errno in _NO_DEVICE:
             raise NotAValueError("a socket or a device", path, error.errno or 0) from None
         raise
@@ -377,11 +379,34 @@ def remove_tree(path: str) -> None:
     remove_replaced(hidden)
 
 
+def remove_folder(path: str, *, ignore_errors: bool = False) -> None:
+    """Remove a directory and all in it, however deep."""
+    try:
+        shutil.rmtree(path, ignore_errors=ignore_errors)
+    except RecursionError:  # it calls itself for each folder, and Python lets no more than about a thousand calls nest
+        _remove_deep(path)
+
+
+def _remove_deep(path: str) -> None:
+    waiting = [path]
+    while waiting:
+        folders = []
+        with os.scandir(waiting[-1]) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                else:
+                    os.unlink(entry.path)
+        if not folders:
+            os.rmdir(waiting.pop())
+        waiting += folders
+
+
 def remove_replaced(path: str) -> None:
     """Remove a directory that has lost its name; who had found it before may for a moment still add to it."""
     for attempt in range(_MOST_ATTEMPTS):
         try:
-            shutil.rmtree(path)
+            remove_folder(path)
         except OSError as error:
             if not os.path.lexists(path):
                 return
@@ -419,7 +444,7 @@ def sweep(path: str) -> None:
             return
         if stat.S_ISDIR(status.st_mode):
             _give_back(path)
-            shutil.rmtree(path, ignore_errors=True)
+            remove_folder(path, ignore_errors=True)
         else:
             os.unlink(path)
 

@@ -22,6 +22,7 @@ from zarr.storage.files import (
     make_directories,
     partial_name,
     read_file,
+    remove_folder,
     sync_directory,
     sync_tree,
     write_file,
@@ -31,12 +32,9 @@ from zarr.storage.keys import JOURNAL_FOLDER, METADATA_NAMES, is_partial
 from zarr.storage.local_stage import exchange
 
 if TYPE_CHECKING:
-    import shutil
-
     from zarr.storage import overlay
     from zarr.storage.local import LocalStore
 else:
-    shutil = LazyModule("shutil")
     overlay = LazyModule("zarr.storage.overlay")
 
 _LIST: Final = "journal.json"
@@ -154,7 +152,7 @@ def _remove(journal: str, root: str) -> None:
     hidden = os.path.join(root, partial_name("journal"))
     with contextlib.suppress(OSError):
         os.rename(journal, hidden)
-        shutil.rmtree(hidden, ignore_errors=True)
+        remove_folder(hidden, ignore_errors=True)
 
 
 def carry_out(root: str, journal: str, plan: dict[str, Any], fsync: bool) -> None:

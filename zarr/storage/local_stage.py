@@ -16,6 +16,7 @@ from zarr.storage.files import (
     claim,
     make_directories,
     partial_name,
+    remove_folder,
     remove_replaced,
     remove_tree,
     sweep_beside,
@@ -91,7 +92,7 @@ class LocalStage(Stage):
 
     def discard(self) -> None:
         """Remove the folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_folder(self.folder, ignore_errors=True)
 
     def publish(self) -> None:
         """Give what was written its place."""
