@@ -18,8 +18,8 @@ import pytest
 
 import zarr
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
-from zarr.errors import ChunkDecodeError
-from zarr.storage import LocalStore
+from zarr.errors import ChunkDecodeError, NotAValueError
+from zarr.storage import FsspecStore, LocalStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the things themselves are POSIX's")
 
@@ -234,3 +234,16 @@ def test_names_up_to_the_limit_of_the_file_system(tmp_path: Path) -> None:
     with pytest.raises(OSError) as caught:
         zarr.create_array(store, name="n" * (limit + 1), shape=(4,), chunks=(2,), dtype="i4")
     assert caught.value.errno == errno.ENAMETOOLONG
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "pipe"])
+def test_a_local_file_system_of_fsspec_waits_for_nothing(target: str, tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    array = zarr.create_array(FsspecStore.from_url(f"file://{tmp_path}"), shape=(4,), chunks=(2,), dtype="i4")
+    array[...] = 1
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "c" / "1").unlink()
+    os.symlink(tmp_path / target, tmp_path / "c" / "1")
+    with pytest.raises(NotAValueError):
+        array[...]
+    assert array[:2].tolist() == [1, 1]

@@ -19,7 +19,7 @@ from zarr.storage.byte_ranges import check_byte_range
 from zarr.storage.files import write_file
 from zarr.storage.fsspec_connections import allow_connections
 from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
-from zarr.storage.misplaced import check_clearable
+from zarr.storage.misplaced import check_clearable, value_size
 from zarr.storage.url import MISTAKES, naming_url
 from zarr.storage.values import check_buffer
 
@@ -279,8 +279,11 @@ class FsspecStore(Store, metaclass=NotesPatches):
             await self._ensure_open()
         if byte_range is not None and start == end:
             return prototype.buffer.from_bytes(b"") if await self.exists(key) else None
+        fs, path = self._filesystem(), self._path(key)
         try:
-            data = await self._filesystem()._cat_file(self._path(key), start=start, end=end)
+            if _is_local(fs):  # which would wait for a pipe, and read a device for ever
+                value_size(fs._strip_protocol(path))
+            data = await fs._cat_file(path, start=start, end=end)
         except self.allowed_exceptions:
             return None
         except OSError as error:
