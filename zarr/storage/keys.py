@@ -29,6 +29,10 @@ _HALF_CHARACTER: Final = "[\ud800-\udfff]"
 
 _CONTROL: Final = r"[\x00-\x1f\x7f]"
 
+_DEVICE: Final = r"(?i)(?:^|/)(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³])[ .]*(?:[.:][^/]*)?(?:/|$)"
+
+WINDOWS: Final = sys.platform == "win32"
+
 _PARTIAL: Final = r"(?s)^\..*\.([0-9a-f]+)-([0-9a-f]+)\.partial$|\.[0-9a-f]{32}\.partial$"
 
 
@@ -76,7 +80,8 @@ def check_key(key: str) -> None:
     Raises
     ------
     KeyNotAllowedError
-        If the key is empty, absolute, or has ``.``, ``..`` or empty segments, a backslash, a NUL or a drive letter.
+        If the key is empty, absolute, or has ``.``, ``..`` or empty segments, a backslash, a NUL or a drive letter; on
+        Windows also where a part is the name of a device there.
     TypeError
         If it is no string.
 
@@ -93,10 +98,10 @@ def check_key(key: str) -> None:
     parts = f"/{key}/"
     # Of what stands for something forbidden, hardly any key has anything: no more is asked of those that have nothing.
     harmless = "//" not in parts and "/." not in parts and "\\" not in key and "\0" not in key and ":" not in key
-    if not (harmless and key.isascii()) and not is_key(key):
+    if (WINDOWS or not (harmless and key.isascii())) and not is_key(key):
         raise KeyNotAllowedError(
             f"key {key!r} is not allowed: a key is relative, its parts are joined by single slashes, and it has no "
-            "'.' or '..' part, backslash, NUL, drive letter or character that is none"
+            "'.' or '..' part, backslash, NUL, drive letter, name of a device (on Windows) or character that is none"
         )
 
 
@@ -113,7 +118,22 @@ def is_key(name: object) -> bool:
     parts = f"/{name}/"
     if "//" in parts or "/./" in parts or "/../" in parts or "\\" in name or "\0" in name:
         return False
+    if WINDOWS and is_device(name):
+        return False
     return not (name[1:2] == ":" and name[0].isascii() and name[0].isalpha()) and not has_half_character(name)
+
+
+def is_device(key: str) -> bool:
+    """Whether a part of a key means a device to Windows, whatever folder it stands in and whatever ending it has.
+
+    Elsewhere such names are as good as any, and arrays have them. (Microsoft, "Naming Files, Paths, and Namespaces")
+
+    Examples
+    --------
+    >>> is_device("a/NUL/zarr.json"), is_device("com1.x"), is_device("console/aux2")
+    (True, True, False)
+    """
+    return re.search(_DEVICE, key) is not None
 
 
 def only_keys(names: Iterable[Any]) -> list[str]:

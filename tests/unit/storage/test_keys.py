@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import zarr
 from zarr.errors import KeyNotAllowedError
+from zarr.storage import MemoryStore, keys
 from zarr.storage.keys import check_key, is_key, is_tidy
 
 FORBIDDEN = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)|[\\\0\ud800-\udfff]|\A[A-Za-z]:")
@@ -33,3 +36,18 @@ def test_keys(key: str) -> None:
 @given(TEXTS)
 def test_tidy_paths(path: str) -> None:
     assert is_tidy(path) == (TIDY.fullmatch(path) is not None)
+
+
+@pytest.mark.parametrize("name", ["con", "AUX", "nul", "Prn.txt", "com1", "lpt9.zarr", "nul .x", "COM\u00b9", "con:a"])
+def test_names_of_devices(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To Windows they mean the same in every folder and with every ending; elsewhere arrays may have them."""
+    store = MemoryStore()
+    zarr.create_array(store, name=name, shape=(2,), dtype="i1")[:] = 1
+    monkeypatch.setattr(keys, "WINDOWS", True)
+    for key in (name, f"{name}/zarr.json", f"a/{name}", f"a/{name}/c/0"):
+        assert is_refused(key)
+        assert not is_key(key)
+    for key in (f"a{name}", f"a/x{name}/c", "a/c/0", "zarr.json"):
+        assert not is_refused(key)
+    with pytest.raises(KeyNotAllowedError, match="device"):
+        zarr.open_array(store, path=name, mode="r")
