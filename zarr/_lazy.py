@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+import time
+from _thread import RLock, get_ident
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
+
+FORK_WAIT_SECONDS: Final = 5.0
+"""How long a fork waits for what other threads are loading: the child would wait for it for ever."""
 
 _unloaded: list[LazyModule] = []
+
+_loading: dict[object, int] = {}
+"""What is being loaded now, and by which threads."""
+_gate = RLock()
+"""Held from the moment in which no other thread is loading anything until the process has been forked."""
 
 KEPT: dict[str, ModuleType] = {}
 """What finalizers find that run after the interpreter has forgotten its modules."""
@@ -23,7 +34,45 @@ def load(name: str) -> ModuleType:
     >>> load("json").__name__
     'json'
     """
-    return KEPT.get(name) or importlib.import_module(name)
+    kept = KEPT.get(name)
+    if kept is not None:
+        return kept
+    mine = object()
+    try:
+        with _gate:
+            _loading[mine] = get_ident()
+        return importlib.import_module(name)
+    finally:
+        _loading.pop(mine, None)
+
+
+def _before_fork() -> None:
+    me, deadline = get_ident(), time.monotonic() + FORK_WAIT_SECONDS
+    while True:
+        _gate.acquire()
+        if all(thread == me for thread in list(_loading.values())) or time.monotonic() > deadline:
+            return
+        _gate.release()
+        time.sleep(0.001)
+
+
+def _after_fork_in_parent() -> None:
+    with suppress(RuntimeError):  # Ctrl-C came while the fork waited
+        _gate.release()
+
+
+def _after_fork_in_child() -> None:
+    global _gate
+    _gate, me = RLock(), get_ident()
+    for mine, thread in list(_loading.items()):
+        if thread != me:
+            del _loading[mine]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child
+    )
 
 
 def loaded(name: str) -> ModuleType | None:
@@ -108,7 +157,7 @@ def load_all(*names: str) -> None:
     >>> load_all("json")
     """
     for name in names:
-        importlib.import_module(name)
+        load(name)
     _unloaded[:] = [lazy for lazy in _unloaded if not lazy.find()]
 
 

@@ -7,6 +7,7 @@ Read first: ``grid.pyx``, then ``plan.pyx``; ``reference/`` says the same in pla
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -73,8 +74,10 @@ elif IMPLEMENTATION == "compiled":
         """Load the module that a name is in."""
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # Who uses the core may have a way of loading that keeps the process from being forked meanwhile.
+        load = getattr(sys.modules.get("zarr._lazy"), "load", import_module)
         try:
-            found = getattr(import_module(_HOMES[name]), name)
+            found = getattr(load(_HOMES[name]), name)
         except ImportError as error:
             raise ImportError(REMEDY.format(error=error), name=error.name, path=error.path) from error
         globals()[name] = found  # from now on it is a name like any other

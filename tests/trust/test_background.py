@@ -190,3 +190,39 @@ def test_nothing_is_left_over(tmp_path: Path) -> None:
         work()
     gc.collect()
     assert (open_descriptors(), threading.active_count()) <= (before[0], before[1] + 1)
+
+
+AMID_A_LOAD = """
+import os, sys, threading, time
+from zarr._lazy import LazyModule
+slow = LazyModule("slow_module")
+thread = threading.Thread(target=lambda: slow.answer)
+thread.start()
+while "slow_module" not in sys.modules:
+    time.sleep(0.001)
+child = os.fork()
+if child == 0:
+    os._exit(slow.answer)
+deadline = time.monotonic() + 20
+while time.monotonic() < deadline:
+    pid, status = os.waitpid(child, os.WNOHANG)
+    if pid:
+        break
+    time.sleep(0.01)
+else:
+    os.kill(child, 9)
+    sys.exit("the child hangs")
+thread.join()
+assert os.waitstatus_to_exitcode(status) == 42
+"""
+
+
+@posix
+def test_a_fork_waits_for_what_is_being_loaded(tmp_path: Path) -> None:
+    (tmp_path / "slow_module.py").write_text("import time\ntime.sleep(0.5)\nanswer = 42\n")
+    paths = os.pathsep.join([str(tmp_path), os.getcwd()])
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", AMID_A_LOAD],
+        capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": paths}, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")

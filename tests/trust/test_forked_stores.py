@@ -48,7 +48,6 @@ def test_children_made_amid_the_work_of_threads(method: str, kind: str, tmp_path
     store = make_store(kind, tmp_path)
     root = zarr.create_group(store)
     array = root.create_array("a", shape=(8, 64), chunks=(1, 16), dtype="i4")
-    work_on(store, "first", 1)  # loads all modules: a process that is forked amid an import waits for it for ever
     stop, errors = threading.Event(), []
 
     def write() -> None:
