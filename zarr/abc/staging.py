@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from zarr._records import record, set_values
 from zarr.abc.store_methods import OWN_NAMES, class_is_synchronous
-from zarr.abc.store_patches import is_replaced, known_of_class
 
 if TYPE_CHECKING:
     from zarr.abc.sync_store import SyncStore
@@ -90,16 +90,14 @@ _SINGLE: Final = frozenset(
 _STAGING: Final = frozenset(("stage_sync", "apply_sync"))
 
 
-@known_of_class
+@cache
 def _class_stages(cls: type) -> bool:
     """Whether nobody below the class that stages sees to single values: what they do must not be passed by."""
     own = next((base for base in cls.__mro__ if not _STAGING.isdisjoint(vars(base))), None)
     if own is None:
         return False
     below = cls.__mro__[: cls.__mro__.index(own)]
-    if not class_is_synchronous(cls) or is_replaced(cls, *_SINGLE):
-        return False
-    return all(_SINGLE.isdisjoint(vars(base)) for base in below)
+    return class_is_synchronous(cls) and all(_SINGLE.isdisjoint(vars(base)) for base in below)
 
 
 def stages(store: object) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr.abc.staging import Changes, stages
-from zarr.abc.store_patches import is_replaced
 from zarr.buffer.core import default_buffer_prototype
 
 if TYPE_CHECKING:
@@ -21,9 +20,9 @@ _SINGLE: Final = ("get", "set", "delete", "get_sync", "set_sync", "delete_sync")
 
 
 def sees_to_values(cls: type, owner: type) -> bool:
-    """Whether a class below ``owner`` reads or writes single values in its own way, or a test put its own over them."""
+    """Whether a class below ``owner`` reads or writes single values in its own way."""
     below = cls.__mro__[: cls.__mro__.index(owner)]
-    return is_replaced(cls, *_SINGLE) or any(name in vars(base) for base in below for name in _SINGLE)
+    return any(name in vars(base) for base in below for name in _SINGLE)
 
 
 def by_key(values: Iterable[PartialValue]) -> dict[str, list[tuple[int, bytes]]]:

@@ -1,15 +1,14 @@
 """Which methods of a store may be used for others: none that a subclass, or a test, put something over.
 
 A store of ours has several ways to one value: the coroutine, the plain method, and calls for many values at once. They
-do the same as long as nobody changed one of them, in a subclass, on the one store, or on the class itself.
+do the same as long as nobody changed one of them, in a subclass or on the one store.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
-
-from zarr.abc.store_patches import known_of_class, replaced_on
 
 if TYPE_CHECKING:
     from zarr.abc.bulk_access import BulkAccess
@@ -30,23 +29,14 @@ _TWINS = (
 )
 OWN_NAMES = frozenset([*_TWINS, *[f"{name}_sync" for name in _TWINS]])
 ENDS: Final = ("", "_sync")
-_NOWHERE: Final = 1 << 30
 
 
 def _depth(cls: type, name: str) -> int:
-    """Return how far up a name is defined; a large number if it is nowhere.
-
-    By twos: what was put over a method of a class later counts as of a class just below that.
-    """
-    place = next((i for i, base in enumerate(cls.__mro__) if name in vars(base)), None)
-    return _NOWHERE if place is None else 2 * place - (name in replaced_on(cls.__mro__[place]))
+    """Return how far up the class that defines a name is; a large number if none does."""
+    return next((i for i, base in enumerate(cls.__mro__) if name in vars(base)), 1 << 30)
 
 
-def _at(cls: type, depth: int) -> type:
-    return cls.__mro__[(depth + 1) // 2]
-
-
-@known_of_class
+@cache
 def class_is_synchronous(cls: type) -> bool:
     """Whether no coroutine of a class was overridden below the plain method that does the same."""
     return all(_depth(cls, f"{name}_sync") <= min(_depth(cls, name), 1 << 29) for name in _TWINS)
@@ -82,7 +72,7 @@ _READS = frozenset(["get", "get_sync"])
 _PARTIAL_READS = frozenset([*_READS, "get_ranges", "get_ranges_sync"])
 
 
-@known_of_class
+@cache
 def _class_serves(cls: type, method: str, simpler: frozenset[str]) -> bool:
     return _depth(cls, method) <= min(1 << 29, *(_depth(cls, name) for name in simpler))
 
@@ -152,7 +142,7 @@ def open_value_of(store: Any) -> Callable[[str], Any] | None:
     return found
 
 
-@known_of_class
+@cache
 def _class_moves_in_bulk(cls: type) -> bool:
     moving = [f"{name}{end}" for name in ("get", "get_ranges", "set", "delete") for end in ENDS]
     if not class_is_synchronous(cls):
@@ -190,16 +180,15 @@ def bulk_access_of(store: Any) -> BulkAccess | None:
     return access
 
 
-@known_of_class
+@cache
 def class_goes_by(cls: type, single: str, *others: str) -> bool:
     """The answer of :func:`goes_by` for the stores of a class."""
     coroutine, plain = (_depth(cls, f"{single}{end}") for end in ENDS)
     depth = min(_depth(cls, f"{other}{end}") for other in others for end in ENDS)
-    if min(plain, coroutine) >= depth or depth == _NOWHERE:
+    if min(plain, coroutine) >= depth or depth == 1 << 30:
         return False
-    if _at(cls, depth).__module__.startswith("zarr.abc."):
-        # What is inherited calls the simpler method; the plain one, if there is one.
-        return coroutine < plain < _NOWHERE
+    if cls.__mro__[depth].__module__.startswith("zarr.abc."):
+        return coroutine < plain < 1 << 30  # what is inherited calls the simpler method; the plain one, if there is one
     return True
 
 

@@ -13,7 +13,6 @@ from zarr._lazy import LazyModule
 from zarr.abc.async_store import Store, as_folder, gather_windowed
 from zarr.abc.store_changes import sees_to_values
 from zarr.abc.store_methods import goes_by, is_synchronous
-from zarr.abc.store_patches import NotesPatches
 
 if TYPE_CHECKING:
     import asyncio
@@ -43,7 +42,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_match_locks)
 
 
-class SyncStore(Store, metaclass=NotesPatches):
+class SyncStore(Store):
     """Bytes under string keys, reached by plain methods.
 
     A subclass defines the abstract methods whose names end in ``_sync``. The coroutines of ``Store`` call them: at

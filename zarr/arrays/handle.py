@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule, load_all
 from zarr.abc.store import bulk_access_of, is_synchronous
-from zarr.abc.store_patches import FORGET
 from zarr.arrays.layout import ArrayLayout, name_of
 from zarr.errors import BaseZarrError
 from zarr.runners.choose import async_runner_for, runner_for
@@ -110,14 +109,6 @@ class _LastStore:
     """The store that was asked last: a thousand arrays of one group ask for the same one."""
 
     known: tuple[Any, int, str | None] = (lambda: None, 0, None)
-
-    @classmethod
-    def forget(cls) -> None:
-        """Ask anew: a method of its class may have been replaced."""
-        cls.known = (lambda: None, 0, None)
-
-
-FORGET.append(_LastStore.forget)
 
 
 def bulk_kind(store: Store) -> str | None:

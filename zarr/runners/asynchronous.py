@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import goes_by, is_synchronous
-from zarr.abc.store_patches import CHANGES
 from zarr.buffer.core import default_buffer_prototype
 from zarr.listening import MODULES, SWITCH, TRACING, is_tracing
 from zarr.runners.inline import InlineRunner, range_limits, staged
@@ -450,7 +449,7 @@ class AsyncRunner:
     []
     """
 
-    __slots__ = ("__weakref__", "_changes", "_driver", "_own", "_size_of_own", "store")
+    __slots__ = ("__weakref__", "_driver", "_own", "_size_of_own", "store")
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -460,7 +459,7 @@ class AsyncRunner:
 
     def _choose_driver(self, store: Store) -> None:
         """By what the store is now: its methods may be replaced one day, as tests do."""
-        self._size_of_own, self._changes = len(self._own), CHANGES[0]
+        self._size_of_own = len(self._own)
         if not is_synchronous(store):
             self._driver = _Coroutines(store)
         elif getattr(store, "blocking", True):
@@ -473,7 +472,7 @@ class AsyncRunner:
 
         Cancelling the awaiting task closes the steps; nothing goes on behind its back.
         """
-        if len(self._own) != self._size_of_own or CHANGES[0] != self._changes:
+        if len(self._own) != self._size_of_own:
             self._choose_driver(self.store)
         if "logging" in MODULES and SWITCH.get(TRACING) is not False and is_tracing():
             steps = traced(steps)

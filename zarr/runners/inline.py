@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zarr._lazy import LazyModule
 from zarr.abc.async_store import as_folder
 from zarr.abc.store import bulk_access_of, class_goes_by, get_many_of, is_synchronous, open_value_of, stamp_of_store
-from zarr.abc.store_patches import CHANGES
 from zarr.buffer.core import default_buffer_prototype
 from zarr.listening import MODULES, SWITCH, TRACING, is_tracing
 from zarr.runners.lock_table import GIL, LOCKS, MAX_READINGS
@@ -120,13 +119,13 @@ class InlineRunner:
     []
     """
 
-    __slots__ = ("__weakref__", "_changes", "_get", "_otherwise", "_own", "_prefix", "_put", "_size_of_own", "store")
+    __slots__ = ("__weakref__", "_get", "_otherwise", "_own", "_prefix", "_put", "_size_of_own", "store")
 
     def __init__(self, store: SyncStore, otherwise: Callable[[Any], Any] | None = None) -> None:
         self.store = store
         self._otherwise = otherwise
         self._own = getattr(store, "__dict__", {})
-        self._size_of_own, self._changes = len(self._own), CHANGES[0]
+        self._size_of_own = len(self._own)
         self._prefix: str | None = None  # a store may have to ask the file system for it, and reads need none
         self._get = store.get_sync
         self._put = store.set_sync
@@ -155,8 +154,7 @@ class InlineRunner:
         OperationPutOffError
             If all this is done later, since this thread is amid an operation that it has to wait for.
         """
-        changed = len(self._own) != self._size_of_own or CHANGES[0] != self._changes
-        if changed and above is None and request is None and self._replaced():
+        if len(self._own) != self._size_of_own and above is None and request is None and self._replaced():
             return self._otherwise(self.store).run(steps)  # type: ignore[misc, no-any-return]
         if "logging" in MODULES and SWITCH.get(TRACING) is not False and not (above or request) and is_tracing():
             steps = tracing.traced(steps)
@@ -197,11 +195,11 @@ class InlineRunner:
                 raise
 
     def _replaced(self) -> bool:
-        """Take up methods that were set on the store or its class; whether coroutines are among them, to be awaited."""
+        """Take up methods that were set on the store itself; whether coroutines are among them, to be awaited."""
         self._get, self._put = self.store.get_sync, self.store.set_sync
         if self._otherwise is not None and not is_synchronous(self.store):
             return True
-        self._size_of_own, self._changes = len(self._own), CHANGES[0]
+        self._size_of_own = len(self._own)
         return False
 
     def answer(self, request: Any) -> Any:

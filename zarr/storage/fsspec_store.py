@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store
-from zarr.abc.store_patches import NotesPatches
 from zarr.buffer.core import Buffer
 from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
 from zarr.storage.byte_ranges import check_byte_range
@@ -91,7 +90,7 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and all(getattr(one, name, one) == getattr(other, name, other) for name in names)
 
 
-class FsspecStore(Store, metaclass=NotesPatches):
+class FsspecStore(Store):
     """Keys as files of a file system of fsspec: object stores, web servers, archives and much else.
 
     Parameters

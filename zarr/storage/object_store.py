@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, Store, SuffixByteRequest
-from zarr.abc.store_patches import NotesPatches
 from zarr.buffer.core import Buffer
 from zarr.errors import ArrayTooLargeError, StoreDamagedError
 from zarr.storage.byte_ranges import bounds_of, check_byte_range
@@ -46,7 +45,7 @@ T_Store = TypeVar("T_Store", bound="_UpstreamObjectStore")
 ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 
-class ObjectStore(Store, Generic[T_Store], metaclass=NotesPatches):
+class ObjectStore(Store, Generic[T_Store]):
     """Keys as objects of a store of obstore.
 
     Parameters

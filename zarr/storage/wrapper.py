@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, cast
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import Store, bulk_access_of, is_synchronous
-from zarr.abc.store_patches import NotesPatches, is_replaced, known_of_class
 
 if TYPE_CHECKING:
     import asyncio
@@ -23,13 +22,7 @@ else:
 T_Store = TypeVar("T_Store", bound=Store)
 
 
-@known_of_class
-def _leaves(cls: type, *names: str) -> bool:
-    """Whether a class leaves something to the wrapped store, as this file does it."""
-    return all(getattr(cls, name) is getattr(WrapperStore, name) for name in names) and not is_replaced(cls, *names)
-
-
-class WrapperStore(Store, Generic[T_Store], metaclass=NotesPatches):
+class WrapperStore(Store, Generic[T_Store]):
     """Hands every call on to another store.
 
     Subclass it and override what should differ. A subclass that overrides only a coroutine (``get``) is used through
@@ -178,7 +171,7 @@ class WrapperStore(Store, Generic[T_Store], metaclass=NotesPatches):
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
     ) -> builtins.list[Buffer | None]:
         """Read parts of several values; by the wrapped store, unless this class has a ``get`` of its own."""
-        if _leaves(type(self), "get"):
+        if type(self).get is WrapperStore.get:
             return await self._store.get_partial_values(prototype, key_ranges)
         wanted = [self.get(key, prototype, byte_range) for key, byte_range in key_ranges]
         return builtins.list(await asyncio.gather(*wanted))
@@ -206,7 +199,7 @@ class WrapperStore(Store, Generic[T_Store], metaclass=NotesPatches):
             )
             if value is not None
         }
-        if _leaves(type(self), "get"):
+        if type(self).get is WrapperStore.get:
             found = self._store.get_ranges(key, byte_ranges, prototype=prototype, **limits)
         else:
             found = super().get_ranges(key, byte_ranges, prototype=prototype, **limits)
@@ -258,7 +251,9 @@ class WrapperStore(Store, Generic[T_Store], metaclass=NotesPatches):
 
     def _hands_on(self) -> bool:
         """Whether this class leaves reads, writes and deletions to the wrapped store."""
-        return _leaves(type(self), "get", "get_sync", "set", "set_sync", "delete", "delete_sync")
+        cls = type(self)
+        names = ("get", "get_sync", "set", "set_sync", "delete", "delete_sync")
+        return all(getattr(cls, name) is getattr(WrapperStore, name) for name in names)
 
     def _compares_and_swaps(self) -> bool:
         return self._hands_on() and self._store._compares_and_swaps()
@@ -319,7 +314,7 @@ class WrapperStore(Store, Generic[T_Store], metaclass=NotesPatches):
         max_coalesced_bytes: int = 16 << 20,
     ) -> Sequence[tuple[int, Buffer | None]]:
         """Read several parts of one value; by the wrapped store, unless this class has a way of its own to read."""
-        same = _leaves(type(self), "get_sync") and "get_sync" not in vars(self)
+        same = type(self).get_sync is WrapperStore.get_sync and "get_sync" not in vars(self)
         read = self._sync_method("get_ranges_sync") if same else super().get_ranges_sync
         found: Sequence[tuple[int, Buffer | None]] = read(
             key, byte_ranges, prototype=prototype, max_gap_bytes=max_gap_bytes, max_coalesced_bytes=max_coalesced_bytes
