@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from zarr.abc.group import AsynchronousGroup
+from zarr.array_spec import parse_array_config
 from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.create import DEFAULT_FILL_VALUE
+from zarr.arrays.handle import ArrayHandle
 from zarr.defaults import BATCH_BYTES
 from zarr.groups.batching import GroupBatchScope, adopted
 from zarr.groups.consolidating import consolidate_steps
@@ -66,9 +68,8 @@ def wrap_async(record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
     """Make an asynchronous array or group of a node that was found."""
     if record.is_group:
         return AsyncGroup.from_handle(record.handle())
-    face: AsyncArray[Any] = AsyncArray(record.metadata, record.store_path, record.config)
-    face._handle.by_hand = False
-    return face
+    metadata: Any = record.metadata
+    return AsyncArray.from_handle(ArrayHandle(record.store_path, metadata, parse_array_config(record.config)))
 
 
 class AsyncGroup(GroupFace):

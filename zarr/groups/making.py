@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from zarr.arrays.asynchronous import AsyncArray
+from zarr.array_spec import parse_array_config
 from zarr.arrays.create import DEFAULT_FILL_VALUE
+from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.synchronous import Array
 from zarr.groups.batching import adopted
 from zarr.groups.handle import GroupHandle, NodeRecord
@@ -33,9 +34,7 @@ def array_of(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any
     """The synchronous face of a node that is an array."""
     assert not isinstance(record.metadata, GroupMetadata)
     config = config if record.config is None else record.config
-    face: AsyncArray[Any] = AsyncArray(record.metadata, record.store_path, config)
-    face._handle.by_hand = False
-    return Array(face)
+    return Array.from_handle(ArrayHandle(record.store_path, record.metadata, parse_array_config(config)))
 
 
 class MakesArrays:
