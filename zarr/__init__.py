@@ -90,7 +90,7 @@ __getattr__, __dir__ = lazy_names(
         "zarr.metadata.v2": "ArrayV2Metadata",
         "zarr.metadata.v3": "ArrayV3Metadata",
         "zarr.logs": "debug_lines",
-        "zarr.storage.format2": _FORMAT_2_STORES,
+        "zarr.storage.version2": _FORMAT_2_STORES,
         "numcodecs": _FORMAT_2_CODECS,
         # Further names of zarr-python 2.
         "numcodecs.registry": "codec_registry get_codec register_codec",

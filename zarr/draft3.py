@@ -1,7 +1,7 @@
 """The layout that format 3 had in its design of 2019: writing it for tests and for those who need it, and leaving it.
 
 ``zarr.open`` reads such hierarchies, and those of the draft of 2020, without any of this. Nothing writes them by
-default. May import everything below the command line; read first: ``zarr/storage/draft3_store.py``.
+default. May import everything below the command line; read first: ``zarr/storage/layouts/draft3.py``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from zarr.errors import ContainsGroupError, GroupNotFoundError
 from zarr.runners.choose import runner_for
 from zarr.steps.layouts import layout_of, parsed_or_none
 from zarr.steps.requests import DeletePrefix, Get, Hold, List, Put, Steps
-from zarr.storage.draft3_documents import Draft3Layout, bootstrap_document, is_bootstrap, to_bytes
-from zarr.storage.draft3_store import Draft3Store
 from zarr.storage.keys import join
+from zarr.storage.layouts.draft3 import Draft3Store
+from zarr.storage.layouts.draft3_documents import Draft3Layout, bootstrap_document, is_bootstrap, to_bytes
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
 

@@ -15,7 +15,8 @@ import pytest
 import zarr
 from zarr.experimental import chunk_cache
 from zarr.runners.chunk_cache import ChunkCache
-from zarr.storage import LocalStore, MemoryStore, WrapperStore, files
+from zarr.storage import LocalStore, MemoryStore, WrapperStore
+from zarr.storage.local import files
 
 CACHED: Any = {"chunk_cache_bytes": 1 << 20}
 TICK_NS = 12_000_000  # more than a step of the clock of any file system that these tests run on

@@ -17,7 +17,7 @@ import zarr
 from tests.trust.together import rounds, run_together
 from zarr.buffer.cpu import Buffer
 from zarr.storage import ZipStore
-from zarr.storage.zip_format import END_SIGNATURE
+from zarr.storage.zip.container import END_SIGNATURE
 
 forks = pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darwin", reason="forks")
 

@@ -41,7 +41,7 @@ class Changes:
     absent : collection of str
         Keys that must have no value before.
     digests : mapping of str to bytes or None
-        What keys must hold before, by :func:`zarr.storage.overlay.digest_of`; None: nothing.
+        What keys must hold before, by :func:`zarr.storage.wrappers.overlay.digest_of`; None: nothing.
     defaults : collection of str
         Keys that get their value only where there is none; what somebody else has put there in the meantime stays.
     """

@@ -13,7 +13,7 @@ import numpy as np
 from zarr.api.making import create_array, from_array
 from zarr.arrays.face import ArrayFace
 from zarr.arrays.synchronous import Array
-from zarr.storage.memory import MemoryStore
+from zarr.storage.memory.store import MemoryStore
 
 if TYPE_CHECKING:
     import numpy.typing as npt

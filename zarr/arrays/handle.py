@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from zarr.runners.inline import InlineRunner
     from zarr.runners.loop import LoopRunner
     from zarr.steps.requests import Steps
-    from zarr.storage import transformed
     from zarr.storage.path import StorePath
+    from zarr.storage.wrappers import transformed
 else:
-    transformed = LazyModule("zarr.storage.transformed")
+    transformed = LazyModule("zarr.storage.wrappers.transformed")
     grids = LazyModule("zarr.grids")
 
 T = TypeVar("T")

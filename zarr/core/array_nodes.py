@@ -9,7 +9,7 @@ from zarr.arrays.asynchronous import AsyncArray
 from zarr.arrays.create import init_array_steps, new_array_metadata
 from zarr.arrays.opening import parse_metadata
 from zarr.runners.choose import async_runner_for
-from zarr.storage.memory import MemoryStore
+from zarr.storage.memory.store import MemoryStore
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr.abc.store import ByteRequest, Store, is_synchronous
-from zarr.storage.wrapper import WrapperStore
+from zarr.storage.wrappers.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from zarr.buffer.core import Buffer, BufferPrototype

@@ -81,8 +81,8 @@ _chunk_grid_registry.builtins = {
 _storage_transformer_registry: Registry[Any] = Registry()
 _store_registry: Registry[Any] = Registry()
 _store_registry.builtins = {
-    "sqlite": "zarr.storage.sqlite.open_sqlite_url",
-    "lmdb": "zarr.storage.lmdb_store.open_lmdb_url",
+    "sqlite": "zarr.storage.databases.sqlite.open_sqlite_url",
+    "lmdb": "zarr.storage.databases.lmdb.open_lmdb_url",
 }
 
 _BY_KIND: Final[dict[str, Registry[Any]]] = {

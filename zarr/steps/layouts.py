@@ -10,18 +10,18 @@ from zarr.errors import MetadataValidationError, NodeNotFoundError
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.documents import name_store, not_found, parse_v3
 from zarr.steps.requests import Get, GetMany, ListDir, Steps
-from zarr.storage.draft3_documents import is_bootstrap, parse_bootstrap
-from zarr.storage.draft3_store import Draft3Store
 from zarr.storage.keys import join
-from zarr.storage.layout_store import LayoutStore
-from zarr.storage.n5_documents import is_n5
-from zarr.storage.n5_store import DOCUMENT, N5Store
+from zarr.storage.layouts.base import LayoutStore
+from zarr.storage.layouts.draft3 import Draft3Store
+from zarr.storage.layouts.draft3_documents import is_bootstrap, parse_bootstrap
+from zarr.storage.layouts.n5 import DOCUMENT, N5Store
+from zarr.storage.layouts.n5_documents import is_n5
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
     from zarr.steps.documents import NodeMetadata
-    from zarr.storage.layout_store import Asking
+    from zarr.storage.layouts.base import Asking
 
 
 class Translated(NamedTuple):

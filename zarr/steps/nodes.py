@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from zarr.metadata import group
     from zarr.metadata import names as _names
     from zarr.metadata.group import GroupMetadata
-    from zarr.storage.wrapper import WrapperStore
+    from zarr.storage.wrappers.wrapper import WrapperStore
     from zarr.types import AccessModeLiteral, ZarrFormat
 else:
     group = LazyModule("zarr.metadata.group")
@@ -360,7 +360,7 @@ def _put_steps(path: str, documents: dict[str, Buffer]) -> Steps[None]:
 
 def _takes_contents_first(store: Store) -> bool:
     """Whether a store takes values below a node that is not there yet; those that know of nodes refuse them."""
-    while instance_of(store, "zarr.storage.wrapper", "WrapperStore"):
+    while instance_of(store, "zarr.storage.wrappers.wrapper", "WrapperStore"):
         store = cast("WrapperStore[Any]", store)._store
     return bool(getattr(store, "contents_first", False))
 

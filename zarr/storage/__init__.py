@@ -17,44 +17,44 @@ from zarr._lazy import lazy_names
 from zarr.errors import ZarrDeprecationWarning
 
 if TYPE_CHECKING:
-    from zarr.storage.dbm_store import DBMStore
-    from zarr.storage.fsspec_store import FsspecStore
-    from zarr.storage.lmdb_store import LMDBStore
-    from zarr.storage.local import LocalStore
-    from zarr.storage.logging_store import LoggingStore
-    from zarr.storage.managed_memory import ManagedMemoryStore
-    from zarr.storage.mapping import MappingStore
-    from zarr.storage.memory import GpuMemoryStore, MemoryStore
-    from zarr.storage.n5_store import N5Store
-    from zarr.storage.object_store import ObjectStore
+    from zarr.storage.databases.dbm import DBMStore
+    from zarr.storage.databases.lmdb import LMDBStore
+    from zarr.storage.databases.sqlite import SQLiteStore
+    from zarr.storage.layouts.n5 import N5Store
+    from zarr.storage.local.store import LocalStore
+    from zarr.storage.memory.managed import ManagedMemoryStore
+    from zarr.storage.memory.mapping import MappingStore
+    from zarr.storage.memory.store import GpuMemoryStore, MemoryStore
     from zarr.storage.path import StorePath
-    from zarr.storage.reference_store import ReferenceStore
+    from zarr.storage.references.store import ReferenceStore
+    from zarr.storage.remote.fsspec import FsspecStore
+    from zarr.storage.remote.obstore import ObjectStore
     from zarr.storage.resolve import StoreLike
-    from zarr.storage.sqlite import SQLiteStore
-    from zarr.storage.wrapper import WrapperStore
-    from zarr.storage.zip import ZipStore
+    from zarr.storage.wrappers.logging import LoggingStore
+    from zarr.storage.wrappers.wrapper import WrapperStore
+    from zarr.storage.zip.store import ZipStore
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "zarr.storage.dbm_store": "DBMStore",
-        "zarr.storage.fsspec_store": "FsspecStore",
-        "zarr.storage.lmdb_store": "LMDBStore",
-        "zarr.storage.local": "LocalStore",
-        "zarr.storage.logging_store": "LoggingStore",
-        "zarr.storage.mapping": "MappingStore",
-        "zarr.storage.managed_memory": "ManagedMemoryStore",
-        "zarr.storage.memory": "GpuMemoryStore MemoryStore",
-        "zarr.storage.n5_store": "N5Store",
-        "zarr.storage.object_store": "ObjectStore",
+        "zarr.storage.databases.dbm": "DBMStore",
+        "zarr.storage.remote.fsspec": "FsspecStore",
+        "zarr.storage.databases.lmdb": "LMDBStore",
+        "zarr.storage.local.store": "LocalStore",
+        "zarr.storage.wrappers.logging": "LoggingStore",
+        "zarr.storage.memory.mapping": "MappingStore",
+        "zarr.storage.memory.managed": "ManagedMemoryStore",
+        "zarr.storage.memory.store": "GpuMemoryStore MemoryStore",
+        "zarr.storage.layouts.n5": "N5Store",
+        "zarr.storage.remote.obstore": "ObjectStore",
         "zarr.storage.path": "StorePath",
-        "zarr.storage.reference_store": "ReferenceStore",
+        "zarr.storage.references.store": "ReferenceStore",
         "zarr.storage.resolve": "StoreLike",
-        "zarr.storage.sqlite": "SQLiteStore",
-        "zarr.storage.wrapper": "WrapperStore",
-        "zarr.storage.zip": "ZipStore",
+        "zarr.storage.databases.sqlite": "SQLiteStore",
+        "zarr.storage.wrappers.wrapper": "WrapperStore",
+        "zarr.storage.zip.store": "ZipStore",
         # Names of zarr-python 2 that mean nothing else now; stores that kept their names are those of format 3 here.
-        "zarr.storage.format2": (
+        "zarr.storage.version2": (
             "ABSStore ConsolidatedMetadataStore DirectoryStore FSStore KVStore LRUStoreCache MongoDBStore N5FSStore "
             "NestedDirectoryStore RedisStore TempStore"
         ),

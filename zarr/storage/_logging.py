@@ -1,7 +1,7 @@
-"""The import path that other libraries use for ``zarr.storage.logging_store``."""
+"""The import path that other libraries use for ``zarr.storage.wrappers.logging``."""
 
 from __future__ import annotations
 
-from zarr.storage.logging_store import LoggingStore
+from zarr.storage.wrappers.logging import LoggingStore
 
 __all__ = ["LoggingStore"]

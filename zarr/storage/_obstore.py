@@ -1,7 +1,7 @@
-"""The import path that other libraries use for ``zarr.storage.object_store``."""
+"""The import path that other libraries use for ``zarr.storage.remote.obstore``."""
 
 from __future__ import annotations
 
-from zarr.storage.object_store import ObjectStore
+from zarr.storage.remote.obstore import ObjectStore
 
 __all__ = ["ObjectStore"]

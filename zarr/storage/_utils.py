@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from zarr.storage.byte_ranges import bounds_of
 from zarr.storage.keys import join, normalize_path
+from zarr.storage.ranges import bounds_of
 from zarr.storage.url import ParsedStoreUrl, parse_store_url
 
 if TYPE_CHECKING:

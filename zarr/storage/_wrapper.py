@@ -1,7 +1,7 @@
-"""The import path that other libraries use for ``zarr.storage.wrapper``."""
+"""The import path that other libraries use for ``zarr.storage.wrappers.wrapper``."""
 
 from __future__ import annotations
 
-from zarr.storage.wrapper import WrapperStore
+from zarr.storage.wrappers.wrapper import WrapperStore
 
 __all__ = ["WrapperStore"]

@@ -1,7 +1,7 @@
-"""The import path that other libraries use for ``zarr.storage.zip``."""
+"""The import path that other libraries use for ``zarr.storage.zip.store``."""
 
 from __future__ import annotations
 
-from zarr.storage.zip import ZipStore, ZipStoreAccessModeLiteral
+from zarr.storage.zip.store import ZipStore, ZipStoreAccessModeLiteral
 
 __all__ = ["ZipStore", "ZipStoreAccessModeLiteral"]

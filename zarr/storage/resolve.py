@@ -13,27 +13,32 @@ from zarr.abc.store import Store
 from zarr.errors import PlaceNotFoundError, StoreUrlError
 from zarr.registry import get_store_factory
 from zarr.storage.keys import check_local_path, is_fsmap, is_upath, join, normalize_path
-from zarr.storage.local import LocalStore
+from zarr.storage.local.store import LocalStore
 from zarr.storage.path import StorePath, check_mode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zarr.storage import fsspec_store, managed_memory, mapping, memory, pipelines, reference_store, reference_tables
     from zarr.storage import url as _url
-    from zarr.storage import zip as zip_store
+    from zarr.storage import url_chains
     from zarr.storage.likes import StoreLike as StoreLike
-    from zarr.storage.managed_memory import ManagedMemoryStore
+    from zarr.storage.memory import managed, mapping
+    from zarr.storage.memory import store as memory
+    from zarr.storage.memory.managed import ManagedMemoryStore
+    from zarr.storage.references import store as reference_store
+    from zarr.storage.references import tables
+    from zarr.storage.remote import fsspec
+    from zarr.storage.zip import store as zip_store
     from zarr.types import AccessModeLiteral
 else:
-    zip_store = LazyModule("zarr.storage.zip")
-    pipelines = LazyModule("zarr.storage.pipelines")
-    reference_store = LazyModule("zarr.storage.reference_store")
-    reference_tables = LazyModule("zarr.storage.reference_tables")
-    fsspec_store = LazyModule("zarr.storage.fsspec_store")
-    managed_memory = LazyModule("zarr.storage.managed_memory")
-    mapping = LazyModule("zarr.storage.mapping")
-    memory = LazyModule("zarr.storage.memory")
+    zip_store = LazyModule("zarr.storage.zip.store")
+    url_chains = LazyModule("zarr.storage.url_chains")
+    reference_store = LazyModule("zarr.storage.references.store")
+    tables = LazyModule("zarr.storage.references.tables")
+    fsspec = LazyModule("zarr.storage.remote.fsspec")
+    managed = LazyModule("zarr.storage.memory.managed")
+    mapping = LazyModule("zarr.storage.memory.mapping")
+    memory = LazyModule("zarr.storage.memory.store")
     _url = LazyModule("zarr.storage.url")
 
 __getattr__, __dir__ = lazy_names(__name__, {"zarr.storage.likes": "StoreLike"})
@@ -43,7 +48,7 @@ _ZIP_MODES: Final[dict[str | None, str]] = {"r": "r", "r+": "a", "a": "a", "w": 
 
 def is_managed_store(store: object) -> TypeGuard[ManagedMemoryStore]:
     """Whether a store is one of those in memory that have names."""
-    return instance_of(store, "zarr.storage.managed_memory", "ManagedMemoryStore")
+    return instance_of(store, "zarr.storage.memory.managed", "ManagedMemoryStore")
 
 
 def _refuse_options(storage_options: dict[str, Any] | None) -> None:
@@ -69,7 +74,7 @@ def _is_table(path: str) -> bool:
     """Whether a path means a table of references; few do, and most tell by their name that they do not."""
     if path.lower().endswith(".json"):
         return os.path.isfile(path)
-    return path.rstrip("/").endswith((".parq", ".parquet")) and reference_tables.is_parquet(path)
+    return path.rstrip("/").endswith((".parq", ".parquet")) and tables.is_parquet(path)
 
 
 def _from_table(path: str, storage_options: dict[str, Any] | None) -> Store:
@@ -125,9 +130,9 @@ def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[st
         # A store of that name, if one is in use; else fsspec's memory, which keeps what is in it as long as the process
         # lives; a store of that name where fsspec is not installed.
         name = _url.parse_store_url(url).name
-        if managed_memory.is_managed(name) or find_spec("fsspec") is None:
+        if managed.is_managed(name) or find_spec("fsspec") is None:
             parsed = _url.parse_store_url(url)
-            return managed_memory.ManagedMemoryStore(name, path=parsed.path, read_only=mode == "r")
+            return managed.ManagedMemoryStore(name, path=parsed.path, read_only=mode == "r")
     if scheme == "file":
         return _from_local_path(url.removeprefix("file:").removeprefix("//") or ".", mode)
     factory = get_store_factory(scheme)
@@ -135,14 +140,14 @@ def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[st
         with _url.naming_url(url):
             store: Store = factory(url, read_only=mode == "r", **(storage_options or {}))
         return store
-    return fsspec_store.FsspecStore.from_url(url, storage_options=storage_options, read_only=mode == "r")
+    return fsspec.FsspecStore.from_url(url, storage_options=storage_options, read_only=mode == "r")
 
 
 def _from_upath(upath: Any, mode: AccessModeLiteral | None) -> Store:
     """A path of universal_pathlib on the disk is a path; any other is one for fsspec."""
     if upath.protocol in {"", "file", "local"}:
         return _from_local_path(upath.path, mode)
-    return fsspec_store.FsspecStore.from_upath(upath, read_only=mode == "r")
+    return fsspec.FsspecStore.from_upath(upath, read_only=mode == "r")
 
 
 def resolve_store(
@@ -185,7 +190,7 @@ def resolve_store(
     """
     check_mode(mode)
     if isinstance(store_like, str) and "|" in store_like and _url.is_pipeline(store_like):
-        store, path = pipelines.open_pipeline(store_like, mode, storage_options, resolve_store)
+        store, path = url_chains.open_pipeline(store_like, mode, storage_options, resolve_store)
         if path:
             raise StoreUrlError(f"{store_like!r} names the place {path!r} in a store, where a store is asked for")
         return store
@@ -195,7 +200,7 @@ def resolve_store(
         return _from_table(store_like, storage_options)
     _refuse_options(storage_options)
     if is_fsmap(store_like):
-        return fsspec_store.FsspecStore.from_mapper(store_like, read_only=mode == "r")
+        return fsspec.FsspecStore.from_mapper(store_like, read_only=mode == "r")
     if store_like is None:
         return memory.MemoryStore()
     if isinstance(store_like, StorePath):
@@ -266,7 +271,7 @@ def resolve_store_path(
     if below and is_fsmap(store_like):
         raise ValueError("'path' was provided but is not used for FSMap store_like objects; put it into the mapper")
     if isinstance(store_like, str) and "|" in store_like and _url.is_pipeline(store_like):
-        store, above = pipelines.open_pipeline(store_like, mode, storage_options, resolve_store)
+        store, above = url_chains.open_pipeline(store_like, mode, storage_options, resolve_store)
         return StorePath.with_mode(store, join(above, below), mode)
     store = resolve_store(store_like, mode=mode, storage_options=storage_options)
     if isinstance(store, LocalStore):
@@ -274,7 +279,7 @@ def resolve_store_path(
     if isinstance(store_like, str) and is_managed_store(store):
         # The path of the URL is the path of the node: the store itself begins at its root.
         below = join(store.path, below)
-        store = managed_memory.ManagedMemoryStore(store.name, read_only=store.read_only)
+        store = managed.ManagedMemoryStore(store.name, read_only=store.read_only)
     return StorePath.with_mode(store, below, mode)
 
 

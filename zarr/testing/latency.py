@@ -7,7 +7,7 @@ import random
 import time
 from typing import TYPE_CHECKING
 
-from zarr.storage.wrapper import WrapperStore
+from zarr.storage.wrappers.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest, Store

@@ -30,7 +30,7 @@ from zarr.abc.store import (
 )
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.crossing import sync
-from zarr.storage.wrapper import WrapperStore
+from zarr.storage.wrappers.wrapper import WrapperStore
 from zarr.testing.latency import LatencyStore
 from zarr.testing.store_sync import FOUR, KEYS, RANGES, B, S, SynchronousStoreTests, asynchronous
 from zarr.testing.utils import assert_bytes_equal

@@ -20,7 +20,7 @@ from zarr.dtype import get_data_type_from_native_dtype
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.storage.keys import normalize_path
-from zarr.storage.memory import MemoryStore
+from zarr.storage.memory.store import MemoryStore
 from zarr.testing.strategies_grids import (
     chunk_grids,
     chunk_shapes,

@@ -10,7 +10,7 @@ from hypothesis.strategies import SearchStrategy
 
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.runners.crossing import sync
-from zarr.storage.memory import MemoryStore
+from zarr.storage.memory.store import MemoryStore
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _CHARACTERS = ".-0123456789" + _LETTERS.upper() + "_" + _LETTERS

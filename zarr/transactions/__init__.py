@@ -1,7 +1,7 @@
 """Many changes of arrays and groups that become visible together, or not at all.
 
 May import: everything up to the groups, and the functions that open them.
-Read first: ``transaction.py``; the changes themselves are kept by ``zarr.storage.overlay``.
+Read first: ``transaction.py``; the changes themselves are kept by ``zarr.storage.wrappers.overlay``.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zarr.abc.staging import Changes, TakenError
 from zarr.storage.keys import METADATA_NAMES
-from zarr.storage.overlay import check_expected, digest_of
+from zarr.storage.wrappers.overlay import check_expected, digest_of
 
 if TYPE_CHECKING:
     from zarr.abc.store import SyncStore

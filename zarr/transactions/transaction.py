@@ -12,8 +12,8 @@ from zarr.errors import TransactionConflictError
 from zarr.runners.locks import Holder, lock_prefix
 from zarr.steps.consolidated import note_change, touch
 from zarr.steps.requests import LockScope
-from zarr.storage.overlay import OverlayStore
 from zarr.storage.resolve import resolve_store
+from zarr.storage.wrappers.overlay import OverlayStore
 from zarr.transactions.applying import apply_in_order, is_document
 from zarr.transactions.blocking import BlockingView
 from zarr.transactions.locking import lock_files
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.groups.synchronous import Group
     from zarr.storage import StoreLike
-    from zarr.storage import zip as zip_store
+    from zarr.storage.zip import store as zip_store
 else:
     asyncio = LazyModule("asyncio")
-    zip_store = LazyModule("zarr.storage.zip")
+    zip_store = LazyModule("zarr.storage.zip.store")
 
 
 class Transaction(OverlayStore):

@@ -23,7 +23,7 @@ from tests.trust.fuzzing.documents import stored_documents, use_array, use_group
 from tests.trust.fuzzing.payloads import Mutator as PayloadMutator
 from zarr.buffer.cpu import Buffer
 from zarr.storage import MemoryStore, ReferenceStore
-from zarr.storage.reference_parquet import ParquetTable
+from zarr.storage.references.parquet import ParquetTable
 
 try:
     import pyarrow as pa

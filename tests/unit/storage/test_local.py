@@ -19,8 +19,9 @@ import pytest
 import zarr
 import zarr_core
 from zarr.buffer.cpu import Buffer
-from zarr.storage import LocalStore, files
+from zarr.storage import LocalStore
 from zarr.storage.keys import is_partial
+from zarr.storage.local import files
 
 B = Buffer.from_bytes
 posix = pytest.mark.skipif(sys.platform == "win32", reason="posix only")

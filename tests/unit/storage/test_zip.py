@@ -23,8 +23,7 @@ from zarr.abc.store import OffsetByteRequest, SuffixByteRequest
 from zarr.buffer.core import default_buffer_prototype
 from zarr.buffer.cpu import Buffer
 from zarr.storage import ZipStore
-from zarr.storage.zip import looks_like_zip
-from zarr.storage.zip_format import (
+from zarr.storage.zip.container import (
     Entry,
     ZipFormatError,
     data_offset,
@@ -32,6 +31,7 @@ from zarr.storage.zip_format import (
     local_header,
     read_directory,
 )
+from zarr.storage.zip.store import looks_like_zip
 
 B = Buffer.from_bytes
 PROTOTYPE = default_buffer_prototype()

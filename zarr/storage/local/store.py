@@ -1,0 +1,501 @@
+"""The store of a folder on a local file system."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import zarr_core
+from zarr._lazy import LazyModule, instance_of
+from zarr.abc.staging import stages
+from zarr.abc.store import BulkAccess, SyncStore
+from zarr.abc.store_changes import names_to_move
+from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.errors import FileInPlaceError, LinkLeavesStoreError
+from zarr.storage.keys import (
+    JOURNAL_FOLDER,
+    LOCKS_FOLDER,
+    RESERVED_NAMES,
+    check_key,
+    check_local_path,
+    check_prefix,
+    dir_prefix,
+    is_key,
+    is_partial,
+    is_tidy,
+)
+from zarr.storage.local.files import (
+    file_stamp,
+    move_file,
+    open_regular,
+    read_file,
+    read_span,
+    remove_tree,
+    sweep_beside,
+    write_file,
+)
+from zarr.storage.local.listing import lies_inside, scan, walk
+from zarr.storage.local.splice import splice_file
+from zarr.storage.misplaced import check_clearable, check_memory, value_size
+from zarr.storage.values import check_buffer
+
+if TYPE_CHECKING:
+    import pathlib
+    import shutil
+    from pathlib import Path
+
+    from zarr.abc.staging import Changes, Stage
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import BufferPrototype
+    from zarr.storage import ranges
+    from zarr.storage.local import journal, stage
+    from zarr.types import AccessModeLiteral
+else:
+    pathlib, shutil = LazyModule("pathlib"), LazyModule("shutil")
+    ranges = LazyModule("zarr.storage.ranges")
+    journal, stage = LazyModule("zarr.storage.local.journal"), LazyModule("zarr.storage.local.stage")
+
+
+
+class LocalStore(SyncStore):
+    """One file for each key, under one folder.
+
+    A value appears in its place in one step: readers see the old one or the new one, whatever dies when.
+
+    Parameters
+    ----------
+    root : str or Path
+        The folder. It is made when the first value is written.
+    read_only : bool
+    fsync : bool
+        Have each value on the disk, not only in the system's memory, before the call returns.
+    links : {"follow", "inside"}
+        Whether symbolic links may lead anywhere, or only to places in the folder: every call then looks where its key
+        leads, and one that leads out raises PermissionError. Of use for folders that somebody else made; it does not
+        hold against somebody who changes links at the same time.
+
+    Raises
+    ------
+    TypeError
+        If ``root`` is neither a string nor a Path.
+    ValueError
+        If ``links`` is something else.
+    StoreUrlError
+        If ``root`` has a NUL, or half a character.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from zarr.buffer.cpu import Buffer
+    >>> store = LocalStore(tempfile.mkdtemp())
+    >>> store.set_sync("a/b", Buffer.from_bytes(b"value"))
+    >>> store.get_sync("a/b").to_bytes()
+    b'value'
+    """
+
+    blocking = True
+    contents_first: bool = True
+    supports_writes: bool = True
+    supports_deletes: bool = True
+    supports_listing: bool = True
+
+    fsync: bool
+    links: Literal["follow", "inside"] = "follow"
+
+    def __init__(
+        self,
+        root: Path | str,
+        *,
+        read_only: bool = False,
+        fsync: bool = False,
+        links: Literal["follow", "inside"] = "follow",
+    ) -> None:
+        super().__init__(read_only=read_only)
+        if links not in ("follow", "inside"):
+            raise ValueError(f"links must be 'follow' or 'inside', got {links!r}")
+        if links != "follow":
+            self.links = links
+        if not isinstance(root, str) and not instance_of(root, "pathlib", "Path"):
+            raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
+        self.fsync = fsync
+        check_local_path(os.fspath(root))
+        if isinstance(root, str) and is_tidy(root):
+            self._base = f"{root}/"
+        else:
+            self.root = pathlib.Path(root)
+            self._base = self.root.as_posix().rstrip("/") + "/"
+        if os.access(self._base + JOURNAL_FOLDER, os.F_OK):  # most have none: to be told so raises nothing
+            journal.recover(self._base, fsync)
+
+    @cached_property
+    def root(self) -> Path:
+        """The folder."""
+        return pathlib.Path(self._base)
+
+    def with_read_only(self, read_only: bool = False) -> Self:
+        """Return a store over the same folder that may, or may not, be written to."""
+        return type(self)(self.root, read_only=read_only, fsync=self.fsync, links=self.links)
+
+    @classmethod
+    async def open(cls, root: Path | str, *, read_only: bool = False, mode: AccessModeLiteral | None = None) -> Self:
+        """Make a store and see that its folder can be used.
+
+        Parameters
+        ----------
+        root : str or Path
+        read_only : bool
+        mode : {"r", "r+", "a", "w", "w-"}, optional
+            ``"r"`` is the same as ``read_only=True``.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the store is read-only and there is no such folder.
+        FileExistsError
+            If there is a file of that name.
+        """
+        store = cls(root, read_only=read_only or mode == "r")
+        if not store.read_only and mode != "r+":
+            store.root.mkdir(parents=True, exist_ok=True)
+        await store._open()
+        return store
+
+    async def _open(self) -> None:
+        if self.read_only and not self.root.exists():
+            raise FileNotFoundError(f"{self.root} does not exist")
+        if self.root.is_file():
+            raise FileExistsError(errno.EEXIST, "a file stands where the folder of the store should be", str(self.root))
+        await super()._open()
+
+    def __str__(self) -> str:
+        tidy = "root" not in self.__dict__  # then the folder was named as it is written
+        return f"file://{self._base[:-1] if tidy else self.root.as_posix()}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}('{self}')"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.root == other.root
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def lock_prefix(self) -> str:
+        """Under which name the keys of this store are locked."""
+        base = self._base[:-1]
+        if not is_tidy(base) or not zarr_core.has_no_links(base):
+            base = os.path.realpath(self._base).rstrip("/")
+        return f"file:{base}"
+
+    def lock_folder(self, path: str) -> str:
+        """Where the lock files of a node lie: beside its data, wherever the store begins."""
+        return os.path.join(self._base + check_prefix(path), LOCKS_FOLDER)
+
+    def _path(self, key: str) -> str:
+        check_key(key)
+        if self.links == "inside":
+            self._check_inside(key)
+        return self._base + key
+
+    def _check_inside(self, key: str) -> None:
+        """Refuse a key that links lead out of the folder."""
+        if not lies_inside(self._base + key, os.path.realpath(self._base)):
+            raise LinkLeavesStoreError(f"links lead key {key!r} out of {self!r}, which was opened with links='inside'")
+
+    @property
+    def _inside(self) -> str:
+        """What listings stay in; empty where links are followed anywhere."""
+        return os.path.realpath(self._base) if self.links == "inside" else ""
+
+    def _dir(self, prefix: str) -> str:
+        prefix = prefix.rstrip("/")
+        return self._path(prefix) if prefix else self._base
+
+    # Reading
+
+    async def get(
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a range of it; None where there is no such key."""
+        return await super().get(key, prototype or default_buffer_prototype(), byte_range)
+
+    def get_sync(
+        self,
+        key: str,
+        *,
+        prototype: BufferPrototype | None = None,
+        byte_range: ByteRequest | None = None,
+    ) -> Buffer | None:
+        """Return the value of a key, or a range of it; None where there is no such key.
+
+        Raises
+        ------
+        OSError
+            If a directory, a pipe or a device stands where the value should be, or the file cannot be read.
+        """
+        path = self._path(key)
+        if byte_range is None:
+            try:
+                data = zarr_core.read_file(path)
+            except MemoryError:
+                check_memory(self, (key,))
+                raise
+            if type(data) is int:  # something stands in the way, or the core cannot do it here: ask at length
+                data = read_file(path)
+        else:
+            data = read_file(path, lambda size: ranges.bounds_of(byte_range, size))
+        if data is None:
+            return None
+        return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)  # type: ignore[arg-type]
+
+    def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> list[Buffer | None]:
+        """Return the values of several keys; None where there is no such key."""
+        keys = list(keys)
+        for key in keys:
+            check_key(key)
+            if self.links == "inside":
+                self._check_inside(key)
+        make = (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes
+        try:
+            found = zarr_core.read_files(self._base, keys)
+        except MemoryError:
+            check_memory(self, keys)
+            raise
+        return [
+            self.get_sync(key, prototype=prototype) if type(data) is int else None if data is None else make(data)  # type: ignore[arg-type]
+            for key, data in zip(keys, found, strict=True)
+        ]
+
+    @contextmanager
+    def open_value_sync(self, key: str) -> Iterator[Callable[[ByteRequest], bytes] | None]:
+        """Open the value of a key, to read ranges of it; None where there is none."""
+        opened = open_regular(self._path(key))
+        if opened is None:
+            yield None
+            return
+        fd, size = opened
+
+        def read(byte_range: ByteRequest) -> bytes:
+            start, stop = ranges.bounds_of(byte_range, size)
+            os.lseek(fd, 0, os.SEEK_SET)
+            return read_span(fd, start, stop - start)
+
+        try:
+            yield read
+        finally:
+            os.close(fd)
+
+    def stamp_sync(self, key: str) -> tuple[int, int, int, int, int] | None:
+        """What tells the value of a key from every other: times, size and numbers of its file; see ``file_stamp``."""
+        return file_stamp(self._path(key))
+
+    def exists_sync(self, key: str) -> bool:
+        """Whether the key has a value."""
+        return os.path.isfile(self._path(key))
+
+    def getsize_sync(self, key: str) -> int:
+        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        return value_size(self._path(key))
+
+    def _sweep_beside(self) -> None:
+        """A root that is built anew is built beside the old one: see ``LocalStage``."""
+        if not self.read_only:
+            sweep_beside(*os.path.split(os.path.realpath(self._base)))
+
+    def list_sync(self) -> Iterable[str]:
+        """All keys."""
+        self._sweep_beside()
+        return filter(is_key, walk(self._base, "", clean=not self.read_only, inside=self._inside))
+
+    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
+        """All keys under the prefix, which names a folder."""
+        prefix = prefix.rstrip("/")
+        if not prefix:
+            return self.list_sync()
+        return filter(is_key, walk(self._dir(prefix), f"{prefix}/", clean=not self.read_only, inside=self._inside))
+
+    def list_dir_sync(self, prefix: str) -> Iterable[str]:
+        """The names directly under the prefix, in order."""
+        if not prefix:
+            if not os.path.isdir(self._base):
+                return []
+            self._sweep_beside()
+        inside, start = self._inside, dir_prefix(prefix)
+        return sorted(
+            [
+                entry.name
+                for entry in scan(self._dir(prefix), clean=not self.read_only)
+                if is_key(start + entry.name)
+                if not inside or not entry.is_symlink() or lies_inside(entry.path, inside)
+            ]
+        )
+
+    # Writing
+
+    def _target(self, key: str) -> str:
+        self._check_writable()
+        path = self._path(key)
+        if key.endswith(".partial") and is_partial(os.path.basename(path)):
+            raise ValueError(f"key {key!r} is reserved: names of this form belong to values that are being written")
+        if ".zarr-" in key and not RESERVED_NAMES.isdisjoint(key.split("/")):
+            raise ValueError(f"key {key!r} is reserved: folders of this name hold locks and transactions of processes")
+        return path
+
+    def _data(self, value: object) -> memoryview:
+        return memoryview(check_buffer(self, value).as_numpy_array())  # type: ignore[arg-type]
+
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Store ``value`` under the key, in one step."""
+        path = self._target(key)
+        write_file(path, self._data(value), fsync=self.fsync)
+
+    def splice_sync(self, key: str, parts: Sequence[Buffer | tuple[int, int]]) -> None:
+        """Replace the value of a key, in one step, by buffers and ranges (start, end) of itself, one after the other.
+
+        Raises
+        ------
+        EOFError
+            The value ends before a range does.
+        """
+        path = self._target(key)
+        splice_file(path, [part if isinstance(part, tuple) else self._data(part) for part in parts], fsync=self.fsync)
+
+    def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
+        """Store ``value`` where the key has none; of several who try at once, in any process, one succeeds."""
+        path = self._target(key)
+        if self.fsync and os.path.lexists(path):
+            return False
+        return write_file(path, self._data(value), fsync=self.fsync, exclusive=True)
+
+    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
+        """Store ``value`` where the key has none."""
+        self.put_if_absent_sync(key, value)
+
+    def delete_sync(self, key: str) -> None:
+        """Remove the key, if it is there; a folder (``""`` is the root) is removed with all in it."""
+        self._check_writable()
+        if not key:
+            self.delete_dir_sync("")
+            return
+        path = self._path(key)
+        try:
+            os.unlink(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError:
+            if not os.path.isdir(path) or os.path.islink(path):
+                raise
+            remove_tree(path)
+
+    def delete_dir_sync(self, prefix: str) -> None:
+        """Remove all keys under the prefix; they vanish in one step, save for those of the root.
+
+        Raises
+        ------
+        FileInPlaceError
+            If the prefix names a file; it is a ``ValueError``, too.
+        """
+        self._check_writable()
+        path = self._dir(prefix)
+        if path == self._base:
+            check_clearable(path)
+            for entry in list(scan(path, clean=True)):
+                self.delete_sync(entry.name)
+        elif os.path.isdir(path):
+            remove_tree(path)
+        elif os.path.isfile(path):
+            raise FileInPlaceError(f"delete_dir was passed a prefix={prefix!r} that is a file in {self!r}")
+
+    async def rename(self, src: str, dest: str) -> None:
+        """Give a key or a folder another name, in one step; see :meth:`zarr.abc.store.Store.rename`."""
+        if not stages(self):  # somebody sees to single values
+            await super().rename(src, dest)
+            return
+        self._check_writable()
+        await names_to_move(self, src.strip("/"), dest.strip("/"))
+        await self._call(move_file, self._target(src.strip("/")), self._target(dest.strip("/")))
+
+    def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
+        """A hidden folder beside ``path`` to write to, which takes its place in one step."""
+        self._check_writable()
+        check_prefix(path)
+        return stage.LocalStage(self, path, replace, absent)
+
+    def apply_sync(self, changes: Changes) -> None:
+        """Make many changes; one of two processes that do so at once waits for the other.
+
+        They are written down in a journal first. Should this process die while it carries them out, whoever opens the
+        store next does the rest.
+
+        Raises
+        ------
+        TakenError
+            If a key does not hold what it was expected to hold; nothing has changed then.
+        """
+        self._check_writable()
+        for key in changes.values:
+            self._target(key)
+        journal.commit_changes(self, changes)
+
+    def staged_in(self, folder: str) -> LocalStore:
+        """A store that writes to another folder in the name of this one: under the same locks, and as durably."""
+        return _StagedStore(folder, self)
+
+    async def clear(self) -> None:
+        """Remove all keys."""
+        self._check_writable()
+        self.delete_dir_sync("")
+
+    async def move(self, dest_root: Path | str) -> None:
+        """Move the folder with all keys to another place; this store is then that place.
+
+        Raises
+        ------
+        FileExistsError
+            If there is something at ``dest_root``.
+        NotImplementedError
+            If the store is read-only.
+        """
+        if self.read_only:
+            raise NotImplementedError("the folder of a read-only store cannot be moved")
+        target = pathlib.Path(dest_root)
+        if target.exists():
+            raise FileExistsError(f"Destination root {target} already exists; {self.root} was left where it is")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(self.root, target)
+        self.root = target
+        self._base = target.as_posix().rstrip("/") + "/"
+
+    def bulk_access(self) -> BulkAccess | None:
+        """The core may open the files itself, where it need not look whither links lead."""
+        if self.links == "inside":
+            return None
+        return BulkAccess(kind="files", root=self._base.rstrip("/") or "/", fsync=self.fsync)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__dict__.setdefault("fsync", False)
+        if "root" in state:
+            self._base = self.root.as_posix().rstrip("/") + "/"
+
+
+class _StagedStore(LocalStore):
+    """Part of another store, written to a folder aside."""
+
+    def __init__(self, folder: str, base: LocalStore) -> None:
+        super().__init__(folder, fsync=base.fsync)
+        self._real = base
+
+    @property
+    def lock_prefix(self) -> str:
+        return self._real.lock_prefix
+
+    def lock_folder(self, path: str) -> str:
+        return self._real.lock_folder(path)
+
+    def __str__(self) -> str:
+        return str(self._real)

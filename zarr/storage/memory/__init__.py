@@ -1,0 +1,5 @@
+"""Stores in the memory of this process: a dictionary, a dictionary found by name, any mapping.
+
+May import: errors, types, buffer, abc, ``zarr.storage`` (keys, ranges, checks).
+Read first: ``store.py``, the shortest complete store.
+"""

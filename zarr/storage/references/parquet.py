@@ -1,0 +1,233 @@
+"""Tables of references in a folder of parquet files, as kerchunk writes them for many references."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from zarr.errors import MetadataValidationError
+from zarr.storage.keys import child_names, dir_prefix
+from zarr.storage.references.tables import MAX_GENERATED, MAX_OFFSET
+
+COLUMNS: Final = ("path", "offset", "size", "raw")
+
+_ROW_BYTES: Final = 24
+_FREE_BYTES: Final = 32 << 20
+_MOST_SWOLLEN: Final = 200
+_MOST_RECORDS: Final = 32
+
+
+class ParquetTable(Mapping[str, Any]):
+    """References in a folder of parquet files: ``.zmetadata``, and ``<array>/refs.<n>.parq`` with a row a chunk.
+
+    Parameters
+    ----------
+    read : callable
+        Gives the bytes of a file by its name in the folder; FileNotFoundError where there is none.
+    name : str
+        Of the folder, for messages.
+
+    Raises
+    ------
+    MetadataValidationError
+        If ``.zmetadata`` is malformed; by its methods, where a file of references is.
+    """
+
+    def __init__(self, read: Callable[[str], bytes], name: str) -> None:
+        self._read, self._name = read, name
+        self._documents, self._record_size = _parsed_documents(read(".zmetadata"), f"{name}/.zmetadata")
+        self._records: dict[tuple[str, int], Any] = {}
+        self._grids = {
+            key.removesuffix("/.zarray"): _grid_of(value, f"{name}/{key}")
+            for key, value in self._documents.items()
+            if key.endswith("/.zarray")
+        }
+
+    def __getitem__(self, key: str) -> Any:
+        if key in self._documents:
+            return self._documents[key]
+        array, _, name = key.rpartition("/")
+        row = _row_of(name, self._grids[array])
+        if row is None:
+            raise KeyError(key)
+        record, row = divmod(row, self._record_size)
+        found = self._row(array, record, row)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._documents
+        for array in self._grids:
+            yield from self._chunks_of(array)
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            self[str(key)]
+        except KeyError:
+            return False
+        return True
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ParquetTable) and self._name == other._name and self._documents == other._documents
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def under(self, prefix: str) -> Iterator[str]:
+        """The keys that begin with a prefix; of the arrays that have none of them no chunk is looked at.
+
+        Raises
+        ------
+        MetadataValidationError
+            If an array among them has more chunks than can be listed.
+        """
+        yield from (key for key in self._documents if key.startswith(prefix))
+        for array in self._grids:
+            if f"{array}/".startswith(prefix) or prefix.startswith(f"{array}/"):
+                yield from (key for key in self._chunks_of(array) if key.startswith(prefix))
+
+    def names_under(self, folder: str) -> list[str]:
+        """The names directly under a folder; of the arrays below it no chunk is looked at."""
+        documents = child_names(list(self._documents), folder)
+        array = folder.strip("/")
+        if array not in self._grids:
+            return documents
+        return sorted({*documents, *child_names(list(self._chunks_of(array)), dir_prefix(array))})
+
+    def _chunks_of(self, array: str) -> Iterator[str]:
+        grid = self._grids[array]
+        count = math.prod(grid)
+        if count > MAX_GENERATED:
+            raise MetadataValidationError(
+                f"{self._name}/{array} has {count} chunks, more than the {MAX_GENERATED} that are listed"
+            )
+        if not count:  # one of the others may be longer than any memory
+            return
+        for row, coords in enumerate(itertools.product(*map(range, grid))):
+            if self._row(array, *divmod(row, self._record_size)) is not None:
+                yield f"{array}/{'.'.join(map(str, coords)) or '0'}"
+
+    def _row(self, array: str, record: int, row: int) -> Any:
+        """A reference as a table of JSON would have it; None where there is none."""
+        found = self._records.get((array, record), self)
+        if found is self:
+            if len(self._records) >= _MOST_RECORDS:
+                self._records.clear()
+            found = self._records[array, record] = self._record(f"{array}/refs.{record}.parq")
+        if found is None or row >= found["path"].length():
+            return None
+        try:
+            path, offset, size, raw = (found[name][row].as_py() if name in found else None for name in COLUMNS)
+        except (ValueError, LookupError, OverflowError) as error:  # times out of range, and such
+            raise MetadataValidationError(f"{self._name}/{array}/refs.{record}.parq, row {row}: {error}") from error
+        if isinstance(raw, bytes):
+            return "base64:" + base64.b64encode(raw).decode()
+        if isinstance(raw, str):
+            return raw
+        if path is None:
+            return None
+        span = [_whole(offset), _whole(size)]
+        return [path] if span == [0, 0] else [path, *span]
+
+    def _record(self, name: str) -> dict[str, Any] | None:
+        """The columns of a file, in Arrow's form; None where there is no such file."""
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ImportError as error:
+            raise ModuleNotFoundError(
+                f"pyarrow is needed to read the references in {self._name}, and is not installed: "
+                "pip install 'zarr[arrow]'",
+                name="pyarrow",
+            ) from error
+        try:
+            data = self._read(name)
+        except FileNotFoundError:
+            return None
+        place = f"{self._name}/{name}"
+        try:
+            about = pq.read_metadata(pa.BufferReader(data))
+            self._check_rows(about.num_rows, len(data), place)
+            wanted = [column for column in COLUMNS if column in about.schema.names]
+            if missing := {"path", "offset", "size"} - set(wanted):
+                raise MetadataValidationError(f"{place} has no columns {sorted(missing)}")
+            # Long paths are the same in many rows: as a dictionary they take the room of one.
+            repeated = [column for column in ("path", "raw") if column in wanted]
+            file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=repeated)
+            columns = file.read(columns=wanted, use_threads=False)
+            columns.validate(full=True)
+            return {column: columns.column(column) for column in wanted}
+        except MetadataValidationError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, MemoryError) as error:
+            raise MetadataValidationError(f"{place} is not a sound parquet file: {error}") from error
+
+    def _check_rows(self, nrows: int, nbytes: int, place: str) -> None:
+        """Refuse a file that is small and stands for very many rows."""
+        if nrows * _ROW_BYTES > _FREE_BYTES + _MOST_SWOLLEN * nbytes:
+            raise MetadataValidationError(f"{place} says that it has {nrows} rows, in {nbytes} bytes")
+        if nrows > self._record_size:
+            raise MetadataValidationError(
+                f"{place} has {nrows} rows, and the record_size of the table is {self._record_size}"
+            )
+
+
+def _whole(number: Any) -> Any:
+    """A number as an int, where it is one: columns of floats have no other way to leave a row out."""
+    if number is None:
+        return 0
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _parsed_documents(raw: bytes, name: str) -> tuple[dict[str, Any], int]:
+    """The documents of a hierarchy, and how many references there are in a file."""
+    try:
+        document = json.loads(raw)
+        documents, size = document["metadata"], document["record_size"]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise MetadataValidationError(f"{name} is not that of references: metadata, record_size ({error})") from error
+    if not isinstance(documents, dict):
+        raise MetadataValidationError(f"{name}: metadata must be an object, got {type(documents).__name__}")
+    if type(size) is not int or not 1 <= size <= MAX_OFFSET:
+        raise MetadataValidationError(f"{name}: record_size must be a number of at least 1, got {size!r}")
+    return documents, size
+
+
+def _grid_of(document: Any, name: str) -> tuple[int, ...]:
+    try:
+        parsed = json.loads(document) if isinstance(document, str) else document
+        pairs = list(zip(parsed["shape"], parsed["chunks"], strict=True))
+        separator = parsed.get("dimension_separator", ".")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise MetadataValidationError(f"{name} is no document of an array: shape, chunks ({error})") from error
+    if not all(type(n) is int and n >= least for pair in pairs for n, least in zip(pair, (0, 1), strict=True)):
+        raise MetadataValidationError(f"{name}: shape and chunks must be lengths, got {pairs}")
+    if separator not in (".", None):
+        raise MetadataValidationError(
+            f"{name}: the rows of parquet files are found by keys with dots; the dimension_separator is {separator!r}"
+        )
+    return tuple(-(-length // chunk) for length, chunk in pairs)
+
+
+def _row_of(name: str, grid: tuple[int, ...]) -> int | None:
+    """The number of a chunk in the order of its array's chunks; None where the name is none of a chunk."""
+    parts = name.split(".")
+    if len(parts) != max(len(grid), 1) or not all(part.isascii() and part.isdigit() for part in parts):
+        return None
+    if not grid:
+        return 0 if name == "0" else None
+    row = 0
+    for part, length in zip(parts, grid, strict=True):
+        if len(part) > len(str(length)) or int(part) >= length:
+            return None
+        row = row * length + int(part)
+    return row

@@ -1,0 +1,459 @@
+"""The store over a file system of fsspec."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import sys
+import warnings
+import weakref
+from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from zarr._lazy import LazyModule
+from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store
+from zarr.buffer.core import Buffer
+from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
+from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
+from zarr.storage.local.files import write_file
+from zarr.storage.misplaced import check_clearable, value_size
+from zarr.storage.ranges import check_byte_range
+from zarr.storage.remote.connections import allow_connections
+from zarr.storage.url import MISTAKES, naming_url
+from zarr.storage.values import check_buffer
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from fsspec.asyn import AsyncFileSystem
+    from fsspec.mapping import FSMap
+
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import BufferPrototype
+else:
+    asyncio = LazyModule("asyncio")
+
+ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+
+
+def make_async(fs: Any) -> AsyncFileSystem:
+    """The asynchronous form of a file system, with connections of its own.
+
+    Parameters
+    ----------
+    fs : fsspec.AbstractFileSystem
+
+    Returns
+    -------
+    fsspec.asyn.AsyncFileSystem
+        The file system itself if it is asynchronous already; a new one of the same options if it can be; else one
+        that runs the plain calls in threads.
+    """
+    if not fs.async_impl:
+        from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
+
+        return AsyncFileSystemWrapper(fs, asynchronous=True)
+    return fs if fs.asynchronous else _clone(fs)
+
+
+def _is_local(fs: Any) -> bool:
+    """Whether a file system is that of this machine as it is, and not a subclass that sees to what is written."""
+    local = sys.modules.get("fsspec.implementations.local")
+    return local is not None and type(getattr(fs, "sync_fs", None)) is local.LocalFileSystem
+
+
+async def _put_file(path: str, data: bytes, exclusive: bool) -> None:
+    """Put a value in the place of a local file in one step.
+
+    Raises
+    ------
+    FileExistsError
+        There is one, and ``exclusive`` was asked for.
+    """
+    if not await asyncio.to_thread(write_file, path, memoryview(data), exclusive=exclusive):
+        raise FileExistsError(errno.EEXIST, "the key has a value", path)
+
+
+def _clone(fs: Any) -> Any:
+    """A new file system of the same class and options, for another event loop."""
+    options = dict(fs.storage_options)
+    options.pop("loop", None)
+    options.update(asynchronous=True, skip_instance_cache=True)
+    return type(fs)(*fs.storage_args, **options)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two file systems are one; those made for other loops, and those unpickled, are known by their options."""
+    if one == other:
+        return True
+    names = ("storage_args", "storage_options")
+    return type(one) is type(other) and all(getattr(one, name, one) == getattr(other, name, other) for name in names)
+
+
+class FsspecStore(Store):
+    """Keys as files of a file system of fsspec: object stores, web servers, archives and much else.
+
+    Parameters
+    ----------
+    fs : fsspec.AbstractFileSystem
+        A file system that is not asynchronous is made so. Connections belong to an event loop: where the store is
+        used in a second loop, it makes itself a second file system of the same options.
+    read_only : bool
+    path : str
+        The root of the store, in the form in which the file system has it.
+    allowed_exceptions : tuple of exception classes
+        What the file system raises where a key has no value.
+
+    Raises
+    ------
+    ValueError
+        If ``path`` is a URL of a file system that takes none.
+
+    Examples
+    --------
+    >>> FsspecStore.from_url("memory://examples/a").supports_listing
+    True
+    """
+
+    contents_first: bool = True
+    supports_writes: bool = True
+    supports_deletes: bool = True
+    supports_listing: bool = True
+
+    fs: AsyncFileSystem
+    path: str
+    allowed_exceptions: tuple[type[Exception], ...]
+
+    def __init__(
+        self,
+        fs: AsyncFileSystem,
+        read_only: bool = False,
+        path: str = "/",
+        allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
+    ) -> None:
+        super().__init__(read_only=read_only)
+        if fs.async_impl and not fs.asynchronous:
+            warnings.warn(
+                f"fs ({fs}) was not created with `asynchronous=True`; another one of its options serves the store",
+                ZarrUserWarning,
+                stacklevel=2,
+            )
+        self.fs = make_async(fs)
+        self.path = path
+        self.allowed_exceptions = allowed_exceptions
+        self._forget_loops()
+        if "://" in path and not path.startswith("http"):
+            scheme, _ = path.split("://", maxsplit=1)
+            raise ValueError(f"path argument to FsspecStore must not include scheme ({scheme}://)")
+
+    def _forget_loops(self) -> None:
+        self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = weakref.WeakKeyDictionary()
+
+    def _filesystem(self) -> Any:
+        """The file system whose connections belong to the running loop."""
+        loop = asyncio.get_running_loop()
+        fs = self._by_loop.get(loop)
+        if fs is None:
+            fs = self.fs if _claimed(self.fs, loop) or not _has_connections(self.fs) else _clone(self.fs)
+            allow_connections(fs)
+            self._by_loop[loop] = fs
+        return fs
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["_by_loop"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget_loops()
+
+    @classmethod
+    def from_upath(
+        cls,
+        upath: Any,
+        read_only: bool = False,
+        allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
+    ) -> FsspecStore:
+        """Make a store of a path of universal_pathlib."""
+        fs = make_async(upath.fs)
+        return cls(fs=fs, path=upath.path.rstrip("/"), read_only=read_only, allowed_exceptions=allowed_exceptions)
+
+    @classmethod
+    def from_mapper(
+        cls,
+        fs_map: FSMap,
+        read_only: bool = False,
+        allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
+    ) -> FsspecStore:
+        """Make a store of what ``fsspec.get_mapper`` returns."""
+        fs = make_async(fs_map.fs)
+        return cls(fs=fs, path=fs_map.root, read_only=read_only, allowed_exceptions=allowed_exceptions)
+
+    @classmethod
+    def from_url(
+        cls,
+        url: str,
+        storage_options: dict[str, Any] | None = None,
+        read_only: bool = False,
+        allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
+    ) -> FsspecStore:
+        """Make a store of a URL.
+
+        Parameters
+        ----------
+        url : str
+        storage_options : dict, optional
+            For the file system.
+        read_only : bool
+        allowed_exceptions : tuple of exception classes
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If fsspec, or what the file system needs, is not installed.
+        StoreUrlError
+            If the URL is malformed, of a scheme that is not known, or lacks what its file system needs.
+        """
+        try:
+            from fsspec.core import url_to_fs
+        except ImportError as error:
+            raise ModuleNotFoundError(
+                f"fsspec is needed to open {url!r}, and is not installed: pip install 'zarr[remote]'", name="fsspec"
+            ) from error
+        with naming_url(url):
+            fs, path = url_to_fs(url, **{"asynchronous": True, **(storage_options or {})})
+            if "://" in path and not path.startswith("http"):
+                path = fs._strip_protocol(path)
+            return cls(fs=fs, path=path, read_only=read_only, allowed_exceptions=allowed_exceptions)
+
+    def with_read_only(self, read_only: bool = False) -> FsspecStore:
+        """Return a store over the same files that may, or may not, be written to."""
+        return type(self)(
+            fs=self.fs, path=self.path, allowed_exceptions=self.allowed_exceptions, read_only=read_only
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}({type(self.fs).__name__}, {self.path})>"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, type(self))
+            and self.path == other.path
+            and self.read_only == other.read_only
+            and _same(self.fs, other.fs)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def lock_prefix(self) -> str:
+        """Under which name the keys of this store are locked."""
+        return f"fsspec:{type(self.fs).__name__}:{self.path.rstrip('/')}"
+
+    def _path(self, key: str) -> str:
+        check_key(key)
+        # A root of "/" stands for no root at all: file systems of bare keys (references) know no leading slash.
+        root = self.path.rstrip("/")
+        return f"{root}/{key}" if root else key
+
+    def _dir(self, prefix: str) -> str:
+        prefix = prefix.rstrip("/")
+        return self._path(prefix) if prefix else self.path
+
+    def _refused(self, key: str, error: Exception) -> Exception:
+        """What to raise where a file system can make nothing of what it is asked for."""
+        if isinstance(error, BaseZarrError):
+            return error
+        return StoreUrlError(f"{self!r} cannot read {key!r}: {type(error).__name__}: {error}")
+
+    # Reading
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a range of it; None where there is no such key."""
+        start, end = _span(byte_range)
+        if not self._is_open:
+            await self._ensure_open()
+        if byte_range is not None and start == end:
+            return prototype.buffer.from_bytes(b"") if await self.exists(key) else None
+        fs, path = self._filesystem(), self._path(key)
+        try:
+            if _is_local(fs):  # which would wait for a pipe, and read a device for ever
+                value_size(fs._strip_protocol(path))
+            data = await fs._cat_file(path, start=start, end=end)
+        except self.allowed_exceptions:
+            return None
+        except OSError as error:
+            # What servers answer where a range begins behind the end.
+            if "not satisfiable" in str(error).lower():
+                return prototype.buffer.from_bytes(b"")
+            raise
+        except MISTAKES as error:
+            raise self._refused(key, error) from error
+        return prototype.buffer.from_bytes(data)
+
+    async def get_partial_values(
+        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> list[Buffer | None]:
+        """Return ranges of keys, in the order asked for; None for each key that is not there."""
+        return list(await asyncio.gather(*[self.get(key, prototype, part) for key, part in key_ranges]))
+
+    async def exists(self, key: str) -> bool:
+        """Whether the key has a value."""
+        return bool(await self._filesystem()._exists(self._path(key)))
+
+    async def getsize(self, key: str) -> int:
+        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        size = await self._filesystem()._size(self._path(key))
+        if size is None:
+            raise NotImplementedError(f"{type(self.fs).__name__} does not tell the size of {key!r}")
+        return int(size)
+
+    async def list(self) -> AsyncIterator[str]:
+        """All keys."""
+        async for key in self.list_prefix(""):
+            yield key
+
+    async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        """All keys under the prefix, which names a folder."""
+        prefix = prefix.rstrip("/")
+        folder = self._dir(prefix)
+        try:
+            found = await self._filesystem()._find(folder, detail=False, maxdepth=None, withdirs=False)
+        except self.allowed_exceptions:
+            return
+        except MISTAKES as error:
+            raise self._refused(prefix, error) from error
+        for key in only_keys([join(prefix, _below(folder, path)) for path in found]):
+            if not is_partial(key.rpartition("/")[2]):
+                yield key
+
+    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        """The names directly under the prefix, in order."""
+        folder = self._dir(prefix)
+        try:
+            found = await self._filesystem()._ls(folder, detail=False)
+        except self.allowed_exceptions:
+            return
+        except MISTAKES as error:
+            raise self._refused(prefix, error) from error
+        for name in sorted({_below(folder, path).removeprefix("./") for path in found}):
+            # Listings of web servers hold links to other places, too: only those to children are keys.
+            known = "/" not in name and is_key(join(prefix.rstrip("/"), name)) and name[:1] not in {"", "#", "?"}
+            if known and not is_partial(name):
+                yield name
+
+    # Writing
+
+    async def set(self, key: str, value: Buffer, byte_range: tuple[int, int] | None = None) -> None:
+        """Store ``value`` under the key."""
+        self._check_writable()
+        check_buffer(self, value)
+        if byte_range:
+            raise NotImplementedError("a part of a value cannot be replaced in a store of fsspec")
+        await self._put(self._filesystem(), self._path(key), value.to_bytes())
+
+    async def _put(self, fs: Any, path: str, data: bytes, **options: Any) -> None:
+        if _is_local(fs):  # which would write in place, so that readers see half of it
+            await _put_file(fs._strip_protocol(path), data, options.get("mode") == "create")
+            return
+        try:
+            await fs._pipe_file(path, data, **options)
+        except FileNotFoundError:
+            # A file system with real directories, which are not made along the way.
+            await fs._makedirs(path.rpartition("/")[0], exist_ok=True)
+            await fs._pipe_file(path, data, **options)
+
+    async def put_if_absent(self, key: str, value: Buffer) -> bool:
+        """Store ``value`` where the key has none; True where this call stored it.
+
+        In one step where the file system can do that; where it cannot, another process may come between.
+        """
+        self._check_writable()
+        fs, path = self._filesystem(), self._path(key)
+        if await fs._exists(path):
+            return False
+        try:
+            await self._put(fs, path, value.to_bytes(), mode="create")
+        except FileExistsError:
+            return False
+        except (TypeError, NotImplementedError):
+            await self._put(fs, path, value.to_bytes())
+        return True
+
+    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
+        """Store ``value`` where the key has none."""
+        await self.put_if_absent(key, value)
+
+    async def _copy_value(self, src: str, dest: str) -> None:
+        """Copy one value where it lies, if the file system can do that."""
+        fs = self._filesystem()
+        try:
+            await fs._makedirs(self._path(dest).rpartition("/")[0], exist_ok=True)
+            await fs._cp_file(self._path(src), self._path(dest))
+        except (NotImplementedError, AttributeError):
+            await super()._copy_value(src, dest)
+
+    async def delete(self, key: str) -> None:
+        """Remove the key, if it is there."""
+        self._check_writable()
+        with contextlib.suppress(*self.allowed_exceptions):
+            await self._filesystem()._rm(self._path(key))
+
+    def _check_clearable(self, prefix: str) -> None:
+        """See that what is removed is not all of this machine's files; see ``misplaced.check_clearable``."""
+        protocols = getattr(self.fs, "protocol", ())
+        if not prefix.strip("/") and "file" in ((protocols,) if isinstance(protocols, str) else protocols):
+            check_clearable(self.path or "/")
+
+    async def delete_dir(self, prefix: str) -> None:
+        """Remove all keys under the prefix."""
+        self._check_writable()
+        if not self.supports_deletes:
+            raise NotImplementedError("This method is only available for stores that support deletes.")
+        self._check_clearable(prefix)
+        with contextlib.suppress(*self.allowed_exceptions):
+            await self._filesystem()._rm(self._dir(prefix), recursive=True)
+
+    async def clear(self) -> None:
+        """Remove all keys."""
+        self._check_writable()
+        fs = self._filesystem()
+        self._check_clearable("")
+        with contextlib.suppress(*self.allowed_exceptions):
+            for path in await fs._find(self.path, withdirs=True):
+                with contextlib.suppress(*self.allowed_exceptions):
+                    await fs._rm(path, recursive=True)
+
+
+def _claimed(fs: Any, loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether a file system is this loop's: noted on it, since fsspec hands the same one to several stores."""
+    owner = fs.__dict__.setdefault("_zarr_loop", weakref.ref(loop))
+    return owner() is loop
+
+
+def _has_connections(fs: Any) -> bool:
+    """Whether a file system is bound to a loop: those that run plain calls in threads are not."""
+    return type(fs).__name__ != "AsyncFileSystemWrapper"
+
+
+def _span(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:
+    """A byte request in the terms of fsspec."""
+    if byte_range is None:
+        return None, None
+    check_byte_range(byte_range)
+    if isinstance(byte_range, RangeByteRequest):
+        return byte_range.start, byte_range.end
+    if isinstance(byte_range, OffsetByteRequest):
+        return byte_range.offset, None
+    return (-byte_range.suffix, None) if byte_range.suffix else (0, 0)
+
+
+def _below(folder: str, path: str) -> str:
+    """What of a path is below a folder, or nothing; both as the file system writes them, whatever their slashes."""
+    folder, path = folder.strip("/"), path.strip("/")
+    if not folder:
+        return path
+    return path[len(folder) + 1 :] if path.startswith(f"{folder}/") else ""

@@ -1,0 +1,5 @@
+"""Stores around another store: they log, keep changes back, or transform values.
+
+May import: errors, types, buffer, abc, ``zarr.storage``.
+Read first: ``wrapper.py``, the base of all of them.
+"""

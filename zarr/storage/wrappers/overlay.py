@@ -1,0 +1,327 @@
+"""Changes that are not stored yet, over a store that does not know of them."""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Self
+
+from zarr._lazy import LazyModule
+from zarr.abc.staging import Changes, Stage, TakenError
+from zarr.abc.store import BulkAccess, SyncStore
+from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.storage.keys import check_key, child_names, dir_prefix
+from zarr.storage.values import check_buffer, frozen
+
+if TYPE_CHECKING:
+    import hashlib
+    from collections.abc import Collection
+
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import BufferPrototype
+    from zarr.storage import ranges
+else:
+    hashlib = LazyModule("hashlib")
+    ranges = LazyModule("zarr.storage.ranges")
+
+
+def digest_of(value: Any) -> bytes | None:
+    """What a value is known again by; None for no value.
+
+    Examples
+    --------
+    >>> digest_of(None) is None, digest_of(b"a") == digest_of(b"b")
+    (True, False)
+    """
+    return None if value is None else hashlib.blake2b(value, digest_size=16).digest()
+
+
+def is_below(key: str, folder: str) -> bool:
+    """Whether a key lies below a folder; the root is ``""``."""
+    return not folder or key.startswith(f"{folder}/")
+
+
+def check_expected(changes: Changes, read: Callable[[str], Any]) -> None:
+    """See that keys hold what they must hold for changes to fit; ``read`` gives the bytes of one, or None.
+
+    Raises
+    ------
+    TakenError
+    """
+    for key in changes.absent:
+        if read(key) is not None:
+            raise TakenError(key)
+    for key, digest in changes.digests.items():
+        if digest_of(read(key)) != digest:
+            raise TakenError(key)
+
+
+class OverlayStore(SyncStore):
+    """A store as it will be: changes are kept in memory, all else is read from the store below.
+
+    Parameters
+    ----------
+    base : SyncStore
+    lock_prefix : str
+        Under which name keys are locked.
+    watch : bool
+        Whether to keep note of what was read from the store below, so that somebody else's changes are noticed.
+
+    Examples
+    --------
+    >>> from zarr.buffer.cpu import Buffer
+    >>> from zarr.storage import MemoryStore
+    >>> base = MemoryStore()
+    >>> store = OverlayStore(base, "mine")
+    >>> store.set_sync("a", Buffer.from_bytes(b"value"))
+    >>> list(store.list_sync()), list(base.list_sync()), list(store.changes().values)
+    (['a'], [], ['a'])
+    """
+
+    blocking = True
+    contents_first: bool = True
+
+    def __init__(self, base: SyncStore, lock_prefix: str, *, watch: bool = False, read_only: bool = False) -> None:
+        super().__init__(read_only=read_only)
+        self._base = base
+        self._lock_prefix = lock_prefix
+        self._watch = watch
+        self._start()
+
+    def _start(self) -> None:
+        # Shared by the views of one overlay, so it is changed in place.
+        self._lock = threading.RLock()
+        self._values: dict[str, Buffer | None] = {}
+        self._removed: list[str] = []
+        self._seen: dict[str, bytes | None] = {}
+        self._defaults: dict[str, None] = {}
+
+    def with_read_only(self, read_only: bool = False) -> Self:
+        """Return a view of the same changes that may, or may not, be written to."""
+        other = type(self)(self._base, self._lock_prefix, watch=self._watch, read_only=read_only)
+        other._lock, other._values = self._lock, self._values
+        other._removed, other._seen, other._defaults = self._removed, self._seen, self._defaults
+        return other
+
+    def __str__(self) -> str:
+        return str(self._base)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._base!r}, changes={len(self._values)})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OverlayStore) and self._values is other._values
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def lock_prefix(self) -> str:
+        """Under which name the keys of this store are locked."""
+        return self._lock_prefix
+
+    def lock_folder(self, path: str) -> str:
+        """Empty: no other process sees what is kept here, and it is compared when it is applied."""
+        return ""
+
+    def changes(self, absent: Collection[str] = ()) -> Changes:
+        """What was changed, and what must still be so for it to fit: documents, and values read before written."""
+        with self._lock:
+            seen = {
+                key: digest for key, digest in self._seen.items() if key in self._values or key.endswith(_DOCUMENTS)
+            }
+            defaults = frozenset(key for key in self._defaults if self._values.get(key) is not None)
+            return Changes(tuple(self._removed), dict(self._values), absent, seen, defaults)
+
+    # Reading
+
+    def _is_removed(self, key: str) -> bool:
+        return any(is_below(key, folder) for folder in self._removed)
+
+    def _note(self, key: str, value: Buffer | None) -> Buffer | None:
+        if self._watch and key not in self._seen:
+            with self._lock:
+                self._seen.setdefault(key, digest_of(None if value is None else value.as_numpy_array()))
+        return value
+
+    def get_sync(
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a range of it; None where there is no such key."""
+        if key not in self._values:
+            if self._removed and self._is_removed(key):
+                return None
+            if byte_range is not None:
+                return self._base.get_sync(key, prototype=prototype, byte_range=byte_range)
+            return self._note(key, self._base.get_sync(key, prototype=prototype))
+        value = self._values[key]
+        if value is None:
+            return None
+        value = (default_buffer_prototype() if prototype is None else prototype).buffer.from_buffer(value)
+        return value if byte_range is None else value[ranges.slice_of(byte_range, len(value))]
+
+    def exists_sync(self, key: str) -> bool:
+        """Whether the key has a value."""
+        if key in self._values:
+            return self._values[key] is not None
+        return not self._is_removed(key) and self._base.exists_sync(key)
+
+    def getsize_sync(self, key: str) -> int:
+        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        value = self._values.get(key)
+        if value is not None:
+            return len(value)
+        if key in self._values or self._is_removed(key):
+            raise FileNotFoundError(key)
+        return self._base.getsize_sync(key)
+
+    def list_sync(self) -> Iterable[str]:
+        """All keys."""
+        return self.list_prefix_sync("")
+
+    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
+        """All keys that begin with the prefix, in order."""
+        with self._lock:
+            found = {key for key, value in self._values.items() if value is not None and key.startswith(prefix)}
+            below = [] if not prefix and "" in self._removed else self._base.list_prefix_sync(prefix)
+            found.update(key for key in below if key not in self._values and not self._is_removed(key))
+        return sorted(found)
+
+    def list_dir_sync(self, prefix: str) -> Iterable[str]:
+        """The names directly under the prefix, in order."""
+        folder = dir_prefix(prefix)
+        with self._lock:
+            gone = [key for key, value in self._values.items() if value is None and key.startswith(folder)]
+            gone += [top for top in self._removed if is_below(folder, top) or is_below(f"{top}/", folder[:-1])]
+            if gone:
+                return child_names(list(self.list_prefix_sync(folder)), prefix)
+            added = child_names([key for key in self._values if key.startswith(folder)], prefix)
+            return sorted({*self._base.list_dir_sync(prefix), *added})
+
+    # Writing
+
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Keep ``value`` for the key."""
+        self._check_writable()
+        check_key(key)
+        kept = frozen(check_buffer(self, value))
+        with self._lock:
+            self._values[key] = kept
+            self._defaults.pop(key, None)
+
+    def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
+        """Keep ``value`` where the key has none."""
+        self._check_writable()
+        with self._lock:
+            if self.exists_sync(key):
+                return False
+            if self._watch and not self._is_removed(key):
+                self._seen.setdefault(key, None)
+            self.set_sync(key, value)
+            if not self._watch:
+                self._defaults[key] = None
+            return True
+
+    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
+        """Keep ``value`` where the key has none."""
+        self.put_if_absent_sync(key, value)
+
+    def delete_sync(self, key: str) -> None:
+        """Remove the key, if it is there."""
+        self._check_writable()
+        check_key(key)
+        with self._lock:
+            self._values[key] = None
+            self._defaults.pop(key, None)
+
+    def delete_dir_sync(self, prefix: str) -> None:
+        """Remove all keys under the prefix."""
+        self._check_writable()
+        folder = prefix.rstrip("/")
+        with self._lock:
+            for key in [key for key in self._values if is_below(key, folder)]:
+                del self._values[key]
+            if not self._is_removed(folder) and folder not in self._removed:
+                self._removed[:] = [gone for gone in self._removed if not is_below(gone, folder)]
+                self._removed.append(folder)
+
+    # Bulk
+
+    def bulk_access(self) -> BulkAccess | None:
+        """Values are handed over many at a time."""
+        return BulkAccess(kind="buffers", get_many=self._get_payloads, set_many=self._set_payloads)
+
+    def _get_payloads(self, keys: list[str]) -> list[Any]:
+        outside = [key for key in keys if key not in self._values and not self._is_removed(key)]
+        prototype = default_buffer_prototype()
+        below = dict(zip(outside, self._base.get_many_sync(outside, prototype), strict=True))
+        payloads: list[Any] = []
+        for key in keys:
+            value = self._note(key, below[key]) if key in below else self._values.get(key)
+            payloads.append(None if value is None else value.as_numpy_array())
+        return payloads
+
+    def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
+        self._check_writable()
+        make = default_buffer_prototype().buffer.from_bytes
+        made = {key: None if payload is None else make(bytes(payload)) for key, payload in items}
+        with self._lock:
+            for key in made:
+                check_key(key)
+                self._defaults.pop(key, None)
+            self._values.update(made)
+
+
+_DOCUMENTS = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
+
+
+class OverlayStage(Stage):
+    """Changes gathered in memory, and stored by one call.
+
+    Parameters
+    ----------
+    base : SyncStore
+    lock_prefix : str
+    apply : callable
+        Stores all changes in one step.
+    absent : collection of str
+    """
+
+    def __init__(
+        self, base: SyncStore, lock_prefix: str, apply: Callable[[Changes], None], absent: Collection[str]
+    ) -> None:
+        self.store: OverlayStore = OverlayStore(base, lock_prefix)
+        self._apply = apply
+        self._absent = absent
+
+    def publish(self) -> None:
+        """Store the changes."""
+        self._apply(self.store.changes(self._absent))
+
+    def discard(self) -> None:
+        """Forget the changes."""
+        self.store = OverlayStore(self.store._base, self.store.lock_prefix, read_only=True)
+
+
+class TransactionStore(SyncStore):
+    """The base of stores that make many changes in one step, which a class says in ``apply_sync``."""
+
+    @property
+    @abstractmethod
+    def lock_prefix(self) -> str:
+        """Under which name keys are locked."""
+
+    def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
+        """Changes that are gathered in memory, and then made in one step."""
+        self._check_writable()
+        return OverlayStage(self, self.lock_prefix, self.apply_sync, absent)
+
+    @abstractmethod
+    def apply_sync(self, changes: Changes) -> None:
+        """Make many changes in one step.
+
+        Raises
+        ------
+        TakenError
+            If a key does not hold what it was expected to hold; nothing has changed then.
+        """

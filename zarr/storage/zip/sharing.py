@@ -1,0 +1,195 @@
+"""Several archives of one process over one file: one at a time adds to it, and the others read through that one."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import errno
+import io
+import os
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Self
+
+from zarr.storage.zip.container import END_SIGNATURE, Entry
+from zarr.storage.zip.file import Handle
+from zarr.storage.zip.forks import Place
+
+WRITERS: weakref.WeakSet[SharedFile] = weakref.WeakSet()
+"""The archives of this process that add to their files."""
+
+_ENDED: list[bool] = []
+"""Filled when the program has ended: nobody comes after that to commit what finalizers write."""
+
+
+class SharedFile(ABC):
+    """What an archive does about others over the same file."""
+
+    path: str | None
+    mode: str
+    entries: dict[str, Entry]
+    _place: Place
+    _handle: Handle | None
+    _temporary: str | None
+    _writable: bool
+    _end: int
+    _swaps: int
+    _version: int
+    _pid: int
+    _orphaned: bool
+
+    @property
+    def lock(self) -> Any:
+        """The lock of the file; reentrant."""
+        return self._place.lock
+
+    @property
+    @abstractmethod
+    def handle(self) -> Handle:
+        """The open file."""
+
+    @abstractmethod
+    def open(self) -> None:
+        """Open the file and read its directory, if that was not done yet."""
+
+    @abstractmethod
+    def commit(self) -> None:
+        """Write the directory of what is in the file now."""
+
+    @abstractmethod
+    def tidy(self) -> None:
+        """Commit, and write the file anew where that is worth it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Commit, and close the file."""
+
+    def settle(self) -> None:
+        """Commit a change at once if nobody will do it later.
+
+        That is so after the end of the program, and after the finalizer of the archive: others that are cleared away
+        together with it may still write, and Python finalizes nothing twice.
+        """
+        if _ENDED or self._orphaned:
+            self.tidy()
+
+    @abstractmethod
+    def _read_directory(self, handle: Handle) -> None:
+        """Learn what is in the file."""
+
+    def _make_writable(self) -> Handle:
+        """Get ready to add entries behind the last directory."""
+        handle = self.handle
+        if self._writable and self._pid == os.getpid():
+            return handle
+        if self.mode == "r":
+            raise ValueError("the zip file was opened to be read only")
+        if self._writable:
+            raise self._busy("the process that this one was forked from")
+        if self.path is not None:
+            handle = self._take_turn(handle)
+        self._make_room(handle)
+        self._writable = True
+        self._pid = os.getpid()
+        self._place.writer = weakref.ref(self)
+        WRITERS.add(self)
+        return handle
+
+    def _busy(self, whom: str) -> OSError:
+        message = f"{whom} adds to this zip archive; close it there first, or use a LocalStore"
+        return BlockingIOError(errno.EWOULDBLOCK, message, self.path)
+
+    def _take_turn(self, old: Handle) -> Handle:
+        """Be the one who adds to the file, and know all that others have added to it."""
+        assert self.path is not None
+        self._have_others_hand_over()
+        handle = self._claimed(self.path)
+        with self._swapping():
+            if handle.size() != self._end or not handle.is_file_of(old):
+                self._read_directory(handle)
+            self._handle = handle
+        return handle
+
+    def _have_others_hand_over(self) -> None:
+        for other in writers():
+            if other is not self and other.lock is self.lock:
+                other.hand_over()
+
+    def _claimed(self, path: str) -> Handle:
+        while True:
+            handle = Handle(io.FileIO(path, "rb+"), owned=True)
+            if not handle.claim():
+                handle.close()
+                raise self._busy("another process")
+            if handle.is_at(path):
+                return handle
+            handle.close()  # it was compacted just now: another file has its name
+
+    def hand_over(self) -> None:
+        """Commit, and let another archive over the same file add to it; with a name for what is new, if need be."""
+        if self._temporary is None and self._writable and self._pid == os.getpid() and self._handle is not None:
+            self.commit()
+            self._writable = False
+            self._place.version += 1
+            self._version = -1
+            self._handle.let_go()
+
+    def _make_room(self, handle: Handle) -> None:
+        """Cut off what an earlier crash left behind the last directory. A directory that was damaged stays, so that
+        what it named can still be found by other means; what is new goes behind it."""
+        size = handle.size()
+        if size > self._end:
+            if END_SIGNATURE in handle.read_at(self._end, size - self._end):
+                self._end = size
+            else:
+                handle.truncate(self._end)
+
+    @contextlib.contextmanager
+    def _swapping(self) -> Iterator[None]:
+        """The file and what is known of it change together; see :meth:`find`."""
+        self._swaps += 1
+        try:
+            yield
+        finally:
+            self._swaps += 1
+
+    def current(self) -> Self:
+        """The archive that knows what is in the file: this one, or that which adds to the same file just now.
+
+        Who only reads sees what was committed when the file was opened.
+        """
+        place = self._place
+        if self.mode != "r" and not self._writable and place.writer is not None:
+            writer: Self | None = place.writer()
+            if writer is not None and writer._writable and writer._temporary is None and writer._pid == os.getpid():
+                return writer
+            if self._version != place.version and self._handle is not None:
+                with self.lock, self._swapping():
+                    self._handle = self._handle if self._writable else None
+        if self._handle is None:
+            self.open()
+        return self
+
+
+def writers() -> Iterator[SharedFile]:
+    """Those that add to their files now."""
+    yield from list(WRITERS)
+
+
+def commit_others(archive: SharedFile) -> None:
+    """Commit what other stores of this process have added to the same file, so that it is seen."""
+    if archive.path is None:
+        return
+    place = os.path.realpath(archive.path)
+    for other in writers():
+        if other is not archive and other.path is not None and os.path.realpath(other.path) == place:
+            other.commit()
+
+
+@atexit.register
+def _close_all() -> None:
+    _ENDED.append(True)
+    for archive in writers():
+        with contextlib.suppress(OSError, ValueError):
+            archive.close()
