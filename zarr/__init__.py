@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from zarr.groups.asynchronous import AsyncGroup
     from zarr.groups.synchronous import Group
     from zarr.logs import set_format, set_log_level
-    from zarr.runners.synchronizers import ProcessSynchronizer, ThreadSynchronizer
+    from zarr.runners.locks.synchronizers import ProcessSynchronizer, ThreadSynchronizer
     from zarr.settings import config
     from zarr.transactions.transaction import transaction
 else:
@@ -81,7 +81,7 @@ __getattr__, __dir__ = lazy_names(
         "zarr.groups.asynchronous": "AsyncGroup",
         "zarr.groups.synchronous": "Group",
         "zarr.logs": "set_format set_log_level",
-        "zarr.runners.synchronizers": "ProcessSynchronizer ThreadSynchronizer",
+        "zarr.runners.locks.synchronizers": "ProcessSynchronizer ThreadSynchronizer",
         "zarr.settings": "config",
         "zarr.transactions.transaction": "transaction",
         "zarr._version": "__version__",

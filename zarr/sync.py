@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from zarr.runners.synchronizers import ProcessSynchronizer, ThreadSynchronizer
+from zarr.runners.locks.synchronizers import ProcessSynchronizer, ThreadSynchronizer
 
 __all__ = ["ProcessSynchronizer", "ThreadSynchronizer"]

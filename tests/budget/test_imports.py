@@ -28,8 +28,8 @@ UNUSED = (
     "zarr.arrays.lazy.view zarr.arrays.many zarr.arrays.operations zarr.arrays.unsaved zarr.buffer.gpu "
     "zarr.codecs.sharding zarr.dtype.nullable zarr.dtype.small zarr.dtype.structured zarr.dtype.text zarr.dtype.times "
     "zarr.grids.dimensions zarr.grids.rectilinear zarr.groups.synchronous zarr.metadata.group "
-    "zarr.runners.asynchronous zarr.runners.leases zarr.steps.layouts zarr.storage.remote.fsspec "
-    "zarr.storage.memory.managed zarr.logs zarr.runners.tracing zarr.runners.chunk_cache zarr.arrays.batching "
+    "zarr.runners.asynchronous zarr.runners.locks.leases zarr.steps.layouts zarr.storage.remote.fsspec "
+    "zarr.storage.memory.managed zarr.logs zarr.runners.tracing zarr.runners.caches.chunks zarr.arrays.batching "
     "zarr.storage.local.journal zarr.storage.local.stage zarr_core.bulk zarr_core.decoders zarr_core.vlen "
     "zarr_core.shard_reading zarr_core.shard_writing zarr_core.casting"
 )

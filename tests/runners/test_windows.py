@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from zarr.runners.windows import windowed
+from zarr.runners.concurrency import windowed
 
 
 class Job:

@@ -17,8 +17,8 @@ import pytest
 
 import zarr
 from tests.trust.together import KINDS, make_store, open_descriptors, rounds, run_together
-from zarr.runners.lock_table import LOCKS
-from zarr.runners.put_off import wait_for_all
+from zarr.runners.locks.deferred import wait_for_all
+from zarr.runners.locks.table import LOCKS
 from zarr.storage import MemoryStore
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="posix only")

@@ -20,7 +20,7 @@ import pytest
 
 import zarr
 from tests.trust.together import KINDS, make_store, open_descriptors, rounds
-from zarr.runners.lock_table import LOCKS
+from zarr.runners.locks.table import LOCKS
 from zarr.storage import LMDBStore, LocalStore, SQLiteStore, ZipStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="posix signals")

@@ -19,7 +19,7 @@ import pytest
 import zarr
 import zarr_core
 from tests.trust.together import KINDS, make_store
-from zarr.runners.lock_table import LOCKS, LockTable
+from zarr.runners.locks.table import LOCKS, LockTable
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
 
 SOON = 1.0

@@ -21,8 +21,8 @@ import zarr
 from tests.trust.together import rounds, run_together
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import LockLostError
-from zarr.runners.leases import take_lease
-from zarr.runners.lock_table import LOCKS
+from zarr.runners.locks.leases import take_lease
+from zarr.runners.locks.table import LOCKS
 from zarr.storage import ObjectStore, SQLiteStore, WrapperStore
 from zarr.storage.keys import is_lock
 
@@ -139,7 +139,7 @@ def test_processes(tmp_path: Path) -> None:
 HOLD = """
 import asyncio, sys, zarr
 from tests.trust.test_leases import Remote
-from zarr.runners.leases import take_lease
+from zarr.runners.locks.leases import take_lease
 from zarr.storage import SQLiteStore
 
 async def main():
@@ -266,7 +266,7 @@ class Clocks:
 @pytest.fixture
 def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
     made = Clocks()
-    monkeypatch.setattr("zarr.runners.leases.clock", made)
+    monkeypatch.setattr("zarr.runners.locks.leases.clock", made)
     return made
 
 

@@ -17,7 +17,7 @@ import pytest
 import zarr
 from tests.trust.together import SHARED_KINDS, make_store, rounds, run_processes
 from zarr.errors import ContainsArrayError
-from zarr.runners.process_locks import lock_file, lock_paths
+from zarr.runners.locks.processes import lock_file, lock_paths
 from zarr.steps.requests import LockScope
 
 WORKERS = 3

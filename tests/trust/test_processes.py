@@ -19,7 +19,7 @@ import pytest
 
 import zarr
 from tests.trust.together import run_processes
-from zarr.runners.process_locks import STRIPES, lock_file, lock_file_async, lock_paths
+from zarr.runners.locks.processes import STRIPES, lock_file, lock_file_async, lock_paths
 from zarr.steps.requests import LockScope
 from zarr.storage import FsspecStore, LMDBStore, LocalStore, MemoryStore, SQLiteStore, WrapperStore, ZipStore
 
@@ -177,7 +177,7 @@ def test_stores_of_coroutines(tmp_path: Path) -> None:
 
 HOLD = """
 import sys, time
-from zarr.runners.process_locks import lock_file
+from zarr.runners.locks.processes import lock_file
 file = lock_file(sys.argv[1])
 print("locked", flush=True)
 time.sleep(600)
@@ -218,7 +218,7 @@ def test_lock_held_while_a_child_is_forked(tmp_path: Path) -> None:
     """The child does not go on holding what its parent held when it died."""
     script = """
 import os, sys, time
-from zarr.runners.process_locks import lock_file
+from zarr.runners.locks.processes import lock_file
 file = lock_file(sys.argv[1])
 child = os.fork()
 if child == 0:

@@ -14,11 +14,11 @@ import pytest
 import zarr
 from zarr.buffer.cpu import Buffer
 from zarr.errors import OperationPutOffError
-from zarr.runners import locks
 from zarr.runners.inline import InlineRunner
-from zarr.runners.lock_table import LOCKS, CalledOff, LockTable
-from zarr.runners.locks import Holder
-from zarr.runners.put_off import wait_for_all
+from zarr.runners.locks import operation as locks
+from zarr.runners.locks.deferred import wait_for_all
+from zarr.runners.locks.operation import Holder
+from zarr.runners.locks.table import LOCKS, CalledOff, LockTable
 from zarr.steps.requests import Put, Steps
 from zarr.storage import MemoryStore
 
@@ -236,7 +236,7 @@ async def test_a_task_cancelled_around_the_moment_when_it_is_given_the_key(turns
 @pytest.mark.parametrize("gil", [True, False])
 def test_only_one_holds_a_key_and_nobody_waits_for_ever(gil: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads and tasks, some of which give up at any moment, with and without the guard around every change."""
-    monkeypatch.setattr("zarr.runners.lock_table.GIL", gil)
+    monkeypatch.setattr("zarr.runners.locks.table.GIL", gil)
     table = LockTable()
     inside, most, taken = [0], [0], [0]
 

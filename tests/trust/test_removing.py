@@ -18,7 +18,7 @@ import pytest
 import zarr
 from tests.trust.together import KINDS, SHARED_KINDS, make_store, rounds, run_processes, run_together
 from zarr.errors import ArrayNotFoundError, GroupNotFoundError, NodeNotFoundError
-from zarr.runners.lock_table import LOCKS
+from zarr.runners.locks.table import LOCKS
 from zarr.storage import MemoryStore, WrapperStore
 
 DOCUMENTS = {"zarr.json", ".zarray", ".zgroup", ".zattrs"}

@@ -12,7 +12,7 @@ import pytest
 
 import zarr
 from tests.trust.together import KINDS, make_store, rounds, run_together
-from zarr.runners.lock_table import LOCKS, Claim
+from zarr.runners.locks.table import LOCKS, Claim
 from zarr.storage import MemoryStore
 
 STEP = 5.0

@@ -16,7 +16,7 @@ from zarr.draft3 import migrate as migrate_draft3
 from zarr.groups.synchronous import Group
 from zarr.metadata.migrate_v3 import check_migration, migrate_v2_to_v3
 from zarr.metadata.migrate_v3 import remove_metadata as remove_documents
-from zarr.runners.crossing import sync
+from zarr.runners.sync import sync
 from zarr.storage.local.store import LocalStore
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from zarr.groups import creation as _creation
     from zarr.groups import parameters as _parameters
     from zarr.groups.handle import Nodes
-    from zarr.runners import synchronizers
+    from zarr.runners.locks import synchronizers
     from zarr.steps import layouts
     from zarr.steps.requests import Steps
     from zarr.storage import url
@@ -47,7 +47,7 @@ else:
     consolidating, _creation = LazyModule("zarr.groups.consolidating"), LazyModule("zarr.groups.creation")
     hierarchy, opening = LazyModule("zarr.groups.hierarchy"), LazyModule("zarr.groups.opening")
     operations, _parameters = LazyModule("zarr.groups.operations"), LazyModule("zarr.groups.parameters")
-    synchronizers, layouts = LazyModule("zarr.runners.synchronizers"), LazyModule("zarr.steps.layouts")
+    synchronizers, layouts = LazyModule("zarr.runners.locks.synchronizers"), LazyModule("zarr.steps.layouts")
     url, synchronous = LazyModule("zarr.storage.url"), LazyModule("zarr.arrays.synchronous")
 
 ArrayLike: TypeAlias = Any

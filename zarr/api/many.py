@@ -13,7 +13,7 @@ from zarr.arrays.many import outs_for, read_many_steps
 from zarr.arrays.synchronous import Array
 from zarr.arrays.unsaved import save_many_steps
 from zarr.runners.choose import async_runner_for, runner_for
-from zarr.runners.crossing import sync
+from zarr.runners.sync import sync
 
 if TYPE_CHECKING:
     import asyncio

@@ -36,7 +36,7 @@ from zarr.arrays.create import DEFAULT_FILL_VALUE, CompressorLike
 from zarr.arrays.synchronous import Array
 from zarr.errors import ZarrDeprecationWarning
 from zarr.groups.synchronous import Group
-from zarr.runners.crossing import sync
+from zarr.runners.sync import sync
 
 # Names that other libraries have taken from here.
 _ALSO_HERE = (

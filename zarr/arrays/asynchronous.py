@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from zarr.arrays.lazy.view import AsyncLazyArray, LazyIndex
     from zarr.arrays.selection import Fields
     from zarr.buffer.core import BufferPrototype, NDBuffer
-    from zarr.runners import synchronizers
+    from zarr.runners.locks import synchronizers
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike
@@ -49,7 +49,7 @@ else:
     ragged = LazyModule("zarr.arrays.ragged")
     unsaved = LazyModule("zarr.arrays.unsaved")
     writing = LazyModule("zarr.arrays.writing")
-    synchronizers = LazyModule("zarr.runners.synchronizers")
+    synchronizers = LazyModule("zarr.runners.locks.synchronizers")
     registry = LazyModule("zarr.registry")
 
 T = TypeVar("T")

@@ -21,7 +21,7 @@ from zarr.arrays.writing import set_selection_steps
 from zarr.errors import ZarrUserWarning
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.runners.locks import lock_prefix
+from zarr.runners.locks.operation import lock_prefix
 from zarr.steps.requests import Await, Gather
 
 if TYPE_CHECKING:

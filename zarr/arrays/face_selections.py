@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from zarr._lazy import LazyModule
 from zarr.arrays.face import ArrayFace
 from zarr.arrays.reading import get_selection_steps
-from zarr.runners.put_off import run_now_or_later
+from zarr.runners.locks.deferred import run_now_or_later
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -16,8 +16,8 @@ import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.arrays.transfer import decode_steps, note_place, raise_missing
 from zarr.codecs.shard_level import damaged_shard
-from zarr.runners import chunk_cache
-from zarr.runners.index_cache import INDEXES
+from zarr.runners.caches import chunks as chunk_cache
+from zarr.runners.caches.indexes import INDEXES
 from zarr.steps.requests import Gather, Get, GetParts, Stamp, Steps, Transfer
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from zarr.arrays.indexers import BlockIndex, OIndex, VIndex
     from zarr.arrays.info import ArrayInfo
     from zarr.dtype import nullable
-    from zarr.runners import crossing
+    from zarr.runners import sync as crossing
     from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike
     from zarr.types import JSON, ShapeLike
@@ -44,7 +44,7 @@ else:
     writing = LazyModule("zarr.arrays.writing")
     nullable = LazyModule("zarr.dtype.nullable")
     attributes = LazyModule("zarr.arrays.attributes")
-    crossing = LazyModule("zarr.runners.crossing")
+    crossing = LazyModule("zarr.runners.sync")
 
 T_ArrayMetadata = TypeVar("T_ArrayMetadata")
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
     from zarr.buffer.core import Buffer
     from zarr.codecs.chain import CodecChain
-    from zarr.runners import chunk_cache
+    from zarr.runners.caches import chunks as chunk_cache
 else:
-    chunk_cache = LazyModule("zarr.runners.chunk_cache")
+    chunk_cache = LazyModule("zarr.runners.caches.chunks")
 
 Ndarray = np.ndarray[Any, Any]
 

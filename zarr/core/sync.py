@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from zarr.runners.crossing import SyncMixin, _collect_aiterator, _with_semaphore, collect_aiterator, sync
 from zarr.runners.resources import (
     LOOP,
     THREAD,
@@ -13,6 +12,7 @@ from zarr.runners.resources import (
     get_loop,
     reset_resources_after_fork,
 )
+from zarr.runners.sync import SyncMixin, _collect_aiterator, _with_semaphore, collect_aiterator, sync
 
 _get_executor = get_executor
 _get_lock = get_lock

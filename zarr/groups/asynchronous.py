@@ -44,7 +44,7 @@ from zarr.groups.summary import info_complete_steps, tree_steps
 from zarr.groups.walk import Lookup, Lookups, look_up, members_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for, runner_for
-from zarr.runners.synchronizers import with_synchronizer
+from zarr.runners.locks.synchronizers import with_synchronizer
 from zarr.storage.resolve import resolve_store_path
 from zarr.types import printable
 

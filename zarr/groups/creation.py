@@ -26,7 +26,7 @@ from zarr.groups.parameters import one_chunk, with_empty_chunks, with_object_cod
 from zarr.metadata.codecs import parse_codecs
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.runners.synchronizers import with_synchronizer
+from zarr.runners.locks.synchronizers import with_synchronizer
 from zarr.steps.requests import Get, Steps
 
 if TYPE_CHECKING:

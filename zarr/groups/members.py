@@ -16,7 +16,7 @@ from zarr.groups.operations import (
     node_steps,
 )
 from zarr.groups.walk import members_steps
-from zarr.runners.put_off import run_now_or_later
+from zarr.runners.locks.deferred import run_now_or_later
 
 if TYPE_CHECKING:
     from zarr.groups.handle import NodeRecord

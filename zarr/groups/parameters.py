@@ -11,7 +11,7 @@ import numpy as np
 from zarr.arrays.codec_choice import is_auto, parse_numcodec
 from zarr.dtype import ZDType, get_data_type_from_json
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning, warn_once
-from zarr.runners.synchronizers import with_synchronizer
+from zarr.runners.locks.synchronizers import with_synchronizer
 
 IGNORED = ("self", "name", "storage_options", "__class__")
 

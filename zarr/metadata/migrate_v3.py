@@ -36,7 +36,7 @@ from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.registry import get_codec_class
 from zarr.runners.choose import async_runner_for, runner_for
-from zarr.runners.crossing import sync
+from zarr.runners.sync import sync
 from zarr.steps.requests import Delete, Gather, Get, ListDir, Put, Steps
 from zarr.storage.path import StorePath
 from zarr.types import ZARR_JSON, ZARRAY_JSON, ZATTRS_JSON, ZGROUP_JSON, ZMETADATA_V2_JSON, ZarrFormat

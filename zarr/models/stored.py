@@ -11,7 +11,7 @@ from zarr.api.synchronous import open as open_node
 from zarr.arrays.synchronous import Array
 from zarr.errors import ContainsArrayError, ContainsGroupError
 from zarr.models.plain import plain
-from zarr.runners.crossing import sync
+from zarr.runners.sync import sync
 from zarr.storage.resolve import make_store_path
 
 if TYPE_CHECKING:

@@ -17,16 +17,16 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import goes_by, is_synchronous
 from zarr.buffer.core import default_buffer_prototype
 from zarr.listening import MODULES, SWITCH, TRACING, is_tracing
+from zarr.runners.concurrency import completed, concurrency, request_gate, settle, windowed
+from zarr.runners.errors import as_told, first_error
 from zarr.runners.inline import InlineRunner, range_limits, staged
-from zarr.runners.leases import Fence
-from zarr.runners.lock_table import LOCKS, MAX_READINGS, CalledOff
-from zarr.runners.locks import Holder, lock_prefix
-from zarr.runners.process_locks import lock_folder, paths_of
+from zarr.runners.locks.leases import Fence
+from zarr.runners.locks.operation import Holder, lock_prefix
+from zarr.runners.locks.processes import lock_folder, paths_of
+from zarr.runners.locks.table import LOCKS, MAX_READINGS, CalledOff
 from zarr.runners.resources import get_executor
 from zarr.runners.streaming import DIRECT_BYTES, apart, receive, send
-from zarr.runners.told import as_told, first_error
 from zarr.runners.tracing import traced
-from zarr.runners.windows import completed, concurrency, request_gate, settle, windowed
 from zarr.steps.requests import (
     Await,
     Delete,

@@ -13,10 +13,10 @@ from zarr.abc.async_store import as_folder
 from zarr.abc.store import bulk_access_of, class_goes_by, get_many_of, is_synchronous, open_value_of, stamp_of_store
 from zarr.buffer.core import default_buffer_prototype
 from zarr.listening import MODULES, SWITCH, TRACING, is_tracing
-from zarr.runners.lock_table import GIL, LOCKS, MAX_READINGS
-from zarr.runners.locks import STORING, Holder, lock_prefix
-from zarr.runners.put_off import PutOff, Resumed
-from zarr.runners.told import as_told, first_error
+from zarr.runners.errors import as_told, first_error
+from zarr.runners.locks.deferred import PutOff, Resumed
+from zarr.runners.locks.operation import STORING, Holder, lock_prefix
+from zarr.runners.locks.table import GIL, LOCKS, MAX_READINGS
 from zarr.steps.requests import (
     Await,
     Delete,
@@ -43,12 +43,14 @@ if TYPE_CHECKING:
     from zarr.abc import byte_ranges
     from zarr.abc.store import ByteRequest, SyncStore
     from zarr.buffer.core import Buffer
-    from zarr.runners import bulk, crossing, process_locks, tracing
+    from zarr.runners import bulk, tracing
+    from zarr.runners import sync as crossing
+    from zarr.runners.locks import processes
 else:
     byte_ranges = LazyModule("zarr.abc.byte_ranges")
     bulk = LazyModule("zarr.runners.bulk")
-    crossing = LazyModule("zarr.runners.crossing")
-    process_locks = LazyModule("zarr.runners.process_locks")
+    crossing = LazyModule("zarr.runners.sync")
+    processes = LazyModule("zarr.runners.locks.processes")
     tracing = LazyModule("zarr.runners.tracing")
 
 T = TypeVar("T")
@@ -251,7 +253,7 @@ class InlineRunner:
         """Answer the requests that concern the steps themselves."""
         if type(request) is Hold:
             scope = request.scope
-            files = () if scope is None else process_locks.paths_of(self.store, request)
+            files = () if scope is None else processes.paths_of(self.store, request)
             holder.acquire(request.keys, request.family, files, request.below)
             return None
         if type(request) is Gather:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from zarr.runners.asynchronous import AsyncRunner
-from zarr.runners.crossing import sync
+from zarr.runners.sync import sync
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from zarr.runners.windows import CHANGE, CalledOffChange
+from zarr.runners.concurrency import CHANGE, CalledOffChange
 
 T = TypeVar("T")
 

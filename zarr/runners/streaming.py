@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zarr._lazy import LazyModule
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.bulk import share_keys, thread_count
+from zarr.runners.concurrency import completed, concurrency, request_gate, settle, windowed
 from zarr.runners.resources import get_executor, run_helpers
-from zarr.runners.windows import completed, concurrency, request_gate, settle, windowed
 
 if TYPE_CHECKING:
     import asyncio

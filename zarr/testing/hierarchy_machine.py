@@ -15,7 +15,7 @@ from zarr.abc.store import Store
 from zarr.api.opening import create_group, open_array, open_group
 from zarr.arrays.synchronous import Array
 from zarr.groups.synchronous import Group
-from zarr.runners.crossing import SyncMixin
+from zarr.runners.sync import SyncMixin
 from zarr.storage import MemoryStore
 from zarr.testing.rules import split_prefix_name, with_frequency
 from zarr.testing.strategies import (

@@ -14,7 +14,7 @@ from zarr.arrays.synchronous import Array
 from zarr.buffer import cpu
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.codecs import BytesCodec
-from zarr.runners.crossing import SyncMixin
+from zarr.runners.sync import SyncMixin
 from zarr.storage import LocalStore, MemoryStore
 from zarr.testing.hierarchy_machine import ZarrHierarchyStateMachine
 from zarr.testing.rules import split_prefix_name, with_frequency

@@ -29,7 +29,7 @@ from zarr.abc.store import (
     SupportsSetSync,
 )
 from zarr.buffer.core import default_buffer_prototype
-from zarr.runners.crossing import sync
+from zarr.runners.sync import sync
 from zarr.storage.wrappers.wrapper import WrapperStore
 from zarr.testing.latency import LatencyStore
 from zarr.testing.store_sync import FOUR, KEYS, RANGES, B, S, SynchronousStoreTests, asynchronous

@@ -24,7 +24,7 @@ from zarr.dtype import (
 from zarr.grids import RectilinearChunkGridMetadata, RegularChunkGridMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.runners.crossing import sync
+from zarr.runners.sync import sync
 from zarr.storage.keys import normalize_path
 from zarr.storage.memory.store import MemoryStore
 from zarr.storage.resolve import StoreLike

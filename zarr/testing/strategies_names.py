@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
-from zarr.runners.crossing import sync
+from zarr.runners.sync import sync
 from zarr.storage.memory.store import MemoryStore
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

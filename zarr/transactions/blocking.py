@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.abc.store import Store, SyncStore
 from zarr.buffer.core import default_buffer_prototype
-from zarr.runners.crossing import sync
+from zarr.runners.sync import sync
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest

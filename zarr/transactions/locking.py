@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from zarr.array_spec import parse_array_config
-from zarr.runners.process_locks import in_order, lock_folder, lock_paths
+from zarr.runners.locks.processes import in_order, lock_folder, lock_paths
 from zarr.steps.requests import LockScope
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from zarr.abc.staging import Changes, TakenError, stages
 from zarr.abc.store import SyncStore, is_synchronous
 from zarr.api.synchronous import open_group
 from zarr.errors import TransactionConflictError
-from zarr.runners.locks import Holder, lock_prefix
+from zarr.runners.locks.operation import Holder, lock_prefix
 from zarr.steps.consolidated import note_change, touch
 from zarr.steps.requests import LockScope
 from zarr.storage.resolve import resolve_store

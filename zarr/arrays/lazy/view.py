@@ -13,7 +13,7 @@ from zarr.arrays.lazy.composition import ViewSelection, compose, permute, regula
 from zarr.arrays.lazy.viewing import read_points_steps, read_view_steps, write_points_steps, write_view_steps
 from zarr.arrays.selection import field_dtype, pop_fields
 from zarr.dtype.nullable import shown_dtype
-from zarr.runners.put_off import run_now_or_later
+from zarr.runners.locks.deferred import run_now_or_later
 from zarr.types import printable
 
 if TYPE_CHECKING:

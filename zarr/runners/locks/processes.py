@@ -18,7 +18,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from zarr._lazy import LazyModule
-from zarr.runners.lock_table import CalledOff
+from zarr.runners.locks.table import CalledOff
 from zarr.storage.keys import LOCKS_FOLDER
 
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
 """The locks of one operation: taken in one order by all, let go when the operation ends.
 
-The table of all locks of the process is in :mod:`zarr.runners.lock_table`.
+The table of all locks of the process is in :mod:`zarr.runners.locks.table`.
 
 A finalizer may run in the middle of any operation, in the same thread, and write to what that operation has locked.
-The one cannot wait for the other, so the finalizer's work is put off as a whole: see :mod:`zarr.runners.put_off`.
+The one cannot wait for the other, so the finalizer's work is put off as a whole: see :mod:`zarr.runners.locks.deferred`.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
-from zarr.runners.lock_table import LOCKS, Claim
-from zarr.runners.put_off import PutOff, do_all, known_to_callers
+from zarr.runners.locks.deferred import PutOff, do_all, known_to_callers
+from zarr.runners.locks.table import LOCKS, Claim
 from zarr.steps.requests import FAMILY_RANK
 
 if TYPE_CHECKING:
     import asyncio
 
-    from zarr.runners import leases, process_locks, trees
-    from zarr.runners.leases import Fence, Lease
-    from zarr.runners.process_locks import LockedFile
+    from zarr.runners.locks import leases, processes, subtree
+    from zarr.runners.locks.leases import Fence, Lease
+    from zarr.runners.locks.processes import LockedFile
     from zarr.steps.requests import LockScope, Transfer
 else:
     asyncio = LazyModule("asyncio")
-    leases = LazyModule("zarr.runners.leases")
-    process_locks = LazyModule("zarr.runners.process_locks")
-    trees = LazyModule("zarr.runners.trees")
+    leases = LazyModule("zarr.runners.locks.leases")
+    processes = LazyModule("zarr.runners.locks.processes")
+    subtree = LazyModule("zarr.runners.locks.subtree")
 
 _holding: dict[Holder, None] = {}
 """Who holds keys now, the first first."""
@@ -38,7 +38,7 @@ _holding: dict[Holder, None] = {}
 STORING: dict[str, int] = {}
 """The keys that are held for one call of a store only, without a :class:`Holder`, and the threads that hold them.
 
-Each is the very object that the function has which lets go of it: see :func:`~zarr.runners.put_off.known_to_callers`.
+Each is the very object that the function has which lets go of it: see :func:`~zarr.runners.locks.deferred.known_to_callers`.
 """
 
 
@@ -136,38 +136,38 @@ class Holder:
         open_now = {file.path for holder in self._chain() for file in holder._files}
         paths = [path for path in paths if path not in open_now and not self.holds_name(f"file:{path}")]
         if paths:
-            if (not process_locks.is_tree(paths[0]), paths[0]) <= self._top_file:
+            if (not processes.is_tree(paths[0]), paths[0]) <= self._top_file:
                 raise RuntimeError(f"cannot lock {paths[0]}: {self._top_file[1]}, which comes later, is locked already")
-            self._top_file = not process_locks.is_tree(paths[-1]), paths[-1]
+            self._top_file = not processes.is_tree(paths[-1]), paths[-1]
         return paths
 
     def take_file(self, path: str) -> None:
         """Lock one file; threads of this process queue up in the table, one at a time asks the system."""
-        if not process_locks.is_tree(path):
+        if not processes.is_tree(path):
             self.take(f"file:{path}")
-            self._files.append(process_locks.lock_file(path, self.called_off))
+            self._files.append(processes.lock_file(path, self.called_off))
             return
-        turn = f"file:{path}{process_locks.TURN}"
+        turn = f"file:{path}{processes.TURN}"
         self.take(turn)
         try:
-            if not process_locks.is_shared(path):
+            if not processes.is_shared(path):
                 self.take(f"file:{path}")
-            self._files += process_locks.lock_tree(path, self.called_off)
+            self._files += processes.lock_tree(path, self.called_off)
         finally:
             self.drop(turn)
 
     async def take_file_async(self, path: str) -> None:
         """The same, letting the event loop run."""
-        if not process_locks.is_tree(path):
+        if not processes.is_tree(path):
             await self.take_async(f"file:{path}")
-            self._files.append(await process_locks.lock_file_async(path))
+            self._files.append(await processes.lock_file_async(path))
             return
-        turn = f"file:{path}{process_locks.TURN}"
+        turn = f"file:{path}{processes.TURN}"
         await self.take_async(turn)
         try:
-            if not process_locks.is_shared(path):
+            if not processes.is_shared(path):
                 await self.take_async(f"file:{path}")
-            self._files += await process_locks.lock_tree_async(path)
+            self._files += await processes.lock_tree_async(path)
         finally:
             self.drop(turn)
 
@@ -214,7 +214,7 @@ class Holder:
         RuntimeError
             If one of them comes before, in the order of all locks, what is held already.
         """
-        stems = [stem for stem in trees.outermost(self._prefix, paths) if not self.holds_name(stem)]
+        stems = [stem for stem in subtree.outermost(self._prefix, paths) if not self.holds_name(stem)]
         if stems and (0, stems[0]) <= self._top:
             raise RuntimeError(f"cannot hold all below {stems[0]!r}: these hold {self._top[1]!r} already")
         return stems, [name for name in self.wanted(keys, "node") if not name.startswith(tuple(stems))]
@@ -292,18 +292,18 @@ class Holder:
             name = f"{family}:{self._prefix}/{keys[0]}"
             self.take(name)
             if LOCKS.trees and family == "node":
-                trees.heed(self, (name,))
+                subtree.heed(self, (name,))
             self._top = (FAMILY_RANK[family], name)
             return
         try:
             if below:
-                trees.fell(self, *self._wanted_below(below, keys))
+                subtree.fell(self, *self._wanted_below(below, keys))
             else:
                 names = self.wanted(keys, family)
                 for name in names:
                     self.take(name)
                 if LOCKS.trees and family == "node":
-                    trees.heed(self, names)
+                    subtree.heed(self, names)
             for path in self.wanted_files(files) if files else ():
                 self.take_file(path)
         except PutOff:
@@ -317,13 +317,13 @@ class Holder:
         self._loop, self._loop_thread = asyncio.get_running_loop(), threading.current_thread()
         _holding[self] = None
         if below:
-            await trees.fell_async(self, *self._wanted_below(below, keys))
+            await subtree.fell_async(self, *self._wanted_below(below, keys))
         else:
             names = self.wanted(keys, family)
             for name in names:
                 await self.take_async(name)
             if LOCKS.trees and family == "node":
-                await trees.heed_async(self, names)
+                await subtree.heed_async(self, names)
         for path in self.wanted_files(files) if files else ():
             await self.take_file_async(path)
 

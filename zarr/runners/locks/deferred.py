@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from zarr.runners import finalizers
-    from zarr.runners.locks import Holder
+    from zarr.runners.locks.operation import Holder
 else:
     logging = LazyModule("logging")
     finalizers = LazyModule("zarr.runners.finalizers")

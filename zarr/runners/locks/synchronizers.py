@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 from zarr._lazy import LazyModule
 from zarr.errors import ZarrRuntimeWarning
-from zarr.runners.lock_table import LOCKS
-from zarr.runners.process_locks import LockedFile, lock_file
+from zarr.runners.locks.processes import LockedFile, lock_file
+from zarr.runners.locks.table import LOCKS
 
 if TYPE_CHECKING:
     import hashlib

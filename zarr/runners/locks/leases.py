@@ -21,8 +21,8 @@ from zarr._lazy import LazyModule
 from zarr.buffer.core import default_buffer_prototype
 from zarr.defaults import settings
 from zarr.errors import LockLostError
-from zarr.runners.process_locks import lock_names
-from zarr.runners.windows import completed
+from zarr.runners.concurrency import completed
+from zarr.runners.locks.processes import lock_names
 from zarr.steps.requests import ChangedMeanwhileError
 from zarr.storage.keys import LOCKS_FOLDER
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from zarr.runners.lock_table import LOCKS
+from zarr.runners.locks.table import LOCKS
 
 if TYPE_CHECKING:
-    from zarr.runners.locks import Holder
+    from zarr.runners.locks.operation import Holder
 
 
 def stem_of(prefix: str, path: str) -> str:
