@@ -42,8 +42,8 @@ if TYPE_CHECKING:
         zeros,
         zeros_like,
     )
-    from zarr.arrays.asynchronous import AsyncArray
-    from zarr.arrays.synchronous import Array
+    from zarr.arrays.array import Array
+    from zarr.arrays.async_array import AsyncArray
     from zarr.groups.asynchronous import AsyncGroup
     from zarr.groups.synchronous import Group
     from zarr.logs import set_format, set_log_level
@@ -76,8 +76,8 @@ __getattr__, __dir__ = lazy_names(
             "open_like"
         ),
         "zarr.api.saving": "copy copy_all copy_store load save save_array save_group tree",
-        "zarr.arrays.asynchronous": "AsyncArray",
-        "zarr.arrays.synchronous": "Array",
+        "zarr.arrays.async_array": "AsyncArray",
+        "zarr.arrays.array": "Array",
         "zarr.groups.asynchronous": "AsyncGroup",
         "zarr.groups.synchronous": "Group",
         "zarr.logs": "set_format set_log_level",

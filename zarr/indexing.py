@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zarr.arrays.selection import is_bool_array, is_integer_array, is_integer_list, pop_fields
+from zarr.arrays.io.selection import is_bool_array, is_integer_array, is_integer_list, pop_fields
 from zarr.core import indexing as current
 from zarr.core.indexing import (
     BlockIndex,

@@ -15,8 +15,8 @@ from zarr._lazy import load
 
 if TYPE_CHECKING:
     # Names of other rooms: at run time `__getattr__` fetches them, once somebody asks.
-    from zarr.arrays.asynchronous import AsyncArray
-    from zarr.arrays.synchronous import Array
+    from zarr.arrays.array import Array
+    from zarr.arrays.async_array import AsyncArray
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.typed_dicts import DTypeConfig_V2 as DTypeConfig_V2
@@ -333,8 +333,8 @@ def parse_fill_value(data: Any) -> Any:
 
 
 _UPPER_NAMES = {
-    "Array": "zarr.arrays.synchronous",
-    "AsyncArray": "zarr.arrays.asynchronous",
+    "Array": "zarr.arrays.array",
+    "AsyncArray": "zarr.arrays.async_array",
     "ArrayV2Metadata": "zarr.metadata.v2",
     "ArrayV3Metadata": "zarr.metadata.v3",
     "DTypeConfig_V2": "zarr.typed_dicts",

@@ -24,12 +24,12 @@ HEAVY = (
 )
 # Of our own: what arrays of numbers in a folder do not need.
 UNUSED = (
-    "zarr.settings zarr.typed_dicts zarr.api.asynchronous zarr.api.saving zarr.arrays.arrow zarr.arrays.indexers "
-    "zarr.arrays.lazy.view zarr.arrays.many zarr.arrays.operations zarr.arrays.unsaved zarr.buffer.gpu "
+    "zarr.settings zarr.typed_dicts zarr.api.asynchronous zarr.api.saving zarr.arrays.interop.arrow zarr.arrays.methods.indexers "
+    "zarr.arrays.views.view zarr.arrays.io.read_many zarr.arrays.change.operations zarr.arrays.create.unsaved zarr.buffer.gpu "
     "zarr.codecs.sharding zarr.dtype.nullable zarr.dtype.small zarr.dtype.structured zarr.dtype.text zarr.dtype.times "
     "zarr.grids.dimensions zarr.grids.rectilinear zarr.groups.synchronous zarr.metadata.group "
     "zarr.runners.asynchronous zarr.runners.locks.leases zarr.steps.layouts zarr.storage.remote.fsspec "
-    "zarr.storage.memory.managed zarr.logs zarr.runners.tracing zarr.runners.caches.chunks zarr.arrays.batching "
+    "zarr.storage.memory.managed zarr.logs zarr.runners.tracing zarr.runners.caches.chunks zarr.arrays.io.batch "
     "zarr.storage.local.journal zarr.storage.local.stage zarr_core.bulk zarr_core.decoders zarr_core.vlen "
     "zarr_core.shard_reading zarr_core.shard_writing zarr_core.casting"
 )

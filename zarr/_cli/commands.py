@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, cast
 
 from zarr.api.synchronous import open as open_node
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
 from zarr.draft3 import is_draft3
 from zarr.draft3 import migrate as migrate_draft3
 from zarr.groups.synchronous import Group

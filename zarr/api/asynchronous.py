@@ -34,9 +34,9 @@ from zarr.api.many import read_many_async as read_many
 from zarr.api.many import save_many_async as save_many
 from zarr.api.opened import Call, Opened, given, loading_mode
 from zarr.array_spec import parse_array_config
-from zarr.arrays.asynchronous import AsyncArray
-from zarr.arrays.create import DEFAULT_FILL_VALUE, CompressorLike
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
+from zarr.arrays.async_array import AsyncArray
+from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, CompressorLike
 from zarr.buffer.core import NDArrayLike
 from zarr.dtype import ZDTypeLike, get_data_type_from_native_dtype
 from zarr.errors import (
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from zarr.abc.codec import Codec
     from zarr.abc.numcodec import Numcodec
     from zarr.array_spec import ArrayConfigLike
-    from zarr.arrays.create import CompressorsLike, FiltersLike, SerializerLike, ShardsLike
+    from zarr.arrays.create.steps import CompressorsLike, FiltersLike, SerializerLike, ShardsLike
     from zarr.chunk_keys import ChunkKeyEncoding, ChunkKeyEncodingLike
     from zarr.groups.handle import Nodes
     from zarr.storage.resolve import StoreLike

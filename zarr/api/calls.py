@@ -12,7 +12,7 @@ import numpy as np
 
 from zarr._lazy import LazyModule, instance_of
 from zarr.api.opened import Call, Opened, array_record, check_format, format_of, group_record
-from zarr.arrays.face import ArrayFace
+from zarr.arrays.methods.properties import ArrayFace
 from zarr.errors import (
     ArrayNotFoundError,
     ContainsArrayError,
@@ -30,7 +30,10 @@ from zarr.storage.resolve import resolve_store_path
 if TYPE_CHECKING:
     from zarr import dtype as _dtype
     from zarr.abc.store import Store
-    from zarr.arrays import codec_choice, copying, create, synchronous
+    from zarr.arrays import array as synchronous
+    from zarr.arrays.create import codecs as codec_choice
+    from zarr.arrays.create import like as copying
+    from zarr.arrays.create import steps as create
     from zarr.groups import consolidating, hierarchy, opening, operations
     from zarr.groups import creation as _creation
     from zarr.groups import parameters as _parameters
@@ -42,13 +45,13 @@ if TYPE_CHECKING:
     from zarr.storage.resolve import StoreLike
     from zarr.types import AccessModeLiteral, ZarrFormat
 else:
-    codec_choice, copying = LazyModule("zarr.arrays.codec_choice"), LazyModule("zarr.arrays.copying")
-    create, _dtype = LazyModule("zarr.arrays.create"), LazyModule("zarr.dtype")
+    codec_choice, copying = LazyModule("zarr.arrays.create.codecs"), LazyModule("zarr.arrays.create.like")
+    create, _dtype = LazyModule("zarr.arrays.create.steps"), LazyModule("zarr.dtype")
     consolidating, _creation = LazyModule("zarr.groups.consolidating"), LazyModule("zarr.groups.creation")
     hierarchy, opening = LazyModule("zarr.groups.hierarchy"), LazyModule("zarr.groups.opening")
     operations, _parameters = LazyModule("zarr.groups.operations"), LazyModule("zarr.groups.parameters")
     synchronizers, layouts = LazyModule("zarr.runners.locks.synchronizers"), LazyModule("zarr.steps.layouts")
-    url, synchronous = LazyModule("zarr.storage.url"), LazyModule("zarr.arrays.synchronous")
+    url, synchronous = LazyModule("zarr.storage.url"), LazyModule("zarr.arrays.array")
 
 ArrayLike: TypeAlias = Any
 PathLike: TypeAlias = str

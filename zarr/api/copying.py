@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from zarr._lazy import LazyModule
-from zarr.arrays.asynchronous import AsyncArray
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
+from zarr.arrays.async_array import AsyncArray
 from zarr.errors import CopyError
 from zarr.groups.asynchronous import AsyncGroup
 from zarr.groups.synchronous import Group

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from zarr.api.calls import array_call, create_array_call, create_call, from_array_call, like_call
 from zarr.api.opened import given
 from zarr.api.running import run_array
-from zarr.arrays.create import DEFAULT_FILL_VALUE, CompressorLike
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
+from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, CompressorLike
 from zarr.older_calls import IN_ORDER_OF_CREATE, also_in_order
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from zarr.abc.numcodec import Numcodec
     from zarr.api.calls import ArrayLike, PathLike
     from zarr.array_spec import ArrayConfigLike
-    from zarr.arrays.create import CompressorsLike, FiltersLike, SerializerLike, ShardsLike
+    from zarr.arrays.create.steps import CompressorsLike, FiltersLike, SerializerLike, ShardsLike
     from zarr.chunk_keys import ChunkKeyEncoding, ChunkKeyEncodingLike
     from zarr.dtype import ZDTypeLike
     from zarr.storage.resolve import StoreLike

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import is_synchronous
-from zarr.arrays.asynchronous import AsyncArray
+from zarr.arrays.array import Array
+from zarr.arrays.async_array import AsyncArray
+from zarr.arrays.create.unsaved import save_many_steps
 from zarr.arrays.handle import ArrayHandle
-from zarr.arrays.many import outs_for, read_many_steps
-from zarr.arrays.synchronous import Array
-from zarr.arrays.unsaved import save_many_steps
+from zarr.arrays.io.read_many import outs_for, read_many_steps
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.sync import sync
 

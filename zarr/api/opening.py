@@ -17,7 +17,7 @@ from zarr.api.calls import (
 )
 from zarr.api.opened import given
 from zarr.api.running import as_members, run, run_array, run_group, run_node
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
 from zarr.older_calls import (
     IN_ORDER_OF_OPEN_ARRAY,
     also_in_order,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.api.calls import ArrayLike, PathLike
     from zarr.array_spec import ArrayConfigLike
-    from zarr.arrays.synchronous import Array
+    from zarr.arrays.array import Array
     from zarr.groups.handle import Nodes
     from zarr.groups.synchronous import Group
     from zarr.storage.resolve import StoreLike

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.api.opened import Call, Opened
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
 from zarr.groups.handle import NodeRecord
 from zarr.runners.choose import runner_for
 

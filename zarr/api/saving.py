@@ -10,7 +10,7 @@ from zarr.api.calls import save_call, saved_arrays
 from zarr.api.opened import loading_mode
 from zarr.api.opening import open
 from zarr.api.running import run
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
 from zarr.errors import ZarrDeprecationWarning
 from zarr.groups.synchronous import Group
 from zarr.older_calls import also_in_order

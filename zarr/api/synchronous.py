@@ -31,9 +31,9 @@ from zarr.api.opening import (
     open_like,
 )
 from zarr.api.saving import copy, copy_all, copy_store, load, save, save_array, save_group, tree
-from zarr.arrays.asynchronous import AsyncArray
-from zarr.arrays.create import DEFAULT_FILL_VALUE, CompressorLike
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
+from zarr.arrays.async_array import AsyncArray
+from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, CompressorLike
 from zarr.errors import ZarrDeprecationWarning
 from zarr.groups.synchronous import Group
 from zarr.runners.sync import sync

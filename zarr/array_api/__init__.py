@@ -16,7 +16,7 @@ import numpy as np
 
 from zarr.api.making import empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
 from zarr.array_api.creation import arange, asarray, eye, from_dlpack, linspace, meshgrid, tril, triu
-from zarr.arrays.face import ArrayFace
+from zarr.arrays.methods.properties import ArrayFace
 
 __array_api_version__ = np.__array_api_version__
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr.api.making import create_array, from_array
-from zarr.arrays.face import ArrayFace
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
+from zarr.arrays.methods.properties import ArrayFace
 from zarr.storage.memory.store import MemoryStore
 
 if TYPE_CHECKING:

@@ -133,7 +133,7 @@ def _transformed(place: StorePath, transformers: Any) -> Store:
 @cache
 def load_writing() -> None:
     """Load what changes an array: the first change may come from a finalizer when the interpreter ends."""
-    load_all("zarr.arrays.attributes", "zarr.arrays.operations", "zarr.arrays.writing", "zarr.runners.bulk")
+    load_all("zarr.arrays.attributes", "zarr.arrays.change.operations", "zarr.arrays.io.writing", "zarr.runners.bulk")
 
 
 class ArrayHandle:

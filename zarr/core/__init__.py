@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from zarr._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from zarr.arrays.synchronous import Array
+    from zarr.arrays.array import Array
     from zarr.buffer.core import Buffer, NDBuffer
     from zarr.codecs.pipeline import BatchedCodecPipeline
     from zarr.core import array, buffer, chunk_grids, codec_pipeline, common, config, group, indexing, metadata, sync
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "zarr.arrays.synchronous": "Array",
+        "zarr.arrays.array": "Array",
         "zarr.buffer.core": "Buffer NDBuffer",
         "zarr.codecs.pipeline": "BatchedCodecPipeline",
     },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zarr.arrays.info import ArrayInfo, byte_info, human_readable_size
+from zarr.arrays.show.info import ArrayInfo, byte_info, human_readable_size
 from zarr.groups.info import GroupInfo
 
 __all__ = [

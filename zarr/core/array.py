@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr.api.asynchronous import create_array, from_array
-from zarr.arrays.asynchronous import AsyncArray
-from zarr.arrays.create import (
+from zarr.arrays.array import Array
+from zarr.arrays.async_array import AsyncArray
+from zarr.arrays.create.steps import (
     DEFAULT_FILL_VALUE,
     CompressorLike,
     CompressorsLike,
@@ -19,7 +20,6 @@ from zarr.arrays.create import (
     default_filters_v2,
     default_serializer_v3,
 )
-from zarr.arrays.synchronous import Array
 from zarr.core.array_nodes import create_codec_pipeline, get_array_metadata, init_array, parse_array_metadata
 from zarr.core.borrowed import borrowed_names
 from zarr.core.chunk_walks import cells_outside as _iter_chunk_coords_to_delete

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr.api.documents import get_array_metadata
-from zarr.arrays.asynchronous import AsyncArray
-from zarr.arrays.create import init_array_steps, new_array_metadata
+from zarr.arrays.async_array import AsyncArray
+from zarr.arrays.create.steps import init_array_steps, new_array_metadata
 from zarr.arrays.opening import parse_metadata
 from zarr.runners.choose import async_runner_for
 from zarr.storage.memory.store import MemoryStore

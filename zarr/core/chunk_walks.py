@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.array_spec import ArraySpec
-from zarr.arrays.asynchronous import AsyncArray
-from zarr.arrays.codec_choice import choose_codecs_v2, choose_codecs_v3
-from zarr.arrays.operations import stored_chunks_steps
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
+from zarr.arrays.async_array import AsyncArray
+from zarr.arrays.change.operations import stored_chunks_steps
+from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3
 from zarr.chunk_keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
 from zarr.codecs.stages import SortedCodecs, sort_codecs
 from zarr.grids.walk import cells_outside

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from zarr.api.asynchronous import create_hierarchy
-from zarr.arrays.asynchronous import AsyncArray
+from zarr.arrays.async_array import AsyncArray
 from zarr.errors import NodeNotFoundError
 from zarr.groups.asynchronous import AsyncGroup, wrap_async
 from zarr.groups.handle import NodeMetadata, NodeRecord, Nodes

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from zarr.api.synchronous import create_hierarchy
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
 from zarr.core.group_nodes import node_at_steps, rooted_steps
 from zarr.groups.handle import Nodes
 from zarr.groups.hierarchy import create_nodes_steps, normalize_nodes

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 import zarr_core
-from zarr.arrays.indexers import AsyncOIndex, AsyncVIndex, BlockIndex, OIndex, VIndex
-from zarr.arrays.selection import (
+from zarr.arrays.io.selection import (
     is_bool_array,
     is_integer_array,
     is_integer_list,
     pop_fields,
 )
+from zarr.arrays.methods.indexers import AsyncOIndex, AsyncVIndex, BlockIndex, OIndex, VIndex
 from zarr.core.borrowed import borrowed_names
 from zarr.core.dim_indexers import (
     BoolArrayDimIndexer,

@@ -9,8 +9,8 @@ import numpy as np
 
 from zarr.abc.group import AsynchronousGroup
 from zarr.array_spec import parse_array_config
-from zarr.arrays.asynchronous import AsyncArray
-from zarr.arrays.create import DEFAULT_FILL_VALUE
+from zarr.arrays.async_array import AsyncArray
+from zarr.arrays.create.steps import DEFAULT_FILL_VALUE
 from zarr.arrays.handle import ArrayHandle
 from zarr.defaults import BATCH_BYTES
 from zarr.groups.batching import GroupBatchScope, adopted
@@ -50,7 +50,7 @@ from zarr.types import printable
 
 if TYPE_CHECKING:
     from zarr.array_spec import ArrayConfigLike
-    from zarr.arrays.create import CompressorLike, CompressorsLike, FiltersLike, SerializerLike, ShardsLike
+    from zarr.arrays.create.steps import CompressorLike, CompressorsLike, FiltersLike, SerializerLike, ShardsLike
     from zarr.chunk_keys import ChunkKeyEncodingLike
     from zarr.dtype import ZDTypeLike
     from zarr.groups.info import GroupInfo

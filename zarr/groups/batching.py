@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr.arrays.batching import Batch, Budget, checked_limit
 from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.io.batch import Batch, Budget, checked_limit
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 from zarr.array_spec import parse_array_config
-from zarr.arrays.codec_choice import is_auto, is_numcodec
-from zarr.arrays.create import (
+from zarr.arrays.create.codecs import is_auto, is_numcodec
+from zarr.arrays.create.steps import (
     DEFAULT_FILL_VALUE,
     create_array_steps,
     default_zarr_format,

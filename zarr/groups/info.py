@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from zarr.arrays.drawing import table
+from zarr.arrays.show.html import table
 from zarr.types import ZarrFormat, printable
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr.abc.store import Store
-    from zarr.arrays.synchronous import Array
+    from zarr.arrays.array import Array
     from zarr.groups.synchronous import Group
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from zarr.array_spec import parse_array_config
-from zarr.arrays.create import DEFAULT_FILL_VALUE
+from zarr.arrays.array import Array
+from zarr.arrays.create.steps import DEFAULT_FILL_VALUE
 from zarr.arrays.handle import ArrayHandle
-from zarr.arrays.synchronous import Array
 from zarr.groups.batching import adopted
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.operations import (
@@ -23,7 +23,7 @@ from zarr.older_calls import also_in_order
 
 if TYPE_CHECKING:
     from zarr.array_spec import ArrayConfig, ArrayConfigLike
-    from zarr.arrays.create import CompressorLike, CompressorsLike, FiltersLike, SerializerLike, ShardsLike
+    from zarr.arrays.create.steps import CompressorLike, CompressorsLike, FiltersLike, SerializerLike, ShardsLike
     from zarr.chunk_keys import ChunkKeyEncodingLike
     from zarr.dtype import ZDTypeLike
     from zarr.steps.requests import Steps

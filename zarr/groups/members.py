@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.array_spec import ArrayConfig, parse_array_config
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
 from zarr.groups.handle import GroupHandle
 from zarr.groups.operations import (
     array_steps,

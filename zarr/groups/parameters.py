@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from zarr.arrays.codec_choice import is_auto, parse_numcodec
+from zarr.arrays.create.codecs import is_auto, parse_numcodec
 from zarr.dtype import ZDType, get_data_type_from_json
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning, warn_once
 from zarr.runners.locks.synchronizers import with_synchronizer
@@ -27,7 +27,7 @@ def creation_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        What :func:`zarr.arrays.create.create_array_steps` understands.
+        What :func:`zarr.arrays.create.steps.create_array_steps` understands.
 
     Raises
     ------

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from zarr.arrays.drawing import attributes_table, page, table
 from zarr.arrays.handle import bulk_kind
-from zarr.arrays.looks import AT_HAND
+from zarr.arrays.show.html import attributes_table, page, table
+from zarr.arrays.show.notebook import AT_HAND
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.info import GroupInfo
 from zarr.groups.render import TreeRepr, draw_tree

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.abc.group import SynchronousGroup
+from zarr.arrays.array import Array
 from zarr.arrays.attributes import Attributes
-from zarr.arrays.synchronous import Array
 from zarr.defaults import BATCH_BYTES
 from zarr.groups.asynchronous import AsyncGroup, opened_face
 from zarr.groups.batching import GroupBatchScope, adopted

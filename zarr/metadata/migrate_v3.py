@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from zarr.abc.codec import ArrayArrayCodec, BytesBytesCodec
 from zarr.abc.store import Store
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunk_keys import V2ChunkKeyEncoding
 from zarr.codecs.blosc import BloscCodec, BloscShuffle

@@ -18,7 +18,7 @@ from zarr.models.typed import anything, first_fit, is_union, member_types
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.arrays.synchronous import Array
+    from zarr.arrays.array import Array
     from zarr.groups.synchronous import Group
     from zarr.metadata.group import NodeMetadata
     from zarr.storage.resolve import StoreLike

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
 from zarr.errors import MetadataValidationError
 from zarr.models import v2, v3
 from zarr.models.group import nested, to_flat, to_zarr

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from zarr.api.making import create_array
 from zarr.api.opening import create_hierarchy
 from zarr.api.synchronous import open as open_node
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
 from zarr.errors import ContainsArrayError, ContainsGroupError
 from zarr.models.plain import plain
 from zarr.runners.sync import sync

@@ -29,7 +29,7 @@ from zarr.models.stored import metadata_for, plain_document, stated, write_model
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.arrays.synchronous import Array
+    from zarr.arrays.array import Array
     from zarr.storage.resolve import StoreLike
 
 TAttrs = TypeVar("TAttrs")

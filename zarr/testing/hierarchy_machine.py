@@ -13,7 +13,7 @@ from hypothesis.strategies import DataObject
 
 from zarr.abc.store import Store
 from zarr.api.opening import create_group, open_array, open_group
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
 from zarr.groups.synchronous import Group
 from zarr.runners.sync import SyncMixin
 from zarr.storage import MemoryStore

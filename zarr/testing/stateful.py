@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zarr
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
 from zarr.buffer import cpu
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.codecs import BytesCodec

@@ -7,8 +7,8 @@ import hypothesis.strategies as st
 
 import zarr
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
-from zarr.arrays.create import CompressorsLike, SerializerLike
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
+from zarr.arrays.create.steps import CompressorsLike, SerializerLike
 from zarr.chunk_keys import DefaultChunkKeyEncoding
 from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec, ZstdCodec
 from zarr.codecs.sharding import SUBCHUNK_WRITE_ORDER

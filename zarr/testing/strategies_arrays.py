@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hypothesis.strategies import SearchStrategy
 
 from zarr.api.synchronous import create_array, open_group
-from zarr.arrays.synchronous import Array
+from zarr.arrays.array import Array
 from zarr.chunk_keys import DefaultChunkKeyEncoding
 from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec, ZstdCodec
 from zarr.codecs.sharding import SUBCHUNK_WRITE_ORDER

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zarr
-from zarr.arrays import copying
+from zarr.arrays.create import like as copying
 from zarr.storage import MemoryStore
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import zarr
-from zarr.arrays import create
-from zarr.arrays.kinds import kind_key
+from zarr.arrays.create import steps as create
+from zarr.arrays.create.creation_cache import kind_key
 from zarr.codecs import BloscCodec, BytesCodec, GzipCodec, TransposeCodec, ZstdCodec
 
 CHOICES: dict[str, list[Any]] = {

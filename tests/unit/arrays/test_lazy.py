@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zarr
-from zarr.arrays.lazy.composition import compose, permute, regular_length, run_lengths, whole
+from zarr.arrays.views.composition import compose, permute, regular_length, run_lengths, whole
 from zarr.errors import BoundsCheckError
 from zarr.storage import LocalStore, MemoryStore
 

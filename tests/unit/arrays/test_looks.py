@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zarr
-from zarr.arrays.drawing import MAX_CELLS, chunk_counts, chunk_grid_svg, escaped
+from zarr.arrays.show.html import MAX_CELLS, chunk_counts, chunk_grid_svg, escaped
 from zarr.storage import LocalStore, MemoryStore
 
 EVIL = 'a"\x1b[31m\u202e</svg><script>alert(1)</script>'

@@ -24,7 +24,7 @@ SAME = {
     "zarr.core.metadata.ArrayV3Metadata": "zarr.core.metadata.v3.ArrayV3Metadata",
     "zarr.core.dtype.VariableLengthUTF8": "zarr.dtype.VariableLengthUTF8",
     "zarr.core.dtype.npy.int.Int8": "zarr.dtype.Int8",
-    "zarr.core.indexing.AsyncOIndex": "zarr.arrays.indexers.AsyncOIndex",
+    "zarr.core.indexing.AsyncOIndex": "zarr.arrays.methods.indexers.AsyncOIndex",
     "zarr.core.chunk_grids.ChunkGrid": "zarr.experimental.ChunkGrid",
     "zarr.core.BatchedCodecPipeline": "zarr.core.codec_pipeline.BatchedCodecPipeline",
     "zarr.storage._common.make_store_path": "zarr.core.group.make_store_path",

@@ -1,0 +1,505 @@
+"""The synchronous face of an array: ``zarr.Array``. Each method of it that reads or writes is one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from zarr._lazy import LazyModule
+from zarr.abc.array import SynchronousArray
+from zarr.array_spec import ArrayConfigLike
+from zarr.arrays.async_array import AsyncArray, merged_config, unsaved_face
+from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.io.reading import getitem_steps
+from zarr.arrays.methods.array_api import StandardMethods
+from zarr.arrays.methods.exports import ExportMethods
+from zarr.arrays.methods.version2 import OlderMembers
+from zarr.arrays.opening import open_array_steps
+from zarr.defaults import BATCH_BYTES
+from zarr.errors import OperationPutOffError
+from zarr.runners.choose import runner_for
+from zarr.storage.resolve import make_store_path
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import numpy.typing as npt
+
+    from zarr.arrays import attributes
+    from zarr.arrays.attributes import Attributes
+    from zarr.arrays.change import operations
+    from zarr.arrays.create import unsaved
+    from zarr.arrays.io import batch, read_many, writing
+    from zarr.arrays.io.batch import BatchScope
+    from zarr.arrays.methods import indexers, iteration
+    from zarr.arrays.methods.indexers import BlockIndex, OIndex, VIndex
+    from zarr.arrays.show import notebook
+    from zarr.arrays.show.info import ArrayInfo
+    from zarr.dtype import nullable
+    from zarr.runners import sync as crossing
+    from zarr.storage.path import StorePath
+    from zarr.storage.resolve import StoreLike
+    from zarr.types import JSON, ShapeLike
+else:
+    batch, indexers = LazyModule("zarr.arrays.io.batch"), LazyModule("zarr.arrays.methods.indexers")
+    iteration, notebook = LazyModule("zarr.arrays.methods.iteration"), LazyModule("zarr.arrays.show.notebook")
+    read_many = LazyModule("zarr.arrays.io.read_many")
+    operations = LazyModule("zarr.arrays.change.operations")
+    unsaved = LazyModule("zarr.arrays.create.unsaved")
+    writing = LazyModule("zarr.arrays.io.writing")
+    nullable = LazyModule("zarr.dtype.nullable")
+    attributes = LazyModule("zarr.arrays.attributes")
+    crossing = LazyModule("zarr.runners.sync")
+
+T_ArrayMetadata = TypeVar("T_ArrayMetadata")
+
+
+class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadata]):
+    """A chunked, compressed, N-dimensional array in a store.
+
+    Parameters
+    ----------
+    _async_array : AsyncArray, optional
+        The other face of the same array. Or, as in zarr-python 2, a store: the array in it is opened, ``path`` and
+        ``read_only`` say which and how.
+    **parameters
+        Instead of it, what a new array is made of: ``shape``, ``dtype``, ``store`` and ``path`` (where it will be
+        saved), ``config``, and what :func:`zarr.create_array` takes for the chunks and their codecs. The array is in
+        memory until :meth:`save` is called, or :func:`zarr.save_many`.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> array = zarr.create_array({}, shape=(4, 6), chunks=(2, 3), dtype="int32")
+    >>> array[1, 2:5] = [7, 8, 9]
+    >>> array[1]
+    array([0, 0, 7, 8, 9, 0], dtype=int32)
+
+    Made in memory and saved later:
+
+    >>> store = zarr.storage.MemoryStore()
+    >>> array = zarr.Array(shape=(10, 10), path="foo/bar", dtype="i4", store=store)
+    >>> array[0] = 1
+    >>> array.save()
+    >>> int(zarr.open_array(store, path="foo/bar")[:].sum())
+    10
+    """
+
+    def __init__(self, _async_array: AsyncArray[T_ArrayMetadata] | None = None, **parameters: Any) -> None:
+        if _async_array is None or parameters or not hasattr(_async_array, "_handle"):
+            _async_array = unsaved_face(_async_array, parameters)
+        self._async_array = _async_array
+        self._handle = _async_array._handle
+        self._run = self._handle.bound_run()
+
+    @classmethod
+    def from_handle(cls, handle: ArrayHandle) -> Self:
+        """The face of an array that is open already.
+
+        Parameters
+        ----------
+        handle : ArrayHandle
+
+        Returns
+        -------
+        Array
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.array([1, 2, 3])
+        >>> zarr.Array.from_handle(array._handle) == array
+        True
+        """
+        return cls(AsyncArray.from_handle(handle))
+
+    @classmethod
+    def from_dict(cls, store_path: StorePath, data: dict[str, JSON]) -> Self:
+        """An array over a metadata document that is at hand; nothing is read or written.
+
+        Parameters
+        ----------
+        store_path : StorePath
+        data : dict
+            The document, as JSON.
+
+        Returns
+        -------
+        Array
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.array([1, 2, 3])
+        >>> zarr.Array.from_dict(array.store_path, array.metadata.to_dict())[1:]
+        array([2, 3])
+        """
+        return cls(AsyncArray.from_dict(store_path, data))
+
+    @classmethod
+    def open(cls, store: StoreLike, *, config: ArrayConfigLike | None = None) -> Self:
+        """Open an array that exists.
+
+        Parameters
+        ----------
+        store : Store, StorePath, str, Path or dict
+        config : ArrayConfig or dict, optional
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ArrayNotFoundError
+            There is no array.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> store = zarr.storage.MemoryStore()
+        >>> _ = zarr.create_array(store, shape=3, dtype="int8")
+        >>> zarr.Array.open(store).shape
+        (3,)
+        """
+        store_path = crossing.sync(make_store_path(store))
+        return cls.from_handle(runner_for(store_path.store).run(open_array_steps(store_path, None, config)))
+
+    def save(self, *, overwrite: bool = False) -> None:
+        """Save an array that was made in memory; one that is saved already is left as it is.
+
+        Parameters
+        ----------
+        overwrite : bool
+            Whether what is at its place goes first.
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            There is a node already and ``overwrite`` is false.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.Array(shape=3, dtype="int8", store=zarr.storage.MemoryStore(), path="x")
+        >>> array.save()
+        """
+        runner_for(self.store).run(unsaved.save_steps(self._handle, overwrite))
+        self._run = self._handle.bound_run()
+
+    # ------------------------------------------------------------------------------------------ brackets
+
+    def __getitem__(self, selection: Any) -> Any:
+        """Read a selection.
+
+        Integers, slices, Ellipsis, lists and arrays of integers, boolean masks, and names of fields.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> array = zarr.array(np.arange(12).reshape(3, 4))
+        >>> array[1:, ::2]
+        array([[ 4,  6],
+               [ 8, 10]])
+        >>> array[[0, 2], [1, 3]]
+        array([ 1, 11])
+        """
+        return self._run(getitem_steps(self._handle, selection))
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        """Write to a selection; the value is broadcast to its shape.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.zeros((2, 3), dtype="int8")
+        >>> array[:, 1] = 5
+        >>> array[0]
+        array([0, 5, 0], dtype=int8)
+        """
+        try:
+            self._run(writing.setitem_steps(self._handle, selection, value))
+        except OperationPutOffError:
+            pass  # as `run_now_or_later` has it, in a frame less
+
+    def read_many(self, selections: Sequence[Any], *, out: Any = None) -> list[Any]:
+        """Read many selections as one operation: a chunk that several of them touch is fetched and decoded once.
+
+        Parameters
+        ----------
+        selections : sequence
+            Each of integers and slices, as between brackets, or with lists and arrays of integers or booleans that
+            index each dimension by itself, as ``oindex`` has them.
+        out : sequence of numpy.ndarray, or numpy.ndarray, optional
+            Memory of the caller's, for each selection an array of its shape, in any memory layout; or one array whose
+            first dimension goes over the selections. None in a sequence stands for a new array.
+
+        Returns
+        -------
+        list of numpy.ndarray
+            In the order of the selections; those of ``out`` where it is given. One element makes a 0-d array.
+
+        Raises
+        ------
+        IndexError
+            A selection does not fit the array.
+        ValueError
+            ``out`` has the wrong length, shape, or is read-only.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> array = zarr.array(np.arange(100), chunks=(10,))
+        >>> windows = np.empty((3, 4), dtype=array.dtype)
+        >>> _ = array.read_many([slice(i, i + 4) for i in (8, 50, 9)], out=windows)
+        >>> windows[:, 0]
+        array([ 8, 50,  9])
+        """
+        requests = [(self._handle, selection) for selection in selections]
+        result: list[Any] = self._handle.run(read_many.read_many_steps(requests, read_many.outs_for(out, len(requests))))
+        return result
+
+    @property
+    def oindex(self) -> OIndex:
+        """Orthogonal indexing: each dimension by itself."""
+        return indexers.OIndex(self)
+
+    @property
+    def vindex(self) -> VIndex:
+        """Vectorized indexing: points, or a mask."""
+        return indexers.VIndex(self)
+
+    @property
+    def blocks(self) -> BlockIndex:
+        """Block indexing: whole chunks (shards, where there are some) by their place in the grid."""
+        return indexers.BlockIndex(self)
+
+    # ------------------------------------------------------------------------------------------ shape
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each dimension; to set it is to resize the array."""
+        shape: tuple[int, ...] = self._handle.metadata.shape
+        return shape
+
+    @shape.setter
+    def shape(self, value: ShapeLike) -> None:
+        self.resize(value)
+
+    def resize(self, new_shape: ShapeLike, *more: int) -> None:
+        """Change the shape. New elements have the fill value; what is cut off is gone.
+
+        Parameters
+        ----------
+        new_shape : int or tuple of int
+        *more : int
+            The lengths of further dimensions, where the first one is given by itself.
+
+        Raises
+        ------
+        ValueError
+            The number of dimensions differs, or the store is read-only.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.ones(3, dtype="int8")
+        >>> array.resize(5)
+        >>> array[:]
+        array([1, 1, 1, 1, 1], dtype=int8)
+        """
+        self._change(operations.resize_steps(self._handle, (new_shape, *more) if more else new_shape))
+
+    def append(self, data: npt.ArrayLike, axis: int = 0) -> tuple[int, ...]:
+        """Add data at the end of a dimension.
+
+        Parameters
+        ----------
+        data : array-like
+            Its shape is the array's, but for the dimension that grows.
+        axis : int
+
+        Returns
+        -------
+        tuple of int
+            The new shape.
+
+        Raises
+        ------
+        ValueError
+            The shape of the data does not go with the array's.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.array([1, 2])
+        >>> array.append([3])
+        (3,)
+        """
+        return self._handle.run(operations.append_steps(self._handle, data, axis))
+
+    # ------------------------------------------------------------------------------------------ attributes, state
+
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes, as a mapping; a change of it is written at once."""
+        return attributes.Attributes(self)
+
+    def update_attributes(self, new_attributes: dict[str, JSON]) -> Self:
+        """Add or replace attributes in one write.
+
+        Parameters
+        ----------
+        new_attributes : dict
+
+        Returns
+        -------
+        Array
+            This array.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.array([1]).update_attributes({"unit": "m"}).attrs["unit"]
+        'm'
+        """
+        self._change_attributes(new_attributes)
+        return self
+
+    def _change_attributes(
+        self, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
+    ) -> None:
+        self._change(operations.update_attributes_steps(self._handle, changes, removed, replace))
+
+    def with_config(self, config: ArrayConfigLike) -> Self:
+        """The same array with another run-time configuration.
+
+        Parameters
+        ----------
+        config : ArrayConfig or dict
+            A dict may leave fields out.
+
+        Returns
+        -------
+        Array
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.zeros((2, 2)).with_config({"order": "F"}).order
+        'F'
+        """
+        return self.from_handle(self._handle.with_config(merged_config(self._handle, config)))
+
+    def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
+        """Collect the writes of a ``with`` in memory; each chunk is encoded once and each shard written once.
+
+        Reads inside see the writes. What was written is stored when the ``with`` ends, by whatever way, also by an
+        error: an error ends it as it would end the same writes without a batch. If storing fails, that error is
+        raised and what could not be stored is lost. A batch inside a batch is part of it. Growing the array inside is
+        fine, an append is stored at once; what counts stored chunks or bytes counts what has been stored so far.
+
+        Others see the writes when they are stored. A chunk of which a batch wrote a part is merged with what is stored
+        then, element by element; until then, reads inside see the rest of it as it was when they first asked for it.
+
+        Parameters
+        ----------
+        max_bytes : int
+            Bytes in memory above which a batch stores what it has and goes on.
+
+        Returns
+        -------
+        BatchScope
+            A context manager.
+
+        Raises
+        ------
+        ValueError
+            ``max_bytes`` is less than one.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.create_array({}, shape=(100,), chunks=(10,), shards=(100,), dtype="int32")
+        >>> with array.batch():
+        ...     for i in range(100):
+        ...         array[i] = i
+        >>> int(array[:].sum())
+        4950
+        """
+        return batch.BatchScope(self._handle, max_bytes)
+
+    @property
+    def async_array(self) -> AsyncArray[T_ArrayMetadata]:
+        """The asynchronous face of this array."""
+        return self._async_array
+
+    @property
+    def fill_value(self) -> Any:
+        """The value of elements that were never written."""
+        metadata = self._handle.metadata
+        return nullable.shown_fill(metadata.dtype, metadata.fill_value)
+
+    # ------------------------------------------------------------------------------------------ what is stored
+
+    @property
+    def nchunks_initialized(self) -> int:
+        """The number of chunks that are stored; a stored shard counts for all its chunks."""
+        return self._handle.run(operations.nchunks_initialized_steps(self._handle))
+
+    @property
+    def _nshards_initialized(self) -> int:
+        return self._handle.run(operations.nshards_initialized_steps(self._handle))
+
+    def nbytes_stored(self) -> int:
+        """The number of bytes in the store, metadata included.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.array([1, 2, 3]).nbytes_stored() > 24
+        True
+        """
+        return self._handle.run(operations.nbytes_stored_steps(self._handle))
+
+    def info_complete(self) -> ArrayInfo:
+        """A summary with what is stored, for which the store is listed.
+
+        Returns
+        -------
+        ArrayInfo
+
+        Examples
+        --------
+        >>> import zarr
+        >>> "Chunks Initialized : 1" in repr(zarr.array([1, 2, 3]).info_complete())
+        True
+        """
+        return self._info(self._handle.run(notebook.stored_steps(self._handle)))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows; which chunks are stored is told where the store is memory or a folder."""
+        return notebook.array_page(self._handle, self.info, self._handle.run(notebook.chunks_at_hand_steps(self._handle)))
+
+    # ------------------------------------------------------------------------------------------ protocols
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go over the first dimension; each row of chunks is read once."""
+        return iteration.iterate_rows(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Array):
+            return NotImplemented
+        return self._async_array == other._async_array
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self._async_array,))
+
+
+SynchronousArray.register(Array)

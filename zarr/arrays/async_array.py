@@ -1,0 +1,299 @@
+"""The asynchronous face of an array. What the methods mean is written at their twins in ``synchronous.py``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from zarr._lazy import LazyModule
+from zarr.abc.array import AsynchronousArray
+from zarr.array_spec import ArrayConfigLike, parse_array_config
+from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.io.reading import get_selection_steps
+from zarr.arrays.methods.properties import ArrayFace
+from zarr.arrays.opening import open_array_steps, parse_metadata
+from zarr.defaults import BATCH_BYTES
+from zarr.errors import ZarrDeprecationWarning
+from zarr.runners.choose import async_runner_for, runner_for
+from zarr.storage.resolve import make_store_path, resolve_store_path
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from zarr import registry
+    from zarr.abc.codec import CodecPipeline
+    from zarr.array_spec import ArrayConfig
+    from zarr.arrays.change import operations
+    from zarr.arrays.create import unsaved
+    from zarr.arrays.interop import arrow, awkward
+    from zarr.arrays.io import batch, foreign_pipeline, read_many, writing
+    from zarr.arrays.io.batch import BatchScope
+    from zarr.arrays.io.selection import Fields
+    from zarr.arrays.methods import indexers
+    from zarr.arrays.methods.indexers import AsyncOIndex, AsyncVIndex
+    from zarr.arrays.show import notebook
+    from zarr.arrays.show.info import ArrayInfo
+    from zarr.arrays.views import view
+    from zarr.arrays.views.view import AsyncLazyArray, LazyIndex
+    from zarr.buffer.core import BufferPrototype, NDBuffer
+    from zarr.runners.locks import synchronizers
+    from zarr.steps.requests import Steps
+    from zarr.storage.path import StorePath
+    from zarr.storage.resolve import StoreLike
+    from zarr.types import JSON, ShapeLike, ZarrFormat
+else:
+    batch = LazyModule("zarr.arrays.io.batch")
+    arrow = LazyModule("zarr.arrays.interop.arrow")
+    indexers = LazyModule("zarr.arrays.methods.indexers")
+    view = LazyModule("zarr.arrays.views.view")
+    notebook = LazyModule("zarr.arrays.show.notebook")
+    read_many = LazyModule("zarr.arrays.io.read_many")
+    operations = LazyModule("zarr.arrays.change.operations")
+    foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
+    awkward = LazyModule("zarr.arrays.interop.awkward")
+    unsaved = LazyModule("zarr.arrays.create.unsaved")
+    writing = LazyModule("zarr.arrays.io.writing")
+    synchronizers = LazyModule("zarr.runners.locks.synchronizers")
+    registry = LazyModule("zarr.registry")
+
+T = TypeVar("T")
+T_ArrayMetadata = TypeVar("T_ArrayMetadata")
+
+
+class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
+    """An array, to be used from asynchronous code; the synchronous twin is :class:`zarr.Array`.
+
+    Parameters
+    ----------
+    metadata : ArrayV2Metadata, ArrayV3Metadata or dict
+    store_path : StorePath
+    config : ArrayConfig or dict, optional
+
+    Examples
+    --------
+    >>> import asyncio, zarr
+    >>> array = zarr.array([1, 2, 3]).async_array
+    >>> asyncio.run(array.getitem(slice(1, None)))
+    array([2, 3])
+    """
+
+    def __init__(self, metadata: Any, store_path: StorePath, config: ArrayConfigLike | None = None) -> None:
+        self._handle = ArrayHandle(store_path, parse_metadata(metadata, store_path), parse_array_config(config))
+        self._handle.by_hand = True
+
+    @classmethod
+    def from_handle(cls, handle: ArrayHandle) -> Self:
+        """The face of an array that is open already."""
+        face = cls.__new__(cls)
+        face._handle = handle
+        return face
+
+    @classmethod
+    def from_dict(cls, store_path: StorePath, data: dict[str, JSON]) -> Self:
+        return cls(data, store_path)
+
+    @classmethod
+    async def open(
+        cls, store: StoreLike, zarr_format: ZarrFormat | None = 3, *, config: ArrayConfigLike | None = None
+    ) -> Self:
+        store_path = await make_store_path(store)
+        run = async_runner_for(store_path.store).run
+        return cls.from_handle(await run(open_array_steps(store_path, zarr_format, config)))
+
+    async def save(self, *, overwrite: bool = False) -> None:
+        await async_runner_for(self.store).run(unsaved.save_steps(self._handle, overwrite))
+
+    def _run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:
+        return self._handle.async_run(steps)
+
+    def _get(self, kind: str, selection: Any, **options: Any) -> Coroutine[Any, Any, Any]:
+        return self._run(get_selection_steps(self._handle, kind, selection, **options))
+
+    @property
+    def codec_pipeline(self) -> CodecPipeline:
+        """The codecs as a pipeline by the public contract, for those who drive one."""
+        return foreign_pipeline.pipeline_of(self._handle, self._handle.layout)
+
+    @codec_pipeline.setter
+    def codec_pipeline(self, pipeline: CodecPipeline) -> None:
+        self._handle.pipeline = (registry.get_pipeline_class(), self._handle.layout.metadata, pipeline)
+
+    @property
+    def _config(self) -> ArrayConfig:
+        """The former name of :attr:`config`; dependants read it."""
+        warnings.warn("Use AsyncArray.config instead.", ZarrDeprecationWarning, stacklevel=2)
+        return self.config
+
+    @property
+    def attrs(self) -> dict[str, JSON]:
+        """The attributes."""
+        attributes: dict[str, JSON] = self._handle.metadata.attributes
+        return attributes
+
+    @property
+    def oindex(self) -> AsyncOIndex:
+        """Orthogonal indexing."""
+        return indexers.AsyncOIndex(self)
+
+    @property
+    def vindex(self) -> AsyncVIndex:
+        """Vectorized indexing."""
+        return indexers.AsyncVIndex(self)
+
+    @property
+    def lazy(self) -> LazyIndex[AsyncLazyArray]:
+        """Views; ``await view.result()`` reads one."""
+        return view.LazyIndex(view.AsyncLazyArray(self._handle))
+
+    async def getitem(self, selection: Any, *, prototype: BufferPrototype | None = None) -> Any:
+        return await self._get("basic", selection, prototype=prototype)
+
+    async def to_arrow(self, selection: Any = ...) -> Any:
+        return await self._run(arrow.to_arrow_steps(self._handle, selection))
+
+    async def to_awkward(self, selection: Any = ...) -> Any:
+        return await self._run(awkward.to_awkward_steps(self._handle, selection))
+
+    async def get_orthogonal_selection(
+        self,
+        selection: Any,
+        *,
+        out: NDBuffer | None = None,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> Any:
+        return await self._get("orthogonal", selection, out=out, fields=fields, prototype=prototype)
+
+    async def get_mask_selection(
+        self,
+        mask: Any,
+        *,
+        out: NDBuffer | None = None,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> Any:
+        return await self._get("mask", mask, out=out, fields=fields, prototype=prototype)
+
+    async def get_coordinate_selection(
+        self,
+        selection: Any,
+        *,
+        out: NDBuffer | None = None,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> Any:
+        return await self._get("coordinate", selection, out=out, fields=fields, prototype=prototype)
+
+    async def read_many(self, selections: Sequence[Any], *, out: Any = None) -> list[Any]:
+        requests = [(self._handle, selection) for selection in selections]
+        return await self._run(read_many.read_many_steps(requests, read_many.outs_for(out, len(requests))))
+
+    async def setitem(self, selection: Any, value: Any, prototype: BufferPrototype | None = None) -> None:
+        await self._run(writing.set_selection_steps(self._handle, "basic", selection, value, prototype=prototype))
+
+    async def resize(self, new_shape: ShapeLike, delete_outside_chunks: bool = True) -> None:
+        await self._run(operations.resize_steps(self._handle, new_shape, delete_outside_chunks))
+
+    async def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
+        return await self._run(operations.append_steps(self._handle, data, axis))
+
+    async def update_attributes(self, new_attributes: dict[str, JSON]) -> Self:
+        await self._run(operations.update_attributes_steps(self._handle, new_attributes))
+        return self
+
+    async def _change_attributes(
+        self, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
+    ) -> None:
+        await self._run(operations.update_attributes_steps(self._handle, changes, removed, replace))
+
+    async def _save_metadata(self, metadata: Any, ensure_parents: bool = False) -> None:
+        await self._run(operations.save_metadata_steps(self._handle, metadata, ensure_parents))
+
+    async def nchunks_initialized(self) -> int:
+        return await self._run(operations.nchunks_initialized_steps(self._handle))
+
+    async def _nshards_initialized(self) -> int:
+        return await self._run(operations.nshards_initialized_steps(self._handle))
+
+    async def nbytes_stored(self) -> int:
+        return await self._run(operations.nbytes_stored_steps(self._handle))
+
+    async def info_complete(self) -> ArrayInfo:
+        return self._info(await self._run(notebook.stored_steps(self._handle)))
+
+    def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
+        return batch.BatchScope(self._handle, max_bytes)
+
+    def with_config(self, config: ArrayConfigLike) -> Self:
+        return self.from_handle(self._handle.with_config(merged_config(self._handle, config)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AsyncArray):
+            return NotImplemented
+        same_place = self.metadata == other.metadata and self.store_path == other.store_path
+        return bool(same_place and self.config == other.config)
+
+    async def equals(self, other: object) -> bool:
+        """Whether another array is the same one, as ``==`` has it; the twin of ``Array.__eq__``."""
+        return self == other
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, str(self.store_path)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self).from_handle, (self._handle,))
+
+
+def unsaved_face(given: Any, parameters: dict[str, Any]) -> AsyncArray[Any]:
+    """The asynchronous face of a new array in memory.
+
+    Raises
+    ------
+    TypeError
+        An array is given besides what a new one is made of, or neither a shape nor a data type is given.
+    """
+    if given is not None and not parameters.keys() - OPENING:
+        return opened_face(given, **parameters)
+    missing = [name for name in ("shape", "dtype") if name not in parameters]
+    if given is not None or missing:
+        raise TypeError(
+            "an Array is made of an AsyncArray, or of what a new array is made of: shape=, dtype=, store=, path= …; "
+            + (f"missing: {', '.join(missing)}" if given is None else f"got both {given!r} and {sorted(parameters)}")
+        )
+    place = resolve_store_path(parameters.pop("store", None), path=parameters.pop("path", None), mode="a")
+    return AsyncArray.from_handle(unsaved.unsaved_handle(place, **parameters))
+
+
+OPENING = {"path", "read_only", "chunk_store", "synchronizer", "cache_metadata", "cache_attrs", "meta_array"} | {
+    "partial_decompress", "write_empty_chunks", "zarr_version",
+}  # fmt: skip
+
+
+def opened_face(store: StoreLike, path: str | None = None, read_only: bool = False, **older: Any) -> AsyncArray[Any]:
+    """The asynchronous face of the array in a store, by the parameters that ``Array`` had in zarr-python 2.
+
+    Raises
+    ------
+    ArrayNotFoundError
+        There is none.
+    TypeError
+        What is given is no store.
+    """
+    place = resolve_store_path(store, path=path, mode="r" if read_only else "r+")
+    config = synchronizers.with_synchronizer(None, older.get("synchronizer"))
+    write_empty = older.get("write_empty_chunks")
+    if write_empty is not None:
+        config = {**(config or {}), "write_empty_chunks": write_empty}
+    handle = runner_for(place.store).run(open_array_steps(place, older.get("zarr_version"), config))
+    return AsyncArray.from_handle(handle)
+
+
+def merged_config(handle: ArrayHandle, config: ArrayConfigLike) -> Any:
+    """A configuration with the fields that a dict leaves out taken from the one at hand."""
+    if isinstance(config, Mapping):
+        return parse_array_config({**handle.config.to_dict(), **config})
+    return parse_array_config(config)
+
+
+AsynchronousArray.register(AsyncArray)

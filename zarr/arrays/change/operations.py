@@ -1,0 +1,451 @@
+"""What one can do with an open array besides reading and writing elements: resize, append, attributes, counts.
+
+The order of requests is part of the rule. Growth writes data first and the shape last, so that a reader never sees a
+shape without its data; shrinking writes the shape first and removes data after it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+import zarr_core
+from zarr.arrays.documents import hold_node, node_keys, put_documents_steps, record_steps
+from zarr.arrays.io.chunks import is_filled
+from zarr.arrays.io.reading import read_plan_steps
+from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps
+from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import ArrayNotFoundError
+from zarr.grids.walk import cells, cells_outside
+from zarr.steps.nodes import ensure_ancestors_steps, parse_array
+from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps
+from zarr.types import parse_shapelike
+
+if TYPE_CHECKING:
+    from zarr.arrays.handle import ArrayHandle, ArrayState
+    from zarr.arrays.layout import ArrayLayout
+    from zarr.buffer.core import Buffer
+
+T = TypeVar("T")
+
+MAX_NAMED_CHUNKS = 4096
+"""Up to so many chunks are deleted by name; more are looked up by one listing first."""
+
+
+# ----------------------------------------------------------------------------------------------- metadata
+
+
+def save_metadata_steps(handle: ArrayHandle, metadata: Any, ensure_parents: bool = False) -> Steps[None]:
+    """Write the documents of a metadata object, here and in the consolidated copies above."""
+    documents = metadata.to_buffer_dict(default_buffer_prototype())
+    if ensure_parents:
+        yield from ensure_ancestors_steps(handle.store_path, metadata.zarr_format)
+    yield Gather((_put_held_steps(handle, documents),))
+    yield from record_steps(handle, documents)
+
+
+def _put_held_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
+    yield hold_node(handle)
+    yield from put_documents_steps(handle, documents)
+
+
+def refresh_steps(handle: ArrayHandle) -> Steps[None]:
+    """Take up what another handle has made of the documents; to be called while the node is held.
+
+    An array that was made by hand, and is not stored (yet), keeps the metadata that it has.
+
+    Raises
+    ------
+    ArrayNotFoundError
+        If the array was removed meanwhile: it is not made again, with nothing in it.
+    """
+    found: dict[str, Buffer | None] = {}
+    for name, key in node_keys(handle).items():
+        found[name] = yield Get(key)
+    known = handle.state.documents
+    if known is not None and all(_same(known.get(name), raw) for name, raw in found.items()):
+        return
+    try:
+        there = {name: raw.to_bytes() for name, raw in found.items() if raw is not None}
+        metadata = parse_array(there, handle.store_path, quiet=True)
+    except ArrayNotFoundError:
+        if not handle.by_hand:
+            raise
+        return
+    if metadata != handle.metadata:
+        handle.state = handle.state.replaced(metadata, found)
+
+
+def _same(known: Buffer | None, raw: Buffer | None) -> bool:
+    if known is None or raw is None:
+        return known is raw
+    return known.to_bytes() == raw.to_bytes()
+
+
+def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
+    """Write changed metadata and show it to both faces."""
+    documents = state.metadata.to_buffer_dict(default_buffer_prototype())
+    yield from put_documents_steps(handle, documents)
+    state.documents = documents
+    handle.state = state
+
+
+def changing_steps(handle: ArrayHandle, change: Steps[T]) -> Steps[T]:
+    """Run a change that holds the node, let go of the node, then tell the groups above."""
+    before = handle.state
+    (result,) = yield Gather((change,))
+    after = handle.state
+    if after is not before and after.documents is not None:
+        yield from record_steps(handle, {name: raw for name, raw in after.documents.items() if raw is not None})
+    answer: T = result
+    return answer
+
+
+def update_attributes_steps(
+    handle: ArrayHandle, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
+) -> Steps[None]:
+    """Add, replace and remove attributes in one write of the document.
+
+    Parameters
+    ----------
+    handle : ArrayHandle
+    changes : mapping
+    removed : iterable of str
+        Names to remove.
+    replace : bool
+        Whether ``changes`` are all that is left.
+
+    Raises
+    ------
+    TypeError
+        An attribute cannot be written as JSON.
+    """
+    check_writable(handle)
+    json.dumps(dict(changes))  # before anything is changed
+    named = {str(name): value for name, value in changes.items()}
+    yield from changing_steps(handle, _change_attributes_steps(handle, named, tuple(removed), replace))
+
+
+def _change_attributes_steps(
+    handle: ArrayHandle, changes: dict[str, Any], removed: tuple[str, ...], replace: bool
+) -> Steps[None]:
+    yield hold_node(handle)
+    yield from refresh_steps(handle)
+    attributes = changes if replace else {**handle.metadata.attributes, **changes}
+    for name in removed:
+        del attributes[name]
+    yield from publish_steps(handle, handle.state.reshaped(handle.metadata.update_attributes(attributes)))
+
+
+# ----------------------------------------------------------------------------------------------- shape
+
+
+def parse_new_shape(layout: ArrayLayout, new_shape: Any) -> tuple[int, ...]:
+    """A shape to resize to.
+
+    Raises
+    ------
+    ValueError
+        It has another number of dimensions, or a negative length.
+    """
+    shape: tuple[int, ...] = parse_shapelike(new_shape)
+    if len(shape) != layout.ndim:
+        raise ValueError(
+            "The new shape must have the same number of dimensions as the array. "
+            f"Got {len(shape)} dimension(s), expected {layout.ndim}."
+        )
+    return shape
+
+
+def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: bool = True) -> Steps[None]:
+    """Change the shape; what is cut off is gone, also after the array has grown again.
+
+    Parameters
+    ----------
+    handle : ArrayHandle
+    new_shape : int or tuple of int
+    delete_outside_chunks : bool
+        Whether chunks that lie outside the new shape are removed.
+    """
+    check_writable(handle)
+    handle.layout.require_codecs()
+    shape = parse_new_shape(handle.layout, new_shape)
+    yield from changing_steps(handle, _resize_steps(handle, shape, delete_outside_chunks))
+
+
+def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_chunks: bool) -> Steps[None]:
+    yield hold_node(handle)
+    yield from refresh_steps(handle)
+    if (batch := handle.batch) is not None:
+        yield from batch.flush_steps()
+    old = handle.state.layout
+    if shape == old.shape:
+        return
+    new = handle.state.reshaped(old.metadata.update_shape(shape))
+    if any(after > before for after, before in zip(shape, old.shape, strict=True)):
+        most = tuple(map(max, shape, old.shape))
+        grown = new if most == shape else handle.state.reshaped(old.metadata.update_shape(most))
+        yield from clear_leftovers_steps(grown.layout, old.shape, handle.bulk)
+    yield from publish_steps(handle, new)
+    if not delete_outside_chunks or all(after >= before for after, before in zip(shape, old.shape, strict=True)):
+        return
+    try:
+        yield from clear_cut_steps(old, shape, handle.bulk)
+        yield from delete_outside_steps(old, shape)
+    except Exception:
+        # The array has its new shape, and growing clears what lies beyond it; what can be removed now is.
+        yield from _best_effort_steps(delete_outside_steps(old, shape))
+        raise
+
+
+def _best_effort_steps(steps: Steps[None]) -> Steps[None]:
+    """Tidy up after an error; that this may fail, too, is of no interest beside it."""
+    with contextlib.suppress(Exception):
+        yield Gather((steps,))
+
+
+def clear_leftovers_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
+    """Before an array grows: remove what lies beyond its shape, lest it show.
+
+    An append that was killed before the shape was written, or a shrinking that was killed after, leaves such data.
+
+    Parameters
+    ----------
+    layout : ArrayLayout
+        Of the grown array.
+    shape : tuple of int
+        What the array has now.
+    bulk : str, optional
+    """
+    yield from delete_outside_steps(layout, shape)
+    kept = kept_counts(layout, shape)
+    for d, axis in enumerate(layout.outer.axes):
+        if shape[d] >= _last(axis, kept[d]):
+            continue
+        ranges = [range(count - 1, count) if i == d else range(count) for i, count in enumerate(kept)]
+        if math.prod(map(len, ranges)) <= MAX_NAMED_CHUNKS:
+            places: Iterable[tuple[int, ...]] = cells(ranges)
+        else:
+            stored = yield List(layout.path)
+            found = (layout.coords_of(key) for key in stored)
+            places = [at for at in found if at is not None and all(i in r for i, r in zip(at, ranges, strict=True))]
+        yield Gather(_clear_leftover_steps(layout, at, shape, d, bulk) for at in places)
+
+
+def _clear_leftover_steps(
+    layout: ArrayLayout, coords: tuple[int, ...], shape: tuple[int, ...], cut: int, bulk: str | None
+) -> Steps[None]:
+    """Look at the part of one chunk on the border that lies beyond the shape; only what is not empty is written."""
+    axes = zip(layout.outer.axes, coords, strict=True)
+    spans = [(int(axis.offset(i)), int(axis.offset(i) + axis.valid_length(i))) for axis, i in axes]
+    region = tuple(slice(max(start, shape[d]) if d == cut else start, stop) for d, (start, stop) in enumerate(spans))
+    plan = zarr_core.plan_basic(layout.grid, region)
+    found = np.empty(plan.shape, dtype=layout.dtype)
+    # Whatever the user wants to hear of missing chunks: one that is not there has left nothing over.
+    lenient = layout.with_missing(reads_missing=True, retries=0)
+    yield from read_plan_steps(lenient, plan, found, bulk)
+    if not is_filled(layout, found):
+        yield from _clear_region_steps(layout, region, bulk)
+
+
+def kept_counts(layout: ArrayLayout, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """How many stored chunks along each axis hold some element of a smaller shape."""
+    counts = []
+    for axis, length in zip(layout.outer.axes, shape, strict=True):
+        count = axis.nchunks
+        if length < axis.length:
+            count = bisect_left(_Offsets(axis), length)
+        counts.append(count)
+    return tuple(counts)
+
+
+class _Offsets(Sequence[int]):
+    """The offsets of an axis as a sequence, for a binary search that touches a few of them only."""
+
+    def __init__(self, axis: Any) -> None:
+        self.axis = axis
+
+    def __len__(self) -> int:
+        return int(self.axis.nchunks)
+
+    def __getitem__(self, index: Any) -> Any:
+        return int(self.axis.offset(index))
+
+
+def delete_outside_steps(layout: ArrayLayout, shape: tuple[int, ...]) -> Steps[None]:
+    """Remove the stored chunks that hold no element of a smaller shape."""
+    kept = kept_counts(layout, shape)
+    counts = layout.outer.cdata_shape
+    total = int(np.prod(counts, dtype=object)) - int(np.prod(kept, dtype=object))
+    if total == 0:
+        return
+    if total <= MAX_NAMED_CHUNKS:
+        keys = [layout.key(coords) for coords in cells_outside(counts, kept)]
+    else:
+        stored = yield List(layout.path)
+        keys = [key for key in stored if _is_outside(layout.coords_of(key), kept)]
+    if keys:
+        yield Gather((_delete_steps(layout, key) for key in keys), lean=True)
+
+
+def _is_outside(coords: tuple[int, ...] | None, kept: tuple[int, ...]) -> bool:
+    return coords is not None and any(c >= k for c, k in zip(coords, kept, strict=True))
+
+
+def _delete_steps(layout: ArrayLayout, key: str) -> Steps[None]:
+    yield Hold((key,), "chunk", layout.scope)
+    yield Delete(key)
+
+
+def clear_cut_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
+    """Set to the fill value what chunks on the new border hold beyond it, lest it come back when the array grows."""
+    kept = kept_counts(layout, shape)
+    corner = tuple(_last(axis, count) for axis, count in zip(layout.outer.axes, kept, strict=True))
+    cut = [d for d, (new, end) in enumerate(zip(shape, corner, strict=True)) if new < end]
+    border = sum(math.prod(kept[:d] + kept[d + 1 :]) for d in cut)
+    parts: Iterable[tuple[slice, ...]] = [tuple(slice(0, end) for end in corner)]
+    if border > MAX_NAMED_CHUNKS:  # a sparse array: look at what is stored, not at what could be
+        stored = yield List(layout.path)
+        parts = _border_parts(layout, stored, kept, cut)
+    for part in parts:
+        for d in cut:
+            region = tuple(slice(shape[d], s.stop) if i == d else s for i, s in enumerate(part))
+            if region[d].start < region[d].stop:
+                yield Gather((_clear_region_steps(layout, region, bulk),))
+
+
+def _last(axis: Any, count: int) -> int:
+    """Where the last of ``count`` chunks ends, clipped to the axis."""
+    return int(axis.offset(count - 1) + axis.valid_length(count - 1)) if count else 0
+
+
+def _border_parts(
+    layout: ArrayLayout, keys: Iterable[str], kept: tuple[int, ...], cut: list[int]
+) -> Iterator[tuple[slice, ...]]:
+    """The parts of the array that the stored chunks on the border of the kept ones hold."""
+    for key in keys:
+        coords = layout.coords_of(key)
+        if coords is None or _is_outside(coords, kept) or all(coords[d] != kept[d] - 1 for d in cut):
+            continue
+        axes = zip(layout.outer.axes, coords, strict=True)
+        yield tuple(slice(axis.offset(i), axis.offset(i) + axis.valid_length(i)) for axis, i in axes)
+
+
+def _clear_region_steps(layout: ArrayLayout, region: tuple[slice, ...], bulk: str | None) -> Steps[None]:
+    plan = zarr_core.plan_basic(layout.grid, region)
+    value = np.broadcast_to(layout.fill, plan.shape)
+    yield from write_plan_steps(layout, plan, value, None, True, bulk)
+
+
+def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[int, ...]]:
+    """Add data at the end of an axis; the result is the new shape.
+
+    Raises
+    ------
+    ValueError
+        The shape of the data does not go with the array's.
+    """
+    check_writable(handle)
+    layout = handle.state.layout
+    layout.require_codecs()
+    nullable = layout.nullable
+    value = as_elements(data if nullable is None else nullable.from_values(data), layout.dtype)
+    return (yield from changing_steps(handle, _append_steps(handle, value, axis)))
+
+
+def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -> Steps[tuple[int, ...]]:
+    yield hold_node(handle)
+    yield from refresh_steps(handle)
+    layout = handle.state.layout
+    shape = layout.shape
+    axis = checked_axis(layout, value.shape, axis)
+    end = shape[axis] + value.shape[axis]
+    new_shape = (*shape[:axis], end, *shape[axis + 1 :])
+    if new_shape == shape:
+        return shape
+    state = handle.state.reshaped(layout.metadata.update_shape(new_shape))
+    grown = state.layout
+    # In format 3 the byte order of elements belongs to how they are stored, and an array that was just made still has
+    # the one that it was asked for.
+    value = value.astype(grown.dtype, copy=False)
+    region = [slice(0, n) for n in new_shape]
+    region[axis] = slice(shape[axis], end)
+    plan = zarr_core.plan_basic(grown.grid, tuple(region))
+    try:
+        if (batch := handle.batch) is not None:
+            # What waits there is stored first, for the shape is published now: nobody may see it without its data.
+            yield from batch.flush_steps()
+        yield from write_plan_steps(grown, plan, value, None, layout.skip_filled, handle.bulk)
+        yield from publish_steps(handle, state)
+    except Exception:
+        yield from _best_effort_steps(clear_leftovers_steps(grown, shape, handle.bulk))
+        raise
+    return new_shape
+
+
+def checked_axis(layout: ArrayLayout, added: tuple[int, ...], axis: int) -> int:
+    """The axis to append to, counted from the front.
+
+    Raises
+    ------
+    ValueError
+        The shape of the data does not go with the array's.
+    """
+    ndim, shape = layout.ndim, layout.shape
+    fits = len(added) == ndim and -ndim <= axis < ndim
+    if fits:
+        axis %= ndim
+        if added[:axis] == shape[:axis] and added[axis + 1 :] == shape[axis + 1 :]:
+            return axis
+    raise ValueError(
+        f"shape of data to append is not compatible with the array. The shape of the data is {added} and the shape of "
+        f"the array is {shape}. All dimensions must match except for the dimension being appended ({axis})."
+    )
+
+
+# ----------------------------------------------------------------------------------------------- what is stored
+
+
+def stored_chunks_steps(handle: ArrayHandle) -> Steps[list[tuple[int, ...]]]:
+    """The coordinates of the chunks (or shards) that are stored, found by one listing."""
+    layout = handle.state.layout
+    keys = yield List(layout.path)
+    found = (layout.coords_of(key) for key in keys)
+    return [coords for coords in found if coords is not None]
+
+
+def nchunks_initialized_steps(handle: ArrayHandle) -> Steps[int]:
+    """How many chunks are stored; each stored shard counts for all its inner chunks."""
+    stored = yield from stored_chunks_steps(handle)
+    layout = handle.state.layout
+    inner = layout.inner
+    if inner is None:
+        return len(stored)
+    total = 0
+    for coords in stored:
+        axes = zip(layout.outer.axes, coords, inner, strict=True)
+        total += int(np.prod([axis.chunk_length(i) // n for axis, i, n in axes], dtype=object))
+    return total
+
+
+def nshards_initialized_steps(handle: ArrayHandle) -> Steps[int]:
+    """How many objects with chunk data are stored."""
+    return len((yield from stored_chunks_steps(handle)))
+
+
+def nbytes_stored_steps(handle: ArrayHandle) -> Steps[int]:
+    """How many bytes all keys of the array take, metadata included."""
+    keys = yield List(handle.store_path.path)
+    sizes = yield Gather(_size_steps(key) for key in keys)
+    return sum(size for size in sizes if size is not None)
+
+
+def _size_steps(key: str) -> Steps[int | None]:
+    size: int | None = yield Size(key)
+    return size

@@ -1,0 +1,256 @@
+"""Making an array after another one, and filling it from there, a block of chunks at a time."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import partial
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr.abc.staging import stages
+from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, DefaultFillValue, create_array_steps
+from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.io.reading import get_selection_steps
+from zarr.arrays.io.writing import set_selection_steps
+from zarr.arrays.methods.properties import ArrayFace, split_codecs
+from zarr.errors import ZarrUserWarning
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.runners.locks.operation import lock_prefix
+from zarr.steps.requests import Await, Gather
+
+if TYPE_CHECKING:
+    from zarr.array_spec import ArrayConfigLike
+    from zarr.arrays.layout import ArrayLayout
+    from zarr.steps.requests import Steps
+    from zarr.storage.path import StorePath
+
+MAX_BLOCK_BYTES = 16 << 20
+"""Chunks are copied together up to so many bytes."""
+
+MAX_COPIED_BYTES = 8 * MAX_BLOCK_BYTES
+"""So many bytes are held at once, where several blocks are under way; more only where one block is larger."""
+
+
+def from_array_steps(
+    store_path: StorePath,
+    *,
+    data: Any,
+    write_data: bool = True,
+    chunks: Any = "keep",
+    shards: Any = "keep",
+    filters: Any = "keep",
+    compressors: Any = "keep",
+    serializer: Any = "keep",
+    fill_value: Any = DEFAULT_FILL_VALUE,
+    order: Any = None,
+    zarr_format: Any = None,
+    attributes: Any = None,
+    chunk_key_encoding: Any = None,
+    dimension_names: Any = None,
+    overwrite: bool = False,
+    config: ArrayConfigLike | None = None,
+) -> Steps[ArrayHandle]:
+    """Make an array after ``data`` and copy its elements.
+
+    Parameters
+    ----------
+    store_path : StorePath
+    data : Array, AsyncArray or array-like
+        An array in a store lends all settings that say ``"keep"``, as far as the formats allow it.
+    write_data : bool
+        Whether elements are copied.
+    chunks, shards, filters, compressors, serializer
+        As for ``create_array``, or ``"keep"``.
+
+    Returns
+    -------
+    ArrayHandle
+
+    Raises
+    ------
+    ValueError
+        The new array would overwrite its own source.
+    """
+    given = {
+        "chunks": chunks,
+        "shards": shards,
+        "filters": filters,
+        "compressors": compressors,
+        "serializer": serializer,
+        "fill_value": fill_value,
+        "order": order,
+        "zarr_format": zarr_format,
+        "attributes": attributes,
+        "chunk_key_encoding": chunk_key_encoding,
+        "dimension_names": dimension_names,
+    }
+    if not isinstance(data, ArrayFace):
+        array = data if hasattr(data, "shape") and hasattr(data, "dtype") else np.asarray(data)
+        plain: dict[str, Any] = {
+            "chunks": "auto",
+            "shards": None,
+            "filters": "auto",
+            "compressors": "auto",
+            "serializer": "auto",
+        }
+        parameters: dict[str, Any] = {name: plain[name] if _kept(value) else value for name, value in given.items()}
+        if zarr_format is None:  # whatever is configured: this function keeps what its source has, and has 3 by default
+            parameters["zarr_format"] = getattr(store_path.store, "default_zarr_format", 3)
+        return (
+            yield from create_array_steps(
+                store_path, data=array, overwrite=overwrite, config=config, write_data=write_data, **parameters
+            )
+        )
+    source = data._handle
+    if overwrite and write_data:
+        refuse_self_overwrite(store_path, source)
+    kept = kept_parameters(source, given)
+    handle = yield from create_array_steps(store_path, overwrite=overwrite, config=config, **kept)
+    if write_data:
+        yield from copy_elements_steps(source, handle)
+    return handle
+
+
+def _kept(value: Any) -> bool:
+    return isinstance(value, str) and value == "keep"
+
+
+def refuse_self_overwrite(store_path: StorePath, source: ArrayHandle) -> None:
+    """Refuse to delete an array that is about to be copied."""
+    if lock_prefix(store_path.store) != lock_prefix(source.store_path.store):
+        return
+    target, at = f"{store_path.path}/".lstrip("/"), f"{source.store_path.path}/".lstrip("/")
+    if target.startswith(at) or at.startswith(target):
+        raise ValueError(
+            f"/{store_path.path} cannot be overwritten by a copy of /{source.store_path.path}: the paths overlap, so "
+            "the array that is to be copied would be deleted first. Choose another path, or write_data=False."
+        )
+
+
+def kept_parameters(source: ArrayHandle, given: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of an array like another, where those given as ``"keep"`` come from it."""
+    metadata = source.metadata
+    new_format = given["zarr_format"] or metadata.zarr_format
+    same = new_format == metadata.zarr_format
+    filters, serializer, compressors = split_codecs(metadata)
+    lent: dict[str, Any] = {"chunks": kept_chunks(metadata), "shards": kept_shards(metadata)}
+    if same:
+        lent.update(filters=filters or None, compressors=compressors or None)
+        lent["serializer"] = "auto" if serializer is None else serializer
+    else:
+        lent.update(filters="auto", compressors="auto", serializer="auto")
+    parameters = {name: lent[name] if _kept(value) else value for name, value in given.items()}
+    parameters.update(shape=metadata.shape, dtype=metadata.dtype, zarr_format=new_format)
+    if isinstance(given["fill_value"], DefaultFillValue):
+        parameters["fill_value"] = metadata.fill_value
+    if given["attributes"] is None:
+        parameters["attributes"] = deepcopy(dict(metadata.attributes))
+    if same:
+        _keep_names(parameters, metadata)
+    elif isinstance(metadata, ArrayV2Metadata) and metadata.order == "F" and given["order"] is None:
+        warnings.warn(
+            "The 'order' attribute of a Zarr format 2 array does not have a direct analogue in Zarr format 3. "
+            "The existing order='F' of the source Zarr format 2 array will be ignored.",
+            ZarrUserWarning,
+            stacklevel=2,
+        )
+    return parameters
+
+
+def _keep_names(parameters: dict[str, Any], metadata: ArrayV2Metadata | ArrayV3Metadata) -> None:
+    """Take keys, dimension names and order from an array of the same format."""
+    if isinstance(metadata, ArrayV2Metadata):
+        if parameters["chunk_key_encoding"] is None:
+            parameters["chunk_key_encoding"] = {"name": "v2", "separator": metadata.dimension_separator}
+        if parameters["order"] is None:
+            parameters["order"] = metadata.order
+        return
+    if parameters["chunk_key_encoding"] is None:
+        parameters["chunk_key_encoding"] = metadata.chunk_key_encoding
+    if parameters["dimension_names"] is None:
+        parameters["dimension_names"] = metadata.dimension_names
+
+
+def kept_chunks(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Any:
+    """The chunks of an array in the form that ``create_array`` takes."""
+    try:
+        return metadata.chunks
+    except NotImplementedError:
+        return metadata.chunk_grid
+
+
+def kept_shards(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Any:
+    """The shards of an array in the form that ``create_array`` takes."""
+    try:
+        shape = metadata.shards
+    except NotImplementedError:
+        return metadata.chunk_grid
+    codec = getattr(metadata, "sharding_codec", None)
+    if shape is None or codec is None:
+        return shape
+    return {"shape": shape, "index_location": codec.index_location}
+
+
+# ----------------------------------------------------------------------------------------------- elements
+
+
+def blocks_of(layout: ArrayLayout) -> Iterator[tuple[slice, ...]]:
+    """The array cut along its stored objects into blocks of a bearable size."""
+    axes = layout.outer.axes
+    if any(axis.nchunks == 0 for axis in axes):
+        return
+    itemsize = max(1, layout.dtype.itemsize)
+    counts = [1] * len(axes)
+    nbytes = itemsize * prod(axis.valid_length(0) for axis in axes)
+    for d in reversed(range(len(axes))):
+        room = max(1, MAX_BLOCK_BYTES // max(1, nbytes))
+        counts[d] = min(axes[d].nchunks, room)
+        nbytes *= counts[d]
+        if counts[d] < axes[d].nchunks:
+            break
+    cuts = [
+        [_span(axis, first, min(first + count, axis.nchunks)) for first in range(0, axis.nchunks, count)]
+        for axis, count in zip(axes, counts, strict=True)
+    ]
+    yield from product(*cuts)
+
+
+def _span(axis: Any, first: int, stop: int) -> slice:
+    return slice(axis.offset(first), axis.offset(stop - 1) + axis.valid_length(stop - 1))
+
+
+def copy_elements_steps(source: ArrayHandle, target: ArrayHandle) -> Steps[None]:
+    """Copy all elements from one array to another of the same shape."""
+    for blocks in _bearable(blocks_of(target.layout), target.layout.dtype.itemsize):
+        yield Gather([_copy_block_steps(source, target, block) for block in blocks])
+
+
+def _bearable(blocks: Iterator[tuple[slice, ...]], itemsize: int) -> Iterator[list[tuple[slice, ...]]]:
+    """Blocks that may be held at once: a loop has many steps under way, whatever they hold."""
+    group: list[tuple[slice, ...]] = []
+    nbytes = 0
+    for block in blocks:
+        size = itemsize * prod(part.stop - part.start for part in block)
+        if group and nbytes + size > MAX_COPIED_BYTES:
+            yield group
+            group, nbytes = [], 0
+        group.append(block)
+        nbytes += size
+    if group:
+        yield group
+
+
+def _copy_block_steps(source: ArrayHandle, target: ArrayHandle, block: tuple[slice, ...]) -> Steps[None]:
+    read = partial(get_selection_steps, source, "basic", block)
+    store = target.store_path.store
+    if source.serving is store and not stages(store):  # a stage shows what is written, not what is copied
+        values = yield from read()
+    else:
+        values = yield Await(lambda: source.async_run(read()))
+    yield from target.from_outside_steps(set_selection_steps(target, "basic", block, values))

@@ -1,0 +1,441 @@
+"""Making arrays: all parameters of ``create_array``, ``create`` and the groups' methods are understood here, once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
+
+import numpy as np
+
+from zarr.array_spec import ArrayConfigLike, parse_array_config
+from zarr.arrays.create.codecs import (
+    CompressorLike,
+    CompressorsLike,
+    FiltersLike,
+    SerializerLike,
+    choose_codecs_v2,
+    choose_codecs_v3,
+    default_compressor_v2,
+    default_compressors_v3,
+    default_filters_v2,
+    default_serializer_v3,
+    is_auto,
+)
+from zarr.arrays.create.creation_cache import kind_key
+from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.io.writing import setitem_steps
+from zarr.chunk_keys import ChunkKeyEncodingLike, V2ChunkKeyEncoding, parse_chunk_key_encoding
+from zarr.codecs.bytes import BytesCodec
+from zarr.codecs.crc32c_ import Crc32cCodec
+from zarr.codecs.sharding import ShardingCodec
+from zarr.defaults import settings
+from zarr.dtype import ZDType, parse_dtype
+from zarr.errors import ZarrRuntimeWarning
+from zarr.grids import (
+    RectilinearChunkGridMetadata,
+    create_chunk_grid_metadata,
+    normalize_chunks,
+    resolve_outer_and_inner_chunks,
+)
+from zarr.metadata.codecs import warn_whole_shards
+from zarr.metadata.members import parse_attributes
+from zarr.metadata.parsed import find_members, known_documents, remember
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.steps.consolidated import record_changes_steps
+from zarr.steps.nodes import write_node_steps
+from zarr.types import parse_shapelike
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store
+    from zarr.codecs.shard_level import IndexLocation
+    from zarr.grids import ChunkGridMetadata
+    from zarr.steps.requests import Steps
+    from zarr.storage.path import StorePath
+    from zarr.types import MemoryOrder, ShapeLike, ZarrFormat
+
+
+class DefaultFillValue:
+    """The type of the mark that says: take the fill value that goes with the data type."""
+
+    _instance: DefaultFillValue | None = None
+
+    def __new__(cls) -> DefaultFillValue:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __repr__(self) -> str:
+        return "DEFAULT_FILL_VALUE"
+
+    def __reduce__(self) -> str:
+        return "DEFAULT_FILL_VALUE"
+
+
+DEFAULT_FILL_VALUE = DefaultFillValue()
+
+
+class ShardsConfigParam(TypedDict):
+    """Shards with the place of their index named."""
+
+    shape: tuple[int, ...]
+    index_location: IndexLocation | None
+
+
+ChunksLike: TypeAlias = Any
+ShardsLike: TypeAlias = tuple[int, ...] | ShardsConfigParam | Literal["auto"]
+
+
+def default_zarr_format(store: Store | None = None) -> ZarrFormat:
+    """The format of new nodes where the user names none: the configured one, unless the store has one of its own."""
+    own = getattr(store, "default_zarr_format", None)
+    return cast("ZarrFormat", int(settings.get("default_zarr_format") if own is None else own))
+
+
+def warn_order() -> None:
+    """Tell that ``order`` says nothing about a format 3 array."""
+    warnings.warn(
+        "The `order` keyword argument has no effect for Zarr format 3 arrays. To control the memory layout of the "
+        "array, either use the `config` keyword argument, as in `config={'order': 'C'}`, or change the global "
+        "'array.order' configuration variable.",
+        ZarrRuntimeWarning,
+        stacklevel=5,
+    )
+
+
+# ----------------------------------------------------------------------------------------------- metadata
+
+
+def new_array_metadata(
+    *,
+    shape: ShapeLike,
+    dtype: Any,
+    chunks: ChunksLike = "auto",
+    shards: Any = None,
+    filters: FiltersLike = "auto",
+    compressors: CompressorsLike = "auto",
+    serializer: SerializerLike = "auto",
+    fill_value: Any = DEFAULT_FILL_VALUE,
+    order: MemoryOrder | None = None,
+    zarr_format: ZarrFormat | None = 3,
+    attributes: Mapping[str, Any] | None = None,
+    chunk_key_encoding: ChunkKeyEncodingLike | None = None,
+    dimension_names: Iterable[str | None] | None = None,
+    checksum: bool = False,
+    storage_transformers: Iterable[Mapping[str, Any]] | None = None,
+) -> ArrayV2Metadata | ArrayV3Metadata:
+    """The metadata document of a new array, all defaults filled in.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : data type of numpy, of Zarr, or a name
+    chunks : tuple of int, int, ``"auto"``, or per dimension a list of lengths
+    shards : tuple of int, ``"auto"``, a dict, or per dimension a list of lengths; optional
+    filters, compressors, serializer
+        Codecs, their JSON forms, ``"auto"``, or None for none.
+    fill_value : scalar, optional
+    order : "C" or "F", optional
+        Format 2 only.
+    zarr_format : 2 or 3, optional
+    attributes : mapping, optional
+    chunk_key_encoding : ChunkKeyEncoding or dict, optional
+    dimension_names : iterable of str or None, optional
+    checksum : bool
+        Whether a CRC-32C checksum is stored with every chunk (within shards: with every inner chunk).
+    storage_transformers : iterable of dict, optional
+        JSON forms of storage transformers, the first next to the array; of format 3.
+
+    Returns
+    -------
+    ArrayV2Metadata or ArrayV3Metadata
+
+    Raises
+    ------
+    ValueError
+        Parameters contradict each other or the format.
+
+    Examples
+    --------
+    >>> new_array_metadata(shape=(4,), dtype="int8", chunks=(2,)).chunks
+    (2,)
+    """
+    parameters = dict(locals())
+    del parameters["attributes"]
+    zarr_format = parameters["zarr_format"] = default_zarr_format() if zarr_format is None else zarr_format
+    known = known_documents()
+    # Shards of our choice depend on the configuration, too, and each choice is told of.
+    lasting = zarr_format == 3 and order is None and not is_auto(shards)
+    key = kind_key(parameters) if lasting else None
+    members = find_members(known, key)
+    if members is not None:
+        return ArrayV3Metadata.of_members({**members, "attributes": parse_attributes(dict(attributes or {}))})
+    metadata = _make_metadata(attributes=attributes, **parameters)
+    if isinstance(metadata, ArrayV3Metadata):
+        metadata.keep_frames()
+        remember(known, key, metadata.__dict__)
+    return metadata
+
+
+def _make_metadata(
+    *,
+    shape: ShapeLike,
+    dtype: Any,
+    chunks: ChunksLike,
+    shards: Any,
+    filters: FiltersLike,
+    compressors: CompressorsLike,
+    serializer: SerializerLike,
+    fill_value: Any,
+    order: MemoryOrder | None,
+    zarr_format: ZarrFormat,
+    attributes: Mapping[str, Any] | None,
+    chunk_key_encoding: ChunkKeyEncodingLike | None,
+    dimension_names: Iterable[str | None] | None,
+    checksum: bool,
+    storage_transformers: Any,
+) -> ArrayV2Metadata | ArrayV3Metadata:
+    if zarr_format not in (2, 3):
+        raise ValueError(f"Invalid value for 'zarr_format'. Expected 2 or 3. Got '{zarr_format}'.")
+    zdtype = parse_dtype(dtype, zarr_format=zarr_format)
+    lengths = parse_shapelike(shape)
+    grid = normalize_chunks(chunks, lengths, item_size_of(zdtype), sharded=shards is not None)
+    common = {
+        "shape": lengths,
+        "fill_value": choose_fill_value(zdtype, fill_value, zarr_format),
+        "attributes": dict(attributes or {}),
+    }
+    if zarr_format == 2:
+        _refuse_v3_words(shards, serializer, dimension_names, checksum, storage_transformers)
+        if not grid.is_regular:
+            raise ValueError("Zarr format 2 does not support rectilinear chunk grids.")
+        chosen, compressor = choose_codecs_v2(zdtype, filters, compressors)
+        return ArrayV2Metadata(
+            dtype=zdtype,
+            chunks=grid.chunk_shape,
+            order=settings.get("array.order") if order is None else order,
+            filters=chosen,
+            compressor=compressor,
+            dimension_separator=separator_v2(chunk_key_encoding),
+            **common,
+        )
+    if order is not None:
+        warn_order()
+    codecs = with_checksum(choose_codecs_v3(zdtype, filters, serializer, compressors), checksum)
+    outer, codecs = with_shards(lengths, grid, shards, zdtype, codecs)
+    return ArrayV3Metadata(
+        data_type=zdtype,
+        chunk_grid=grid_document(chunks if shards is None else shards, outer),
+        chunk_key_encoding=parse_chunk_key_encoding(
+            {"name": "default", "separator": "/"} if chunk_key_encoding is None else chunk_key_encoding
+        ),
+        codecs=codecs,
+        dimension_names=None if dimension_names is None else tuple(dimension_names) or None,
+        storage_transformers=None if storage_transformers is None else [dict(t) for t in storage_transformers],
+        **common,
+    )
+
+
+def grid_document(given: Any, grid: Any) -> ChunkGridMetadata:
+    """The description of a grid: the one that the user gave, word by word, or else the plainest."""
+    return given if isinstance(given, RectilinearChunkGridMetadata) else create_chunk_grid_metadata(grid)
+
+
+def item_size_of(zdtype: ZDType[Any, Any]) -> int:
+    """Bytes an element, for the choice of chunks; strings of any length count as one."""
+    return max(1, int(getattr(zdtype, "item_size", 1) or 1))
+
+
+def choose_fill_value(zdtype: ZDType[Any, Any], fill_value: Any, zarr_format: int) -> Any:
+    """The fill value as a scalar of the data type; None, which format 2 knows as undefined, only there."""
+    if isinstance(fill_value, DefaultFillValue) or (fill_value is None and zarr_format == 3):
+        return zdtype.default_scalar()
+    return None if fill_value is None else zdtype.cast_scalar(fill_value)
+
+
+def with_checksum(codecs: tuple[Any, ...], wanted: bool) -> tuple[Any, ...]:
+    """The codecs of a chunk, with a checksum behind them where one is wanted and none is there."""
+    return (*codecs, Crc32cCodec()) if wanted and not isinstance(codecs[-1], Crc32cCodec) else codecs
+
+
+def _refuse_v3_words(
+    shards: Any, serializer: Any, dimension_names: Any, checksum: bool, storage_transformers: Any
+) -> None:
+    if storage_transformers:
+        raise ValueError("Zarr format 2 arrays do not support storage transformers.")
+    if checksum:
+        raise ValueError("checksum=True belongs to Zarr format 3; in format 2 a checksum is a filter of numcodecs.")
+    if shards is not None:
+        raise ValueError(
+            "Zarr format 2 arrays can only be created with `shard_shape` set to `None`. "
+            f"Got `shard_shape={shards}` instead."
+        )
+    if not is_auto(serializer):
+        raise ValueError("Zarr format 2 arrays do not support `serializer`.")
+    if dimension_names is not None:
+        raise ValueError("Zarr format 2 arrays do not support dimension names.")
+
+
+def store_key_encoding(store: Store) -> dict[str, Any]:
+    """The names of chunks in format 2, where the user says nothing: with the separator of the store, if it has one."""
+    return {"name": "v2", "separator": getattr(store, "dimension_separator", None) or "."}
+
+
+def separator_v2(encoding: ChunkKeyEncodingLike | None) -> Any:
+    """The dimension separator of a format 2 array.
+
+    Raises
+    ------
+    ValueError
+        The encoding is not the one that format 2 has.
+    """
+    if encoding is None:
+        return "."
+    parsed = parse_chunk_key_encoding(encoding)
+    if not isinstance(parsed, V2ChunkKeyEncoding):
+        raise ValueError(
+            "Invalid chunk key encoding. For Zarr format 2 arrays, the `name` field of the chunk key encoding must be "
+            f"'v2'. Got `name` = {parsed.name} instead."
+        )
+    return parsed.separator
+
+
+def with_shards(
+    shape: tuple[int, ...], grid: Any, shards: Any, zdtype: ZDType[Any, Any], codecs: tuple[Any, ...]
+) -> tuple[Any, tuple[Any, ...]]:
+    """The grid of stored objects and its codecs: those of the chunks, or a shard around them."""
+    if shards is None:
+        return grid, codecs
+    layout = resolve_outer_and_inner_chunks(
+        array_shape=shape,
+        chunks=grid,
+        shard_shape=shards,
+        item_size=item_size_of(zdtype),
+        target_shard_size_bytes=settings.get("array.target_shard_size_bytes"),
+    )
+    location = shards.get("index_location") if isinstance(shards, Mapping) else None
+    sharding = ShardingCodec(
+        chunk_shape=grid.chunk_shape,
+        codecs=codecs,
+        index_codecs=(BytesCodec(endian="little"), Crc32cCodec()),
+        index_location="end" if location is None else location,
+    )
+    sharding.validate(shape=shape, dtype=zdtype, chunk_grid=create_chunk_grid_metadata(layout.outer_chunks))
+    return layout.outer_chunks, (sharding,)
+
+
+# ----------------------------------------------------------------------------------------------- steps
+
+
+def create_array_steps(
+    store_path: StorePath,
+    *,
+    shape: ShapeLike | None = None,
+    dtype: Any = None,
+    data: Any = None,
+    overwrite: bool = False,
+    config: ArrayConfigLike | None = None,
+    write_data: bool = True,
+    **parameters: Any,
+) -> Steps[ArrayHandle]:
+    """Make an array, and fill it with data where there is some.
+
+    Parameters
+    ----------
+    store_path : StorePath
+    shape, dtype
+        Needed without ``data``, refused beside it.
+    data : array-like, optional
+    overwrite : bool
+        Whether what is there goes first.
+    config : ArrayConfig or dict, optional
+    write_data : bool
+        Whether ``data`` is written, or only lends its shape and data type.
+    **parameters
+        As for :func:`new_array_metadata`.
+
+    Returns
+    -------
+    ArrayHandle
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        There is a node already and ``overwrite`` is false.
+    """
+    if data is not None and hasattr(data, "_handle"):
+        raise TypeError("an array that lies in a store is copied by from_array_steps")
+    if data is not None:
+        _refuse_beside_data(shape, dtype)
+        if not (hasattr(data, "shape") and hasattr(data, "dtype")):
+            data = np.asarray(data)
+        shape, dtype = data.shape, data.dtype
+    if shape is None or dtype is None:
+        missing, needed = ("shape", "a value for data") if shape is None else ("dtype", "an array-like value for data")
+        raise ValueError(
+            f"The data parameter was set to None, but {missing} was not specified. "
+            f"Either provide {needed}, or specify {missing}."
+        )
+    if parameters.get("zarr_format") == 2 and parameters.get("chunk_key_encoding") is None:
+        parameters["chunk_key_encoding"] = store_key_encoding(store_path.store)
+    metadata = new_array_metadata(shape=shape, dtype=dtype, **parameters)
+    contents = data if write_data else None
+    return (yield from init_array_steps(store_path, metadata, overwrite=overwrite, config=config, data=contents))
+
+
+def _refuse_beside_data(shape: Any, dtype: Any) -> None:
+    for name, value in (("shape", shape), ("dtype", dtype)):
+        if value is not None:
+            raise ValueError(
+                f"The data parameter was used, but the {name} parameter was also used. This is an error. "
+                f"Either use the data parameter, or the {name} parameter, but not both."
+            )
+
+
+def init_array_steps(
+    store_path: StorePath,
+    metadata: ArrayV2Metadata | ArrayV3Metadata,
+    *,
+    overwrite: bool = False,
+    config: ArrayConfigLike | None = None,
+    data: Any = None,
+) -> Steps[ArrayHandle]:
+    """Make an array of a metadata document; its data, if any, is written before the document that makes it an array."""
+    if isinstance(metadata, ArrayV3Metadata):
+        warn_whole_shards(metadata.codecs)
+    handle = ArrayHandle(store_path, metadata, parse_array_config(config))
+    locking = handle.config.locking
+    contents = None if data is None else partial(setitem_steps, handle, Ellipsis, data)
+    direct = handle.serving is store_path.store
+    documents = yield from write_node_steps(
+        store_path, metadata, overwrite=overwrite, contents=contents if direct else None, locking=locking
+    )
+    if contents is not None and not direct:
+        yield from handle.from_outside_steps(contents())
+    if store_path.path:
+        changes = {store_path.path: documents}
+        yield from record_changes_steps(store_path.store, changes, replaced=overwrite, locking=locking)
+    return handle
+
+
+__all__ = [
+    "DEFAULT_FILL_VALUE",
+    "ChunksLike",
+    "CompressorLike",
+    "CompressorsLike",
+    "DefaultFillValue",
+    "FiltersLike",
+    "SerializerLike",
+    "ShardsConfigParam",
+    "ShardsLike",
+    "create_array_steps",
+    "default_compressor_v2",
+    "default_compressors_v3",
+    "default_filters_v2",
+    "default_serializer_v3",
+    "default_zarr_format",
+    "init_array_steps",
+    "new_array_metadata",
+]

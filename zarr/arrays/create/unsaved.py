@@ -1,0 +1,158 @@
+"""Arrays that are made in memory and saved later.
+
+An unsaved array has its place already (a store and a path), and is served by a store in memory until it is saved.
+Everything works on it: reading, writing, resizing, attributes. Saving builds the node at its place, the chunks as they
+are encoded, and then the array is served from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from zarr.array_spec import ArrayConfig, ArrayConfigLike, parse_array_config
+from zarr.arrays.create.steps import new_array_metadata
+from zarr.arrays.handle import ArrayHandle
+from zarr.runners.choose import runner_for
+from zarr.steps.consolidated import record_changes_steps
+from zarr.steps.nodes import write_node_steps
+from zarr.steps.requests import Gather, Put
+from zarr.storage.memory.store import MemoryStore
+from zarr.storage.path import StorePath
+from zarr.storage.wrappers.transformed import transformed_store
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store
+    from zarr.metadata.v2 import ArrayV2Metadata
+    from zarr.metadata.v3 import ArrayV3Metadata
+    from zarr.steps.requests import Steps
+
+_DOCUMENTS: Final = frozenset(("zarr.json", ".zarray", ".zattrs"))
+
+
+class Draft:
+    """What all handles of one unsaved array share.
+
+    Parameters
+    ----------
+    memory : MemoryStore
+        Holds the chunks until they are saved.
+    """
+
+    def __init__(self, memory: MemoryStore) -> None:
+        self.memory = memory
+        self.handles: list[UnsavedHandle] = []
+
+
+class UnsavedHandle(ArrayHandle):
+    """A handle of an array that is not saved yet; once it is, a handle like any other.
+
+    Parameters
+    ----------
+    store_path : StorePath
+        Where the array will be saved.
+    metadata : ArrayV2Metadata or ArrayV3Metadata
+    config : ArrayConfig
+    draft : Draft
+    """
+
+    __slots__ = ("draft",)
+
+    def __init__(
+        self,
+        store_path: StorePath,
+        metadata: ArrayV2Metadata | ArrayV3Metadata,
+        config: ArrayConfig,
+        draft: Draft,
+    ) -> None:
+        super().__init__(store_path, metadata, config)
+        self.draft: Draft | None = draft
+        draft.handles.append(self)
+        self.serve(served_from(draft.memory, store_path.path, metadata))
+
+    def bound_run(self) -> Any:
+        """The runner's own method; while the array is not saved, one that finds out each time where it is."""
+        return super().bound_run() if self.draft is None else self.run
+
+    def run(self, steps: Steps[Any]) -> Any:
+        """Run one operation and wait for it."""
+        return super().bound_run()(steps)
+
+    def with_config(self, config: ArrayConfig) -> ArrayHandle:
+        """A second handle on the same array with another configuration."""
+        if self.draft is None:
+            return super().with_config(config)
+        return UnsavedHandle(self.store_path, self.metadata, config, self.draft)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.draft is None:
+            return super().__reduce__()
+        return (_restored, (self.store_path, self.metadata, self.config, dict(self.draft.memory._store_dict)))
+
+
+def served_from(store: Store, path: str, metadata: ArrayV2Metadata | ArrayV3Metadata) -> Store:
+    """The store that answers an array whose chunks lie in ``store``."""
+    transformers = getattr(metadata, "storage_transformers", ())
+    return transformed_store(store, path, transformers) if transformers else store
+
+
+def _restored(store_path: StorePath, metadata: Any, config: ArrayConfig, values: dict[str, Any]) -> UnsavedHandle:
+    return UnsavedHandle(store_path, metadata, config, Draft(MemoryStore(values)))
+
+
+def unsaved_handle(store_path: StorePath, config: ArrayConfigLike | None = None, **parameters: Any) -> UnsavedHandle:
+    """Make an array in memory.
+
+    Parameters
+    ----------
+    store_path : StorePath
+        Where it will be saved.
+    config : ArrayConfig or dict, optional
+    **parameters
+        As for :func:`zarr.arrays.create.steps.new_array_metadata`.
+    """
+    metadata = new_array_metadata(**parameters)
+    memory = MemoryStore()
+    place = StorePath(memory, store_path.path)
+    runner_for(memory).run(write_node_steps(place, metadata))
+    return UnsavedHandle(store_path, metadata, parse_array_config(config), Draft(memory))
+
+
+def save_steps(handle: ArrayHandle, overwrite: bool = False) -> Steps[None]:
+    """Save an array at its place; to be run over the store of its place. A saved one is left as it is.
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        There is a node already and ``overwrite`` is false.
+    """
+    draft = getattr(handle, "draft", None)
+    if draft is None:
+        return
+    place = handle.store_path
+    below = f"{place.path}/" if place.path else ""
+    values = [(key, value) for key, value in draft.memory._store_dict.items() if key.startswith(below)]
+    chunks = [item for item in values if item[0][len(below) :] not in _DOCUMENTS]
+
+    def contents() -> Steps[None]:
+        yield Gather(_put_steps(key, value) for key, value in chunks)
+
+    locking = handle.config.locking
+    documents = yield from write_node_steps(
+        place, handle.metadata, overwrite=overwrite, contents=contents if chunks else None, locking=locking
+    )
+    if place.path:
+        yield from record_changes_steps(place.store, {place.path: documents}, replaced=overwrite, locking=locking)
+    for each in draft.handles:
+        each.draft = None
+        each.serve(served_from(place.store, place.path, each.metadata))
+    draft.handles.clear()
+
+
+def _put_steps(key: str, value: Any) -> Steps[None]:
+    yield Put(key, value)
+
+
+def save_many_steps(handles: Iterable[ArrayHandle], overwrite: bool = False) -> Steps[None]:
+    """Save several arrays of one store; at the same time, where the store can do that."""
+    yield Gather([save_steps(handle, overwrite) for handle in handles])

@@ -1,0 +1,72 @@
+"""A selection of an array as an Awkward Array, where that package is installed."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import zarr_core
+from zarr.arrays.io.item_buffers import ItemBuffers, read_item_buffers_steps
+from zarr.arrays.io.reading import getitem_steps
+
+if TYPE_CHECKING:
+    from zarr.arrays.handle import ArrayHandle
+    from zarr.steps.requests import Steps
+
+Ndarray = np.ndarray[Any, Any]
+WIDE = 8
+
+
+def load_awkward() -> Any:
+    """The package awkward.
+
+    Raises
+    ------
+    ImportError
+        It is not installed.
+    """
+    try:
+        import awkward
+    except ImportError as error:
+        message = "to_awkward needs the package awkward: pip install 'zarr[awkward]'"
+        raise ImportError(message, name="awkward") from error
+    return awkward
+
+
+def to_awkward_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
+    """Read a selection as an Awkward Array; see ``Array.to_awkward``."""
+    ak = load_awkward()
+    parts = yield from read_item_buffers_steps(handle, selection)
+    if parts is not None:
+        arrays = [array_of_items(ak, part) for part in parts]
+        return arrays[0] if len(arrays) == 1 else ak.concatenate(arrays)
+    data = np.asarray((yield from getitem_steps(handle, selection)))
+    kind = getattr(handle.metadata.dtype, "object_codec_id", None)
+    if kind in ("vlen-utf8", "vlen-bytes"):
+        return array_of_items(ak, packed_items(data, kind == "vlen-utf8"))
+    native = np.atleast_1d(data).astype(data.dtype.newbyteorder("="), copy=False)
+    return ak.from_numpy(native, regulararray=True)
+
+
+def packed_items(data: Ndarray, text: bool) -> ItemBuffers:
+    """Strings or byte strings of a numpy array, behind offsets."""
+    flat = data.reshape(-1)
+    if flat.dtype.kind not in "TO":
+        flat = flat.astype(object)
+    raw = np.frombuffer(zarr_core.pack_arrow(flat, WIDE, text), dtype=np.uint8)
+    start = zarr_core.check_arrow(raw, flat.size, WIDE, text)
+    offsets = raw[: (flat.size + 1) * WIDE].view("<i8")
+    return ItemBuffers(data.shape or (1,), offsets, raw[start:], text)
+
+
+def array_of_items(ak: Any, part: ItemBuffers) -> Any:
+    """Elements behind offsets as an Awkward Array of the same memory."""
+    index = ak.index.Index32 if part.offsets.itemsize < WIDE else ak.index.Index64
+    inner, outer = ("char", "string") if part.text else ("byte", "bytestring")
+    content = ak.contents.NumpyArray(part.data, parameters={"__array__": inner})
+    layout = ak.contents.ListOffsetArray(index(part.offsets), content, parameters={"__array__": outer})
+    for axis in range(len(part.shape) - 1, 0, -1):
+        layout = ak.contents.RegularArray(layout, part.shape[axis], zeros_length=prod(part.shape[:axis]))
+    return ak.Array(layout)

@@ -1,0 +1,5 @@
+"""Elements in and out: a selection becomes a plan, the plan becomes requests, chunks are decoded and placed.
+
+May import: floors 1 to 3, ``zarr.arrays.handle`` and ``layout``.
+Read first: ``reading.py``, ``selection.py``, ``chunks.py``; ``writing.py`` mirrors them.
+"""

@@ -1,0 +1,349 @@
+"""Batches: writes that are collected in memory, so that each chunk is encoded once and each shard written once.
+
+What a write covers of a chunk is kept decoded, with a mask of what was written as long as that is not all of it. When
+the batch ends (or grows over its limit), a chunk that was covered completely is encoded without a look at the store,
+any other is merged with what is stored then. A read puts what is pending over what is stored.
+
+One lock a batch, taken like the locks of nodes: writes, reads and the end of a batch never overlap. A batch that has
+ended stays harmless: whoever still holds it writes straight to the store.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import zarr_core
+from zarr._lazy import LazyModule
+from zarr.arrays.io.chunks import decode_steps, gather_into, new_chunk, note_place, put_chunk_steps
+from zarr.steps.requests import Gather, Get, Hold, Steps
+
+if TYPE_CHECKING:
+    from zarr.arrays.handle import ArrayHandle
+    from zarr.arrays.io import reading, shard_write, writing
+    from zarr.arrays.io import shard_read as _shards
+    from zarr.arrays.layout import ArrayLayout
+else:
+    _shards = LazyModule("zarr.arrays.io.shard_read")
+    writing = LazyModule("zarr.arrays.io.writing")
+    shard_write = LazyModule("zarr.arrays.io.shard_write")
+    reading = LazyModule("zarr.arrays.io.reading")
+
+Ndarray = np.ndarray[Any, Any]
+Coords = tuple[int, ...]
+
+"""Bytes that a batch holds before it writes what it has."""
+
+
+class Pending:
+    """One chunk as it will be stored.
+
+    Attributes
+    ----------
+    chunk : numpy.ndarray
+        Of the chunk's full shape; beyond the array's edge it holds the fill value.
+    written : numpy.ndarray of bool, or None
+        Which elements were written; None: the chunk needs nothing of what is stored.
+    settled : bool
+        Whether the others are those that were stored when they were first asked for.
+    """
+
+    __slots__ = ("chunk", "settled", "written")
+
+    def __init__(self, chunk: Ndarray, written: Ndarray | None) -> None:
+        self.chunk = chunk
+        self.written = written
+        self.settled = False
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the chunk takes."""
+        return self.chunk.nbytes + (0 if self.written is None else self.written.nbytes)
+
+    def covers(self, valid: Coords) -> bool:
+        """Whether every element inside the array was written; remembered where that is so."""
+        if self.written is not None and bool(self.written[tuple(map(slice, valid))].all()):
+            self.written = None
+        return self.written is None
+
+    def merge(self, stored: Ndarray) -> None:
+        """Take what was not written from the stored chunk; what was is kept in mind, for that may change meanwhile."""
+        if self.written is not None:
+            np.copyto(self.chunk, stored, where=~self.written)
+        self.settled = True
+
+
+class Budget:
+    """How many bytes the batches of one ``with`` may hold together, and how many they do."""
+
+    __slots__ = ("limit", "nbytes")
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.nbytes = 0
+
+
+class Batch:
+    """The chunks of one array that wait to be stored.
+
+    Parameters
+    ----------
+    handle : ArrayHandle
+    budget : Budget
+    """
+
+    __slots__ = ("budget", "bulk", "chunks", "closed", "handle", "layout", "lock")
+
+    def __init__(self, handle: ArrayHandle, budget: Budget) -> None:
+        path = handle.store_path.path
+        self.handle = handle
+        self.bulk = handle.bulk
+        self.layout = handle.layout
+        self.budget = budget
+        self.chunks: dict[Coords, Pending] = {}
+        self.closed = False
+        # Sorts behind the documents of the array: appends hold those first.
+        self.lock = Hold((f"{path}/~batch" if path else "~batch",), "node")
+
+    def forget(self, coords: Coords) -> None:
+        """Drop a chunk that has been stored."""
+        pending = self.chunks.pop(coords, None)
+        if pending is not None:
+            self.budget.nbytes -= pending.nbytes
+
+    def write_steps(
+        self, layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, fields: list[str] | None
+    ) -> Steps[None]:
+        """Write into the batch; what is as large as the batch may grow goes straight to the store."""
+        return _write_steps(self, layout, plan, value, fields)
+
+    def read_steps(self, layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray) -> Steps[None]:
+        """Read what is stored, with what is pending over it."""
+        return _read_steps(self, layout, plan, out)
+
+    def flush_steps(self) -> Steps[None]:
+        """Store all that is pending; the batch goes on."""
+        return _flush_steps(self)
+
+    def close_steps(self) -> Steps[None]:
+        """Store all that is pending and end the batch; it ends also where that fails."""
+        try:
+            yield from _flush_steps(self)
+        finally:
+            self.closed = True
+            for coords in list(self.chunks):
+                self.forget(coords)
+
+
+# ----------------------------------------------------------------------------------------------- chunks at rest
+
+
+def _stored_chunk_steps(layout: ArrayLayout, coords: Coords, shape: Coords) -> Steps[Ndarray]:
+    """One chunk as it is stored now; the fill value where it is not."""
+    key = layout.key(coords if layout.shard is None else _shards.place_in_shard(layout, coords)[0])
+    try:
+        if layout.shard is None:
+            raw, chain = (yield Get(key)), layout.chain_for(shape)
+        else:
+            _, inner, counts = _shards.place_in_shard(layout, coords)
+            place = int(np.ravel_multi_index(inner, counts)) if counts else 0
+            raw, chain = (yield from _shards.stored_inner_steps(layout, key, math.prod(counts), place)), layout.chain
+        return new_chunk(layout, shape) if raw is None else (yield from decode_steps(chain, raw))
+    except Exception as error:
+        note_place(error, layout, key, "reading")
+        raise
+
+
+def valid_shape(layout: ArrayLayout, coords: Coords) -> Coords:
+    """The part of a chunk that lies inside the array."""
+    return tuple(int(axis.valid_length(i)) for axis, i in zip(layout.grid.axes, coords, strict=True))
+
+
+def _settle_steps(batch: Batch, layout: ArrayLayout, coords: Coords, anew: bool = False) -> Steps[None]:
+    """Make a pending chunk complete: as it was stored at the first time, or is now where it is to be stored."""
+    pending = batch.chunks[coords]
+    before = pending.nbytes
+    if not pending.covers(valid_shape(layout, coords)) and (anew or not pending.settled):
+        pending.merge((yield from _stored_chunk_steps(layout, coords, pending.chunk.shape)))
+    batch.budget.nbytes += pending.nbytes - before
+
+
+# ----------------------------------------------------------------------------------------------- writing
+
+
+def _write_steps(
+    batch: Batch, layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, fields: list[str] | None
+) -> Steps[None]:
+    yield batch.lock
+    batch.layout, budget = layout, batch.budget
+    if batch.closed or plan.nslots * layout.chunk_nbytes >= budget.limit:
+        yield from _flush_steps(batch)
+        yield Gather((writing.write_plan_steps(layout, plan, value, fields, layout.skip_filled, batch.bulk),))
+        return
+    for i in range(plan.nslots):
+        slot = plan.slot(i)
+        if fields is not None:
+            yield from _fields_steps(batch, layout, slot)
+        _put(batch, layout, slot, value, fields)
+    if budget.nbytes > budget.limit:
+        yield from _flush_steps(batch)
+
+
+def _fields_steps(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Steps[None]:
+    """Bring in the rest of each element: a mask knows elements, not their fields."""
+    _pending_for(batch, layout, slot)
+    yield from _settle_steps(batch, layout, slot.coords)
+
+
+def _pending_for(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Pending:
+    pending = batch.chunks.get(slot.coords)
+    if pending is None:
+        shape = slot.chunk_shape
+        pending = Pending(new_chunk(layout, shape), np.zeros(shape, dtype=bool))
+        batch.chunks[slot.coords] = pending
+        batch.budget.nbytes += pending.nbytes
+    return pending
+
+
+def _put(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray, fields: list[str] | None) -> None:
+    """Put the part of a value that belongs to a slot into its pending chunk.
+
+    The value first, then that it was written: a call that is interrupted in between has written nothing.
+    """
+    pending = _pending_for(batch, layout, slot)
+    gather_into(pending.chunk, value, slot, fields)
+    if pending.written is None:
+        return
+    if slot.whole and fields is None:
+        batch.budget.nbytes -= pending.written.nbytes
+        pending.written = None
+    else:
+        zarr_core.gather(np.broadcast_to(np.True_, slot.plan.shape), slot, pending.written)
+
+
+# ----------------------------------------------------------------------------------------------- reading
+
+
+def _read_steps(batch: Batch, layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray) -> Steps[None]:
+    yield batch.lock
+    if not layout.reads_missing:  # a chunk that only the batch knows is not missing
+        yield from _flush_steps(batch)
+    touched = [i for i in range(plan.nslots) if plan.coords(i) in batch.chunks] if batch.chunks else []
+    if len(touched) < plan.nslots:
+        yield Gather((reading.read_plan_steps(layout, plan, out, batch.bulk),))
+    for i in touched:
+        yield from _settle_steps(batch, layout, plan.coords(i))
+        zarr_core.scatter(batch.chunks[plan.coords(i)].chunk, plan.slot(i), out)
+
+
+# ----------------------------------------------------------------------------------------------- storing
+
+
+def _flush_steps(batch: Batch) -> Steps[None]:
+    yield batch.lock
+    layout = batch.layout
+    if not batch.chunks:
+        return
+    if layout.shard is None:
+        yield Gather(_store_chunk_steps(batch, layout, coords) for coords in list(batch.chunks))
+        return
+    shards: dict[Coords, dict[int, Coords]] = {}
+    counts_of: dict[Coords, Coords] = {}
+    for coords in batch.chunks:
+        at, inner, counts = _shards.place_in_shard(layout, coords)
+        place = int(np.ravel_multi_index(inner, counts)) if counts else 0
+        shards.setdefault(at, {})[place] = coords
+        counts_of[at] = counts
+    yield Gather(_store_shard_steps(batch, layout, at, counts_of[at], places) for at, places in shards.items())
+
+
+def _store_chunk_steps(batch: Batch, layout: ArrayLayout, coords: Coords) -> Steps[None]:
+    key = layout.key(coords)
+    try:
+        yield Hold((key,), "chunk", layout.scope)
+        yield from _settle_steps(batch, layout, coords, anew=True)
+        chunk = batch.chunks[coords].chunk
+        yield from put_chunk_steps(layout, layout.chain_for(chunk.shape), key, chunk, layout.skip_filled)
+    except Exception as error:
+        note_place(error, layout, key, "writing")
+        raise
+    batch.forget(coords)
+
+
+def _store_shard_steps(
+    batch: Batch, layout: ArrayLayout, at: Coords, counts: Coords, places: dict[int, Coords]
+) -> Steps[None]:
+    part = _shards.ShardPart.of(at, list(places), counts)
+    pendings = [batch.chunks[coords] for coords in places.values()]
+    whole = [p.covers(valid_shape(layout, coords)) for p, coords in zip(pendings, places.values(), strict=True)]
+
+    def chunk_steps(k: int, old: Any) -> Steps[Ndarray]:
+        if old is not None:
+            pendings[k].merge((yield from decode_steps(layout.chain, old)))
+        elif pendings[k].settled:
+            pendings[k].merge(new_chunk(layout, pendings[k].chunk.shape))
+        return pendings[k].chunk
+
+    yield from shard_write.put_part_steps(layout, part, whole, chunk_steps, layout.skip_filled, batch.bulk)
+    for coords in places.values():
+        batch.forget(coords)
+
+
+class BatchScope:
+    """What ``with array.batch():`` and ``async with async_array.batch():`` enter and leave."""
+
+    __slots__ = ("_batch", "_handle", "_limit")
+
+    def __init__(self, handle: ArrayHandle, limit: int) -> None:
+        self._handle = handle
+        self._limit = checked_limit(limit)
+        self._batch: Batch | None = None
+
+    def _begin(self) -> None:
+        """Open a batch; inside another one, that one goes on."""
+        mine = Batch(self._handle, Budget(self._limit))
+        open_now = self._handle.batch
+        # No call between the look and the change: of two threads that begin one, the second finds that of the first.
+        if open_now is None or open_now.closed:
+            self._handle.batch = mine
+            self._batch = mine
+
+    def _leave(self) -> None:
+        if self._handle.batch is self._batch:
+            self._handle.batch = None
+        self._batch = None
+
+    def __enter__(self) -> None:
+        self._begin()
+
+    def __exit__(self, *_: object) -> None:
+        if self._batch is not None:
+            try:
+                self._handle.run(self._batch.close_steps())
+            finally:
+                self._leave()
+
+    async def __aenter__(self) -> None:
+        self._begin()
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._batch is not None:
+            try:
+                await self._handle.async_run(self._batch.close_steps())
+            finally:
+                self._leave()
+
+
+def checked_limit(limit: int) -> int:
+    """The bytes that a batch may hold.
+
+    Raises
+    ------
+    ValueError
+        Less than one.
+    """
+    if limit < 1:
+        raise ValueError(f"a batch holds at least one byte, got max_bytes={limit}")
+    return int(limit)

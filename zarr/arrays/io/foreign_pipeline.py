@@ -1,0 +1,99 @@
+"""Reads and writes through a codec pipeline of somebody else, by its public contract.
+
+Taken where the user configured another pipeline class (``codec_pipeline.path``), or asked for buffers of another
+kind (a prototype). Such a pipeline does its own I/O: it is handed one entry for each stored chunk, with a byte getter,
+the chunk's description, and where its elements come from and go to. A shard is one chunk here, and a codec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from zarr.abc.codec import CodecPipeline
+from zarr.arrays.io.chunks import raise_missing
+from zarr.arrays.io.retries import patient_steps
+from zarr.arrays.layout import codecs_of
+from zarr.registry import get_pipeline_class
+from zarr.steps.requests import Await, Gather, Hold, Steps
+from zarr.storage.path import StorePath
+
+if TYPE_CHECKING:
+    import zarr_core
+    from zarr.arrays.handle import ArrayHandle
+    from zarr.arrays.layout import ArrayLayout
+    from zarr.buffer.core import BufferPrototype, NDBuffer
+
+Entry = tuple[Any, Any, Any, Any, bool]
+
+
+def pipeline_of(handle: ArrayHandle, layout: ArrayLayout) -> CodecPipeline:
+    """The configured pipeline for the chunks of this array: one object, as long as metadata and configuration stay."""
+    cls: type[CodecPipeline] = get_pipeline_class()
+    kept = handle.pipeline
+    if kept is None or kept[0] is not cls or kept[1] is not layout.metadata:
+        kept = handle.pipeline = (cls, layout.metadata, make_pipeline(cls, handle, layout))
+    pipeline: CodecPipeline = kept[2]
+    return pipeline
+
+
+def make_pipeline(cls: type[CodecPipeline], handle: ArrayHandle, layout: ArrayLayout) -> CodecPipeline:
+    """A new pipeline, evolved for the chunks of this array."""
+    if hasattr(cls, "from_array_metadata_and_store"):
+        try:
+            return cls.from_array_metadata_and_store(array_metadata=layout.metadata, store=handle.serving)
+        except NotImplementedError:
+            pass  # the pipeline takes codecs instead
+    pipeline = cls.from_codecs(codecs_of(layout.metadata))
+    return pipeline.evolve_from_array_spec(layout.outer_chain.spec)
+
+
+def entries(
+    handle: ArrayHandle, layout: ArrayLayout, plan: zarr_core.Plan, prototype: BufferPrototype
+) -> Iterator[Entry]:
+    """What a pipeline is told of each chunk of a plan."""
+    cut = len(handle.store_path.path) + 1 if handle.store_path.path else 0
+    plain = handle.serving is handle.store_path.store
+    place = handle.store_path if plain else StorePath(handle.serving, handle.store_path.path)
+    for i in range(plan.nslots):
+        slot = plan.slot(i)
+        spec = layout.spec_for(slot.chunk_shape, prototype)
+        getter = place / layout.key(slot.coords)[cut:]
+        yield getter, spec, slot.chunk_selection, slot.out_selection, slot.whole
+
+
+def pipeline_read_steps(
+    handle: ArrayHandle, layout: ArrayLayout, plan: zarr_core.Plan, out: NDBuffer, prototype: BufferPrototype
+) -> Steps[None]:
+    """Read a plan on stored chunks through the configured pipeline."""
+    if plan.nslots == 0:
+        return
+    if layout.retries:
+        yield from patient_steps(layout, lambda once: pipeline_read_steps(handle, once, plan, out, prototype))
+        return
+    batch = list(entries(handle, layout, plan, prototype))
+    pipeline = pipeline_of(handle, layout)
+    results = yield Await(partial(pipeline.read, batch, out, drop_axes=()))
+    if layout.reads_missing or results is None:
+        return
+    absent = [plan.coords(i) for i, result in enumerate(results) if result.get("status") == "missing"]
+    if absent:
+        raise_missing(layout, absent)
+
+
+def pipeline_write_steps(
+    handle: ArrayHandle, layout: ArrayLayout, plan: zarr_core.Plan, value: NDBuffer, prototype: BufferPrototype
+) -> Steps[None]:
+    """Write a plan on stored chunks through the configured pipeline."""
+    if plan.nslots == 0:
+        return
+    batch = list(entries(handle, layout, plan, prototype))
+    pipeline = pipeline_of(handle, layout)
+    yield Gather([_write_locked_steps(layout, plan, partial(pipeline.write, batch, value, drop_axes=()))])
+
+
+def _write_locked_steps(layout: ArrayLayout, plan: zarr_core.Plan, write: Callable[[], Awaitable[None]]) -> Steps[None]:
+    """The pipeline reads and writes by itself, so all its chunks are held together."""
+    yield Hold([layout.key(plan.coords(i)) for i in range(plan.nslots)], "chunk", layout.scope)
+    yield Await(write)

@@ -1,0 +1,271 @@
+"""Reading an array: a plan, a place for the result, the steps between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import zarr_core
+from zarr._lazy import LazyModule
+from zarr.arrays.io.chunks import (
+    LARGE_IN_FILE,
+    is_cached,
+    read_bulk_steps,
+    read_chunk_steps,
+    read_slots_steps,
+    reads_in_bulk,
+)
+from zarr.arrays.io.retries import patient_steps
+from zarr.arrays.io.selection import (
+    Fields,
+    as_items,
+    field_dtype,
+    is_fancy,
+    plan_basic,
+    plan_blocks,
+    plan_brackets,
+    plan_coordinates,
+    plan_mask,
+    plan_orthogonal,
+    plan_simple,
+    plan_vectorized,
+    pop_fields,
+    simple_kind,
+)
+from zarr.arrays.layout import foreign_buffers
+from zarr.buffer import cpu
+from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
+from zarr.dtype.base import empty_array
+from zarr.errors import ArrayTooLargeError
+from zarr.listening import CODEC_SWITCH, DEBUG, MODULES, hears_codecs
+from zarr.steps.requests import Gather, Steps
+
+if TYPE_CHECKING:
+    from zarr.arrays.handle import ArrayHandle
+    from zarr.arrays.io import foreign_pipeline, shard_read
+    from zarr.arrays.layout import ArrayLayout
+    from zarr.dtype import objects
+else:
+    foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
+    shard_read = LazyModule("zarr.arrays.io.shard_read")
+    objects = LazyModule("zarr.dtype.objects")
+
+Ndarray = np.ndarray[Any, Any]
+
+PLANNERS = {
+    "basic": plan_basic,
+    "orthogonal": plan_orthogonal,
+    "coordinate": plan_coordinates,
+    "mask": plan_mask,
+    "block": plan_blocks,
+    "vectorized": plan_vectorized,
+}
+
+POINT_KINDS = frozenset({"coordinate", "mask", "vectorized"})
+"""Points have no place in the array's memory order: as in zarr-python, they come in C order."""
+
+
+def wants_pipeline(prototype: BufferPrototype | None) -> bool:
+    """Whether buffers or codecs of somebody else are asked for."""
+    if prototype is None:
+        return foreign_buffers()
+    return prototype.buffer is not cpu.Buffer or prototype.nd_buffer is not cpu.NDBuffer or foreign_buffers()
+
+
+def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bulk: str | None) -> Steps[None]:
+    """Read all slots of a plan into an array of the plan's shape and the layout's data type."""
+    count = plan.nslots
+    if count == 0:
+        return
+    if layout.retries:
+        yield from patient_steps(layout, lambda once: read_plan_steps(once, plan, out, bulk))
+        return
+    if layout.cache_bytes and is_cached(layout, plan):
+        bulk = None
+    if "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and hears_codecs():
+        bulk = None  # somebody listens: each chunk has its line
+    if layout.shard is not None:
+        yield from shard_read.read_shards_steps(layout, plan, out, bulk)
+    elif reads_in_bulk(layout, count, bulk):
+        yield from read_bulk_steps(layout, plan, out)
+    else:
+        yield from read_slots_steps(layout, plan, out, range(count))
+
+
+def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
+    """Read what stands between the brackets of ``array[...]``."""
+    layout = handle.state.layout
+    if foreign_buffers():
+        return (yield from _special_steps(handle, layout, selection))
+    items = selection if type(selection) is tuple else (selection,)
+    simple = simple_kind(items)
+    if simple is None:
+        return (yield from _special_steps(handle, layout, selection))
+    plan = plan_simple(layout, items)
+    try:
+        out = empty_array(plan.shape, layout.dtype, layout.order)
+    except ArrayTooLargeError as error:
+        error.add_note(f"while reading {layout.describe()}")
+        raise
+    if (batch := handle.batch) is not None:
+        yield from batch.read_steps(layout, plan, out)
+    elif plan.nslots == 1 and layout.shard is None and layout.reads_missing and layout.chunk_nbytes <= LARGE_IN_FILE:
+        yield from read_chunk_steps(layout, plan.slot(0), out)
+    else:
+        yield from read_plan_steps(layout, plan, out, handle.bulk)
+    if layout.nullable is not None:
+        out = layout.nullable.to_masked(out)
+    # As in zarr-python, Python integers alone give a 0-d array, other indices of one element a scalar.
+    # Objects, which it does not have, are themselves.
+    boxed = layout.ndim and not (layout.dtype.kind == "O" and isinstance(layout.zdtype, objects.PythonObject))
+    return out if out.ndim or (simple and boxed) else out[()]
+
+
+def _special_steps(handle: ArrayHandle, layout: ArrayLayout, selection: Any) -> Steps[Any]:
+    """Read what stands between brackets where it is more than integers and slices, or goes through a pipeline."""
+    fields, selection = pop_fields(selection)
+    field_dtype(layout.dtype, fields)
+    foreign = foreign_buffers()
+    layout = layout.stored if foreign else layout
+    if layout.order == "F" and is_fancy(as_items(selection), layout):
+        layout = layout.with_order("C")
+    plan, scalar = plan_brackets(layout, selection)
+    return (yield from read_into_steps(handle, layout, plan, None, fields, None, scalar, foreign))
+
+
+def get_selection_steps(
+    handle: ArrayHandle,
+    kind: str,
+    selection: Any,
+    *,
+    out: NDBuffer | Ndarray | None = None,
+    fields: Fields = None,
+    prototype: BufferPrototype | None = None,
+) -> Steps[Any]:
+    """Read a selection of one kind.
+
+    Parameters
+    ----------
+    handle : ArrayHandle
+    kind : "basic", "orthogonal", "coordinate", "mask", "block" or "vectorized"
+    selection : object
+    out : NDBuffer or numpy.ndarray, optional
+        Where the result is put.
+    fields : str or list of str, optional
+        Which fields of a structured data type to read.
+    prototype : BufferPrototype, optional
+        Which classes hold bytes and elements.
+
+    Returns
+    -------
+    The elements; a numpy scalar for a basic selection of one element.
+    """
+    layout = handle.state.layout
+    if fields is None and kind != "basic":
+        fields, selection = pop_fields(selection)
+    field_dtype(layout.dtype, fields)
+    foreign = wants_pipeline(prototype)
+    layout = layout.stored if foreign else layout
+    fields = fields or None  # as none at all, an empty list
+    if layout.order == "F" and kind in POINT_KINDS:
+        layout = layout.with_order("C")
+    plan = PLANNERS[kind](layout, selection)
+    return (yield from read_into_steps(handle, layout, plan, out, fields, prototype, kind == "basic", foreign))
+
+
+def read_into_steps(
+    handle: ArrayHandle,
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    out: NDBuffer | Ndarray | None,
+    fields: Fields,
+    prototype: BufferPrototype | None,
+    scalar: bool,
+    foreign: bool,
+) -> Steps[Any]:
+    """Read a plan into ``out``, or into a new array; then take the fields that were asked for."""
+    batch = handle.batch
+    if foreign:
+        if batch is not None:
+            yield Gather((batch.flush_steps(),))
+        return (yield from _foreign_steps(handle, layout, plan, out, fields, prototype, scalar))
+    target = None if out is None else checked_out(out, plan.shape)
+    direct = target is not None and fields is None and target.dtype == layout.dtype
+    try:
+        data = target if direct else empty_array(plan.shape, layout.dtype, layout.order)
+    except ArrayTooLargeError as error:
+        error.add_note(f"while reading {layout.describe()}")
+        raise
+    assert data is not None
+    if batch is not None:
+        yield from batch.read_steps(layout, plan, data)
+    else:
+        yield from read_plan_steps(layout, plan, data, handle.bulk)
+    result = data if fields is None else project(data, fields)
+    if layout.nullable is not None and fields is None and not direct:
+        result = layout.nullable.to_masked(data)
+    if target is not None and not direct:
+        target[...] = result
+        result = target
+    return result[()] if scalar and not result.shape else result
+
+
+def checked_out(out: NDBuffer | Ndarray, shape: tuple[int, ...]) -> Ndarray:
+    """The array behind an ``out`` argument.
+
+    Raises
+    ------
+    TypeError
+        ``out`` is neither an NDBuffer nor an array.
+    ValueError
+        ``out`` has another shape than the selection, or cannot be written to.
+    """
+    array = out.as_ndarray_like() if isinstance(out, NDBuffer) else out
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"out argument needs to be an NDBuffer or a numpy array. Got {type(out)!r}")
+    if array.shape != shape and not (array.ndim == 1 and array.size == np.prod(shape, dtype=object) and len(shape) > 1):
+        raise ValueError(f"shape of out argument doesn't match. Expected {shape}, got {array.shape}")
+    if not array.flags.writeable:
+        raise ValueError("the out argument is a read-only array")
+    return array if array.shape == shape else array.reshape(shape)
+
+
+def project(data: Ndarray, fields: Fields) -> Ndarray:
+    """Some fields of a structured array, packed."""
+    if isinstance(fields, str):
+        return data[fields].copy()
+    result = np.empty(data.shape, dtype=field_dtype(data.dtype, fields))
+    for name in fields or ():
+        result[name] = data[name]
+    return result
+
+
+def _foreign_steps(
+    handle: ArrayHandle,
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    out: NDBuffer | Ndarray | None,
+    fields: Fields,
+    prototype: BufferPrototype | None,
+    scalar: bool,
+) -> Steps[Any]:
+    """Read through the configured pipeline into buffers of the configured class."""
+    prototype = default_buffer_prototype() if prototype is None else prototype
+    if out is None or fields is not None:
+        buffer = prototype.nd_buffer.empty(shape=plan.shape, dtype=layout.dtype, order=layout.order)
+    elif isinstance(out, NDBuffer):
+        if out.shape != plan.shape:
+            raise ValueError(f"shape of out argument doesn't match. Expected {plan.shape}, got {out.shape}")
+        buffer = out
+    else:
+        buffer = prototype.nd_buffer.from_ndarray_like(checked_out(out, plan.shape))
+    yield from foreign_pipeline.pipeline_read_steps(handle, layout, plan, buffer, prototype)
+    if fields is not None:
+        result = project(buffer.as_numpy_array(), fields)
+        if out is None:
+            return result
+        target = checked_out(out, plan.shape)
+        target[...] = result
+        return target
+    return buffer.as_scalar() if scalar and plan.shape == () else buffer.as_ndarray_like()

@@ -1,0 +1,381 @@
+"""Shards: many inner chunks in one stored object, behind an index of their places. Here they are read.
+
+A shard is a level of the layout. The plan is made on the inner chunks and grouped by shard; then per shard the index
+is read by range, the wanted inner chunks are fetched in joined ranges, and each goes through the same steps as a
+chunk that lies alone.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import zarr_core
+from zarr.abc.store import RangeByteRequest, SuffixByteRequest
+from zarr.arrays.io.chunks import decode_steps, note_place, raise_missing
+from zarr.codecs.shard_level import damaged_shard
+from zarr.runners.caches import chunks as chunk_cache
+from zarr.runners.caches.indexes import INDEXES
+from zarr.steps.requests import Gather, Get, GetParts, Stamp, Steps, Transfer
+
+if TYPE_CHECKING:
+    from zarr.arrays.layout import ArrayLayout
+    from zarr.buffer.core import Buffer
+    from zarr.codecs.chain import CodecChain
+    from zarr.codecs.shard_level import ShardLevel
+
+Ndarray = np.ndarray[Any, Any]
+Coords = tuple[int, ...]
+
+NEAR_GAP_BYTES = 16 << 10
+"""How much is read along, at most, between two inner chunks of a file or of memory: a request costs little there."""
+
+EMPTY = 2**64 - 1
+"""What the index says of an inner chunk that is not stored."""
+
+
+def index_format(shard: ShardLevel) -> zarr_core.IndexFormat:
+    """The index in the compiled core; a layout has no program where this is missing."""
+    assert shard.index_format is not None
+    return shard.index_format
+
+
+class ShardPart:
+    """The part of a plan that lies in one shard.
+
+    Attributes
+    ----------
+    coords : tuple of int
+        The shard's place in the grid of stored objects.
+    slots, inner : list of int
+        The slots of the plan in this shard, and for each the place of its inner chunk in C order.
+    counts : tuple of int
+        Inner chunks per shard, per axis.
+    nchunks : int
+        Their product.
+    """
+
+    __slots__ = ("coords", "counts", "index", "inner", "nchunks", "slots")
+
+    def __init__(self, groups: zarr_core.ShardGroups, index: int) -> None:
+        self.index = index
+        self.coords: tuple[int, ...] = groups.coords(index)
+        self.slots: list[int] = groups.slots(index).tolist()
+        self.inner: list[int] = groups.inner(index).tolist()
+        self.counts: tuple[int, ...] = groups.chunks_per_shard(index)
+        self.nchunks = math.prod(self.counts)
+
+    @classmethod
+    def of(cls, coords: tuple[int, ...], inner: list[int], counts: tuple[int, ...]) -> ShardPart:
+        """Some inner chunks of a shard, without a plan that they belong to."""
+        part = cls.__new__(cls)
+        part.index, part.coords, part.slots, part.inner = 0, coords, [], inner
+        part.counts, part.nchunks = counts, math.prod(counts)
+        return part
+
+
+def place_in_shard(layout: ArrayLayout, coords: Coords) -> tuple[Coords, Coords, Coords]:
+    """The shard of an inner chunk, the chunk's place in it, and the shard's inner chunks per axis."""
+    shard, inner, counts = [], [], []
+    for start, at in zip(layout.starts, coords, strict=True):
+        if isinstance(start, int):
+            index, first, count = at // start, at - at % start, start
+        else:
+            index = int(np.searchsorted(start, at, "right")) - 1
+            first, count = int(start[index]), int(start[index + 1] - start[index])
+        shard.append(index)
+        inner.append(at - first)
+        counts.append(count)
+    return tuple(shard), tuple(inner), tuple(counts)
+
+
+def index_request(shard: ShardLevel, key: str, nchunks: int) -> Get:
+    """The request for the index of a shard."""
+    return Get(key, _index_range(shard, nchunks))
+
+
+def _index_range(shard: ShardLevel, nchunks: int) -> RangeByteRequest | SuffixByteRequest:
+    nbytes = shard.index_nbytes(nchunks)
+    return RangeByteRequest(0, nbytes) if shard.index_location == "start" else SuffixByteRequest(nbytes)
+
+
+def read_index_steps(shard: ShardLevel, key: str, nchunks: int) -> Steps[Ndarray | None]:
+    """The index of a shard as (offset, length) rows; None where there is no such shard."""
+    raw = yield index_request(shard, key, nchunks)
+    return None if raw is None else _parsed_index(shard, raw, nchunks)
+
+
+def index_of(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
+    """The index of a shard that is here as a whole, as (offset, length) rows."""
+    nbytes = shard.index_nbytes(nchunks)
+    return _parsed_index(shard, raw[:nbytes] if shard.index_location == "start" else raw[-nbytes:], nchunks)
+
+
+def _parsed_index(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
+    expected = shard.index_nbytes(nchunks)
+    if len(raw) != expected:
+        raise damaged_shard(
+            f"the shard is too short to hold its index: {len(raw)} bytes where the index of {nchunks} inner chunks "
+            f"takes {expected}"
+        )
+    index: Ndarray = shard.parse_index(raw, nchunks)
+    return index
+
+
+def checked_row(row: Any, inner: int) -> tuple[int, int] | None:
+    """One row of an index; None for an inner chunk that is not stored."""
+    offset, length = int(row[0]), int(row[1])
+    if offset == EMPTY and length == EMPTY:
+        return None
+    if offset > 2**62 or length > 2**62:
+        raise damaged_shard(
+            f"the shard index is damaged: inner chunk {inner} is said to lie at {offset}, {length} bytes long"
+        )
+    return offset, length
+
+
+def check_rows(table: Ndarray) -> None:
+    """Refuse an index whose numbers cannot be places in a file.
+
+    Raises
+    ------
+    ChunkDecodeError
+    """
+    stored = (table != EMPTY).any(axis=1)
+    bad = stored & (table > 2**62).any(axis=1)
+    if bad.any():
+        place = int(np.flatnonzero(bad)[0])
+        offset, length = (int(number) for number in table[place])
+        raise damaged_shard(
+            f"the shard index is damaged: inner chunk {place} is said to lie at {offset}, {length} bytes long"
+        )
+
+
+# ----------------------------------------------------------------------------------------------- reading
+
+
+def stored_steps(
+    layout: ArrayLayout, shard: ShardLevel, key: str, nchunks: int, inner: list[int], near: bool = False
+) -> Steps[list[Buffer | None] | None]:
+    """The stored bytes of some inner chunks; None where there is no such shard. A store may be said to be near.
+
+    A shard of which every inner chunk is wanted comes in one request, unless it is so large that parts of it had
+    better come side by side.
+    """
+    if len(inner) >= nchunks and nchunks * layout.chunk_nbytes <= layout.config.sharding_coalesce_max_bytes:
+        raw = yield Get(key)
+        if raw is None:
+            return None
+        nbytes = shard.index_nbytes(nchunks)
+        start = 0 if shard.index_location == "start" else max(0, len(raw) - nbytes)
+        table = _parsed_index(shard, raw[start : start + nbytes], nchunks)
+        places = [checked_row(table[i], i) for i in inner]
+        return [None if place is None else raw[place[0] : place[0] + place[1]] for place in places]
+    gap = layout.config.sharding_coalesce_max_gap_bytes
+    return (yield from _parts_steps(layout, shard, key, nchunks, inner, min(gap, NEAR_GAP_BYTES) if near else gap))
+
+
+def _parts_steps(
+    layout: ArrayLayout, shard: ShardLevel, key: str, nchunks: int, inner: list[int], gap: int
+) -> Steps[list[Buffer | None] | None]:
+    """The same by the index of the shard, near inner chunks read together."""
+    rows: list[tuple[int, int] | None] = []
+
+    def choose(raw: Buffer) -> list[RangeByteRequest]:
+        table = _parsed_index(shard, raw, nchunks)
+        rows[:] = [checked_row(table[i], i) for i in inner]
+        return [RangeByteRequest(row[0], row[0] + row[1]) for row in rows if row is not None]
+
+    found = yield GetParts(
+        key,
+        _index_range(shard, nchunks),
+        choose,
+        max_gap_bytes=gap,
+        max_coalesced_bytes=layout.config.sharding_coalesce_max_bytes,
+    )
+    if found is None:
+        return None
+    answers = iter(found)
+    return [None if row is None else next(answers) for row in rows]
+
+
+def stored_inner_steps(layout: ArrayLayout, key: str, nchunks: int, place: int) -> Steps[Buffer | None]:
+    """The stored bytes of one inner chunk; None where it is not stored."""
+    assert layout.shard is not None
+    found = yield from stored_steps(layout, layout.shard, key, nchunks, [place])
+    return None if found is None else found[0]
+
+
+def read_shard_steps(
+    layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, index: int, out: Ndarray
+) -> Steps[tuple[int, ...] | None]:
+    """Read the slots of one shard; the result is the coordinates of a shard that is not stored."""
+    part = ShardPart(groups, index)
+    return (yield from read_part_steps(layout, plan, part, part.slots, part.inner, out))
+
+
+def read_part_steps(
+    layout: ArrayLayout, plan: zarr_core.Plan, part: ShardPart, slots: list[int], inner: list[int], out: Ndarray
+) -> Steps[tuple[int, ...] | None]:
+    """Read some slots of one shard."""
+    shard, key = layout.shard, layout.key(part.coords)
+    assert shard is not None
+    chain = layout.chain
+    try:
+        if layout.cache_bytes:
+            return (yield from _read_cached_steps(layout, plan, part, slots, inner, out))
+        found = yield from stored_steps(layout, shard, key, part.nchunks, inner)
+        if found is None:
+            _fill_slots(layout, plan, slots, out)
+            return part.coords
+        for slot, place, raw in zip(slots, inner, found, strict=True):
+            if raw is None:
+                zarr_core.fill(out, plan.slot(slot), layout.fill)
+                continue
+            zarr_core.scatter((yield from decode_inner_steps(chain, raw, place)), plan.slot(slot), out)
+    except Exception as error:
+        note_place(error, layout, key, "reading")
+        raise
+    return None
+
+
+def decode_inner_steps(chain: CodecChain, raw: Buffer, place: int) -> Steps[Ndarray]:
+    """Decode one inner chunk of a shard."""
+    try:
+        chunk: Ndarray = yield from decode_steps(chain, raw)
+    except Exception as error:
+        error.add_note(f"while decoding inner chunk {place} of a shard")
+        raise
+    return chunk
+
+
+def _fill_slots(layout: ArrayLayout, plan: zarr_core.Plan, slots: list[int], out: Ndarray) -> None:
+    for slot in slots:
+        zarr_core.fill(out, plan.slot(slot), layout.fill)
+
+
+def _read_cached_steps(
+    layout: ArrayLayout, plan: zarr_core.Plan, part: ShardPart, slots: list[int], inner: list[int], out: Ndarray
+) -> Steps[tuple[int, ...] | None]:
+    """Read some slots of one shard with the help of the cache of decoded chunks; the stamp is that of the shard."""
+    chunks = yield from cached_inner_steps(layout, part, inner)
+    if chunks is None:
+        _fill_slots(layout, plan, slots, out)
+        return part.coords
+    for slot, place in zip(slots, inner, strict=True):
+        chunk = chunks[place]
+        if chunk is None:
+            zarr_core.fill(out, plan.slot(slot), layout.fill)
+        else:
+            zarr_core.scatter(chunk, plan.slot(slot), out)
+    return None
+
+
+def cached_inner_steps(
+    layout: ArrayLayout, part: ShardPart, inner: list[int]
+) -> Steps[dict[int, Ndarray | None] | None]:
+    """Some inner chunks of a shard by their places; None where there is no such shard."""
+    chain, key, shard = layout.chain, layout.key(part.coords), layout.shard
+    assert shard is not None
+    chunks: dict[int, Ndarray | None] = {}
+    stamp = yield Stamp(key)
+    if stamp is not None:
+        find = chunk_cache.CHUNKS.find
+        looked_up = ((place, find(stamp, (key, place), chain.codecs, chain.spec.shape)) for place in inner)
+        chunks = {place: chunk for place, chunk in looked_up if chunk is not None}
+    wanted = [place for place in inner if place not in chunks]
+    if not wanted:
+        return chunks
+    found = yield from stored_steps(layout, shard, key, part.nchunks, wanted)
+    same = stamp is not None and (yield Stamp(key)) == stamp
+    if chunks and found is not None and not same:
+        # Somebody wrote the shard on the way: the cache and the store must not be mixed.
+        chunks, wanted = {}, inner
+        found = yield from stored_steps(layout, shard, key, part.nchunks, inner)
+    if found is None:
+        return None
+    for place, raw in zip(wanted, found, strict=True):
+        chunk = None if raw is None else (yield from decode_inner_steps(chain, raw, place))
+        chunks[place] = chunk
+        if same and chunk is not None:
+            chunk_cache.CHUNKS.keep(stamp, (key, place), chain.codecs, chunk, layout.cache_bytes)
+    return chunks
+
+
+def read_shards_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bulk: str | None) -> Steps[None]:
+    """Read all slots of a plan on inner chunks."""
+    groups = plan.shard_groups(layout.starts)
+    if bulk is not None and layout.program is not None and _bulk_read_pays(layout, plan, groups, bulk):
+        yield from read_shards_bulk_steps(layout, plan, groups, out)
+        return
+    if groups.ngroups == 1:
+        missing = [(yield from read_shard_steps(layout, plan, groups, 0, out))]
+    else:
+        missing = yield Gather(read_shard_steps(layout, plan, groups, g, out) for g in range(groups.ngroups))
+    if not layout.reads_missing:
+        absent = [coords for coords in missing if coords is not None]
+        if absent:
+            raise_missing(layout, absent)
+
+
+def _bulk_read_pays(layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, bulk: str) -> bool:
+    """Whether the core should read the shards: of files and of memory it takes what it needs, others come whole.
+
+    That pays where more than half of each is wanted, and they are not so large that what is not wanted takes long.
+    """
+    if bulk in ("files", "memory"):
+        return True
+    chunks_per_shard: int = math.prod(groups.chunks_per_shard(0))
+    if plan.nslots >= groups.ngroups * chunks_per_shard:
+        return True
+    large = chunks_per_shard * layout.chunk_nbytes > layout.config.sharding_coalesce_max_bytes
+    return bool(2 * plan.nslots > groups.ngroups * chunks_per_shard) and not large
+
+
+def read_shards_bulk_steps(
+    layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, out: Ndarray
+) -> Steps[None]:
+    """Read all shards in one job; inner chunks that failed are read again the plain way."""
+    shard = layout.shard
+    assert shard is not None
+    form = index_format(shard)
+    job = zarr_core.ShardReadJob(plan, groups, layout.program, out, layout.fill, form, indexes=INDEXES)
+    nbytes = plan.nslots * layout.chunk_nbytes
+    yield Transfer(job, "read", layout.keys, groups, count=groups.ngroups, nbytes=nbytes)
+    failed = set(job.failed.tolist())
+    if failed:
+        yield from _reread_steps(layout, plan, groups, failed, out)
+    missing = set(job.missing.tolist()) if not layout.reads_missing else set()
+    if missing:
+        yield from _check_missing_steps(layout, plan, groups, missing, out)
+
+
+def _reread_steps(
+    layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, failed: set[int], out: Ndarray
+) -> Steps[None]:
+    for g in range(groups.ngroups):
+        part = ShardPart(groups, g)
+        pairs = [(s, i) for s, i in zip(part.slots, part.inner, strict=True) if s in failed]
+        if pairs:
+            slots, inner = [s for s, _ in pairs], [i for _, i in pairs]
+            yield from read_part_steps(layout, plan, part, slots, inner, out)
+
+
+def _check_missing_steps(
+    layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, missing: set[int], out: Ndarray
+) -> Steps[None]:
+    """An inner chunk that a shard leaves out is fill by right; only a shard that is not there is missing.
+
+    Which of both it was is seen by reading once more: the shard may have come in the meantime.
+    """
+    absent = []
+    for g in range(groups.ngroups):
+        part = ShardPart(groups, g)
+        if missing.issuperset(part.slots):
+            coords = yield from read_part_steps(layout, plan, part, part.slots, part.inner, out)
+            if coords is not None:
+                absent.append(coords)
+    if absent:
+        raise_missing(layout, absent)

@@ -1,0 +1,374 @@
+"""Writing shards: whole ones in one go, parts of one by keeping the stored bytes of all that is not touched.
+
+What is kept of a shard is not looked at chunk by chunk: chunks that lie one after the other in the old shard, and will
+in the new one, are read and written as one run of bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import zarr_core
+from zarr.abc.store import RangeByteRequest
+from zarr.arrays.io.chunks import (
+    decode_steps,
+    encode_steps,
+    gather_into,
+    is_filled,
+    left_over,
+    new_chunk,
+    note_place,
+    whole_chunk,
+)
+from zarr.arrays.io.shard_read import EMPTY, ShardPart, check_rows, index_format, index_of, read_index_steps
+from zarr.buffer.core import default_buffer_prototype
+from zarr.codecs.shard_level import damaged_shard
+from zarr.steps.requests import Delete, Gather, Get, GetRanges, Hold, Put, Splice, Steps, Transfer
+
+if TYPE_CHECKING:
+    from zarr.arrays.layout import ArrayLayout
+    from zarr.buffer.core import Buffer
+    from zarr.codecs.shard_level import ShardLevel
+
+Ndarray = np.ndarray[Any, Any]
+Bytes = NDArray[np.uint8]
+
+
+class Piece:
+    """Bytes of a new shard that lie together: one inner chunk that is written, or a run of kept ones.
+
+    Attributes
+    ----------
+    rank : int
+        The place of its first inner chunk in the order of writing.
+    places : array of int
+        Its inner chunks.
+    offsets, lengths : array of int
+        Where each lies in these bytes, and how long it is.
+    data : array of uint8, or None
+        The bytes; None for kept ones that the store copies itself.
+    span : (int, int)
+        Where kept bytes lie in the old shard.
+    """
+
+    __slots__ = ("data", "lengths", "offsets", "places", "rank", "span")
+
+    def __init__(self, rank: int, places: Any, offsets: Any, lengths: Any, data: Bytes | None = None) -> None:
+        self.rank = rank
+        self.places = places
+        self.offsets = offsets
+        self.lengths = lengths
+        self.data = data
+        self.span = (0, 0)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes there are."""
+        return self.span[1] - self.span[0] if self.data is None else len(self.data)
+
+
+@lru_cache(maxsize=64)
+def places_by_rank(shard: ShardLevel, counts: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The inner chunks in the order of writing, and for each inner chunk its rank in that order."""
+    order = np.array(shard.order_of_writing(counts), dtype=np.int64)
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    return order, ranks
+
+
+def chunks_inside(layout: ArrayLayout, coords: tuple[int, ...], counts: tuple[int, ...]) -> int:
+    """How many inner chunks of a shard lie inside the array."""
+    inside = 1
+    for axis, start, at, count in zip(layout.grid.axes, layout.starts, coords, counts, strict=True):
+        first = at * start if isinstance(start, int) else int(start[at])
+        inside *= min(first + count, axis.nchunks) - first
+    return inside
+
+
+def kept_runs(
+    shard: ShardLevel, counts: tuple[int, ...], table: Ndarray, replaced: list[int]
+) -> tuple[list[Piece], list[RangeByteRequest]]:
+    """What of a shard stays as it is, as runs of bytes, and where they lie in the old shard.
+
+    A run ends where the next inner chunk does not follow in the old shard, or where one that is written comes between.
+    """
+    order, ranks = places_by_rank(shard, counts)
+    stays = (table != EMPTY).any(axis=1)
+    stays[replaced] = False
+    places = order[stays[order]]
+    if not len(places):
+        return [], []
+    offsets, lengths = table[places, 0].astype(np.int64), table[places, 1].astype(np.int64)
+    between = np.searchsorted(np.sort(ranks[replaced]), ranks[places])
+    follows = (offsets[1:] == offsets[:-1] + lengths[:-1]) & (between[1:] == between[:-1])
+    starts = [0, *(np.flatnonzero(~follows) + 1).tolist(), len(places)]
+    pieces, ranges = [], []
+    for first, stop in pairwise(starts):
+        begin, end = int(offsets[first]), int(offsets[stop - 1] + lengths[stop - 1])
+        here = slice(first, stop)
+        piece = Piece(int(ranks[places[first]]), places[here], offsets[here] - begin, lengths[here])
+        piece.span = (begin, end)
+        pieces.append(piece)
+        ranges.append(RangeByteRequest(begin, end))
+    return pieces, ranges
+
+
+def fetch_pieces_steps(layout: ArrayLayout, key: str, ranges: list[RangeByteRequest]) -> Steps[list[Buffer]]:
+    """The bytes at some ranges of a shard, all of them there."""
+    if not ranges:
+        return []
+    config = layout.config
+    found = yield GetRanges(
+        key,
+        ranges,
+        max_gap_bytes=config.sharding_coalesce_max_gap_bytes,
+        max_coalesced_bytes=config.sharding_coalesce_max_bytes,
+    )
+    return _all_there(ranges, found)
+
+
+def _all_there(ranges: list[RangeByteRequest], found: Any) -> list[Buffer]:
+    for wanted, got in zip(ranges, found or [None] * len(ranges), strict=True):
+        length = wanted.end - wanted.start
+        if got is None or len(got) != length:
+            raise damaged_shard(
+                f"the shard is shorter than its index says: {0 if got is None else len(got)} bytes where {length} "
+                f"bytes from {wanted.start} on are needed"
+            )
+    buffers: list[Buffer] = found
+    return buffers
+
+
+def assemble(shard: ShardLevel, counts: tuple[int, ...], pieces: list[Piece]) -> list[Bytes | tuple[int, int]]:
+    """A shard out of its pieces, its index among them: bytes, and spans of the old shard."""
+    nchunks = math.prod(counts)
+    table = np.full((nchunks, 2), EMPTY, dtype=np.uint64)
+    at_start = shard.index_location == "start"
+    offset = shard.index_nbytes(nchunks) if at_start else 0
+    parts: list[Bytes | tuple[int, int]] = []
+    for piece in sorted(pieces, key=lambda piece: piece.rank):
+        table[piece.places, 0] = piece.offsets + offset
+        table[piece.places, 1] = piece.lengths
+        offset += piece.nbytes
+        parts.append(piece.span if piece.data is None else piece.data)
+    index = np.frombuffer(shard.build_index(table), dtype=np.uint8)
+    parts.insert(0 if at_start else len(parts), index)
+    return parts
+
+
+def store_steps(key: str, parts: list[Bytes | tuple[int, int]]) -> Steps[None]:
+    """Store a shard that is given in parts."""
+    make = default_buffer_prototype().buffer.from_array_like
+    if not any(isinstance(part, tuple) for part in parts):
+        yield Put(key, make(np.concatenate(parts)))
+        return
+    try:
+        yield Splice(key, [part if isinstance(part, tuple) else make(part) for part in parts])
+    except EOFError as error:
+        raise damaged_shard(f"the shard is shorter than its index says: {error}") from error
+
+
+# ----------------------------------------------------------------------------------------------- a part of a shard
+
+
+def write_part_steps(
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    part: ShardPart,
+    value: Ndarray,
+    fields: list[str] | None,
+    skip_filled: bool,
+    bulk: str | None = None,
+) -> Steps[None]:
+    """Write the slots of one shard."""
+    whole = [fields is None and plan.whole(slot) for slot in part.slots]
+
+    def chunk_steps(k: int, old: Buffer | None) -> Steps[Ndarray]:
+        return _changed_steps(layout, plan.slot(part.slots[k]), old, value, fields)
+
+    yield from put_part_steps(layout, part, whole, chunk_steps, skip_filled, bulk)
+
+
+def put_part_steps(
+    layout: ArrayLayout,
+    part: ShardPart,
+    whole: list[bool],
+    chunk_steps: Callable[[int, Buffer | None], Steps[Ndarray]],
+    skip_filled: bool,
+    bulk: str | None,
+) -> Steps[None]:
+    """Store some inner chunks of one shard; what is kept is not decoded, and read only where files cannot be spliced.
+
+    Parameters
+    ----------
+    layout : ArrayLayout
+    part : ShardPart
+        Which inner chunks.
+    whole : list of bool
+        For each whether it is made without what is stored.
+    chunk_steps : callable
+        Makes the k-th of them, given its stored bytes (None: not stored, or not asked for).
+    skip_filled : bool
+    bulk : str, optional
+        "files": the store copies what is kept itself.
+    """
+    shard, key = layout.shard, layout.key(part.coords)
+    assert shard is not None
+    try:
+        yield Hold((key,), "chunk", layout.scope)
+        table = stored = None
+        if not all(whole) or len(whole) < chunks_inside(layout, part.coords, part.counts):
+            table, stored = yield from _look_steps(layout, shard, key, part, whole, bulk == "files")
+        pieces, old = yield from _kept_steps(layout, key, part, table, whole, bulk == "files", stored)
+        for k, place in enumerate(part.inner):
+            chunk = yield from chunk_steps(k, old.get(place))
+            if not (skip_filled and is_filled(layout, chunk)):
+                raw = yield from encode_steps(layout.chain, chunk)
+                pieces.append(_piece_of(shard, part, place, raw))
+        if pieces:
+            yield from store_steps(key, assemble(shard, part.counts, pieces))
+        else:
+            yield Delete(key)
+    except Exception as error:
+        note_place(error, layout, key, "writing")
+        raise
+
+
+def _piece_of(shard: ShardLevel, part: ShardPart, place: int, raw: Buffer) -> Piece:
+    data: Bytes = raw.as_numpy_array()
+    rank = int(places_by_rank(shard, part.counts)[1][place])
+    return Piece(rank, np.array([place]), np.array([0]), np.array([len(data)]), data)
+
+
+def _look_steps(
+    layout: ArrayLayout, shard: ShardLevel, key: str, part: ShardPart, whole: list[bool], splice: bool
+) -> Steps[tuple[Ndarray | None, Buffer | None]]:
+    """The index of a shard and, where most of it is needed here, all of it, for which one request is enough.
+
+    So is it where the shard is no longer than what is read over between two inner chunks.
+    """
+    large = part.nchunks * layout.chunk_nbytes > layout.config.sharding_coalesce_max_gap_bytes
+    if splice or (large and 2 * sum(whole) > part.nchunks):
+        return (yield from read_index_steps(shard, key, part.nchunks)), None
+    stored = yield Get(key)
+    return (None if stored is None else index_of(shard, stored, part.nchunks)), stored
+
+
+def _kept_steps(
+    layout: ArrayLayout,
+    key: str,
+    part: ShardPart,
+    table: Ndarray | None,
+    whole: list[bool],
+    splice: bool,
+    stored: Buffer | None,
+) -> Steps[tuple[list[Piece], dict[int, Buffer]]]:
+    """What stays of a shard, and the stored bytes of the inner chunks of which only a part is written."""
+    shard = layout.shard
+    assert shard is not None
+    if table is None:
+        return [], {}
+    check_rows(table)
+    pieces, ranges = kept_runs(shard, part.counts, table, part.inner)
+    changed = [place for place, all_of_it in zip(part.inner, whole, strict=True) if not all_of_it]
+    changed = [place for place in changed if (table[place] != EMPTY).any()]
+    wanted = [RangeByteRequest(int(table[p, 0]), int(table[p, 0] + table[p, 1])) for p in changed]
+    fetched = [] if splice else pieces
+    needed = (ranges if fetched else []) + wanted
+    if stored is None:
+        found = yield from fetch_pieces_steps(layout, key, needed)
+    else:
+        found = _all_there(needed, [stored[one.start : one.end] for one in needed])
+    for piece, raw in zip(fetched, found, strict=False):
+        piece.data = raw.as_numpy_array()
+    return pieces, dict(zip(changed, found[len(fetched) :], strict=True))
+
+
+def _changed_steps(
+    layout: ArrayLayout, slot: zarr_core.Slot, old: Buffer | None, value: Ndarray, fields: list[str] | None
+) -> Steps[Ndarray]:
+    """One inner chunk as it will be stored."""
+    if slot.whole and fields is None:
+        return whole_chunk(layout, slot, value)
+    if old is None:
+        chunk = new_chunk(layout, slot.chunk_shape)
+    else:
+        chunk = np.array((yield from decode_steps(layout.chain, old)))
+    gather_into(chunk, value, slot, fields)
+    return chunk
+
+
+def write_shards_steps(
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    value: Ndarray,
+    fields: list[str] | None,
+    skip_filled: bool,
+    bulk: str | None,
+) -> Steps[None]:
+    """Write all slots of a plan on inner chunks."""
+    groups = plan.shard_groups(layout.starts)
+    indexes = list(range(groups.ngroups))
+    if bulk is not None and layout.program is not None and fields is None and plan.nslots > 1:
+        whole, indexes = split_groups(layout, plan, groups)
+        if len(whole):
+            left = yield from write_shards_bulk_steps(layout, plan, groups, value, skip_filled, whole)
+            indexes = left + indexes
+        if not indexes:
+            return
+    write = partial(write_part_steps, layout, plan, value=value, fields=fields, skip_filled=skip_filled, bulk=bulk)
+    if len(indexes) == 1:
+        yield from write(ShardPart(groups, indexes[0]))
+    else:
+        yield Gather(write(ShardPart(groups, g)) for g in indexes)
+
+
+def split_groups(
+    layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups
+) -> tuple[NDArray[np.int64], list[int]]:
+    """The shards that are written from end to end, and the others."""
+    flags = None
+    if not plan.all_whole:
+        flags = np.fromiter((plan.whole(i) for i in range(plan.nslots)), dtype=bool, count=plan.nslots)
+    whole: list[int] = []
+    rest: list[int] = []
+    for g in range(groups.ngroups):
+        slots = groups.slots(g)
+        full = len(slots) == chunks_inside(layout, groups.coords(g), groups.chunks_per_shard(g))
+        (whole if full and (flags is None or flags[slots].all()) else rest).append(g)
+    return np.array(whole, dtype=np.int64), rest
+
+
+def write_shards_bulk_steps(
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    groups: zarr_core.ShardGroups,
+    value: Ndarray,
+    skip_filled: bool,
+    whole: NDArray[np.int64],
+) -> Steps[list[int]]:
+    """Write whole shards in one job; the result is the shards that failed."""
+    shard = layout.shard
+    assert shard is not None
+    which = None if len(whole) == groups.ngroups else whole
+    job = zarr_core.ShardWriteJob(
+        plan,
+        groups,
+        layout.program,
+        value,
+        layout.fill,
+        skip_filled,
+        index_format(shard),
+        shard.write_order,
+        which=which,
+    )
+    nbytes, slots = plan.nslots * layout.chunk_nbytes, None if which is None else which.tolist()
+    yield Transfer(job, "write", layout.keys, groups, count=len(whole), nbytes=nbytes, slots=slots)
+    return left_over(job)

@@ -1,0 +1,246 @@
+"""Writing an array: a plan, a value brought to its shape, the steps between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import zarr_core
+from zarr._lazy import LazyModule
+from zarr.arrays.io.chunks import MIN_BULK_SLOTS, write_bulk_steps, write_slots_steps
+from zarr.arrays.io.reading import PLANNERS, wants_pipeline
+from zarr.arrays.io.selection import Fields, as_items, field_dtype, is_mask_selection, plan_brackets, pop_fields
+from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
+from zarr.errors import ReadOnlyError, ShapeMismatchError
+from zarr.listening import CODEC_SWITCH, DEBUG, MODULES, hears_codecs
+from zarr.steps.requests import Gather, Steps
+
+if TYPE_CHECKING:
+    from zarr.arrays.change import repair
+    from zarr.arrays.handle import ArrayHandle
+    from zarr.arrays.io import foreign_pipeline, shard_write
+    from zarr.arrays.layout import ArrayLayout
+    from zarr.dtype import objects
+else:
+    foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
+    repair = LazyModule("zarr.arrays.change.repair")
+    shard_write = LazyModule("zarr.arrays.io.shard_write")
+    objects = LazyModule("zarr.dtype.objects")
+
+Ndarray = np.ndarray[Any, Any]
+
+READ_ONLY = "store was opened in read-only mode and does not support writing"
+
+
+def check_writable(handle: ArrayHandle) -> None:
+    """Refuse to write to a store that is open for reading only.
+
+    What stands in for a store and answers otherwise, as an object that notes the calls, is left to refuse itself.
+
+    Raises
+    ------
+    ReadOnlyError
+    """
+    if handle.store_path.read_only is True:
+        raise ReadOnlyError(f"{READ_ONLY}: {handle.describe()}; open it with mode 'r+'")
+
+
+def setitem_steps(handle: ArrayHandle, selection: Any, value: Any) -> Steps[None]:
+    """Write what stands between the brackets of ``array[...] = value``."""
+    layout = handle.state.layout
+    fields, selection = pop_fields(selection)
+    check_writable(handle)
+    field_dtype(layout.dtype, fields)
+    foreign = wants_pipeline(None)
+    layout = layout.stored if foreign else layout
+    plan, _ = plan_brackets(layout, selection)
+    yield from write_value_steps(handle, layout, plan, value, fields, None, foreign)
+
+
+def set_selection_steps(
+    handle: ArrayHandle,
+    kind: str,
+    selection: Any,
+    value: Any,
+    *,
+    fields: Fields = None,
+    prototype: BufferPrototype | None = None,
+) -> Steps[None]:
+    """Write to a selection of one kind.
+
+    Parameters
+    ----------
+    handle : ArrayHandle
+    kind : "basic", "orthogonal", "coordinate", "mask", "block" or "vectorized"
+    selection : object
+    value : array-like
+        Broadcast to the shape of the selection.
+    fields : str or list of str, optional
+        Which fields of a structured data type to write; the others keep their values.
+    prototype : BufferPrototype, optional
+        Which classes hold bytes and elements.
+    """
+    layout = handle.state.layout
+    if fields is None and kind != "basic":
+        fields, selection = pop_fields(selection)
+    check_writable(handle)
+    field_dtype(layout.dtype, fields)
+    foreign = wants_pipeline(prototype)
+    layout = layout.stored if foreign else layout
+    plan = PLANNERS[kind](layout, selection)
+    points = kind == "coordinate" or (kind == "vectorized" and not is_mask_selection(as_items(selection), layout.shape))
+    yield from write_value_steps(handle, layout, plan, value, fields, prototype, foreign, points)
+
+
+def write_value_steps(
+    handle: ArrayHandle,
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    value: Any,
+    fields: Fields,
+    prototype: BufferPrototype | None,
+    foreign: bool,
+    points: bool = False,
+) -> Steps[None]:
+    """Bring a value to the data type and shape of a plan and write it."""
+    if plan.nslots == 0:
+        return
+    if handle.state.metadata._stored_document is not None:
+        yield from repair.store_repaired_steps(handle)
+    names = [fields] if isinstance(fields, str) else fields
+    dtype = field_dtype(layout.dtype, fields)
+    if layout.nullable is not None and fields is None:
+        value = layout.nullable.from_values(value)
+    batch = handle.batch
+    if foreign:
+        if batch is not None:
+            yield Gather((batch.flush_steps(),))
+        yield from _foreign_steps(handle, layout, plan, value, names, prototype, points)
+        return
+    if dtype.kind == "O" and not plan.shape and isinstance(layout.zdtype, objects.PythonObject):
+        value = one_object(value)
+    prepared = prepare_value(value, dtype, plan.shape, points)
+    if batch is not None:
+        yield from batch.write_steps(layout, plan, prepared, names)
+    else:
+        yield from write_plan_steps(layout, plan, prepared, names, layout.skip_filled, handle.bulk)
+
+
+def write_plan_steps(
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    value: Ndarray,
+    fields: list[str] | None,
+    skip_filled: bool,
+    bulk: str | None,
+) -> Steps[None]:
+    """Write all slots of a plan from an array of the plan's shape."""
+    count = plan.nslots
+    if count == 0:
+        return
+    if layout.scope is not None:
+        bulk = None  # each chunk is locked for itself: a bulk job would have to lock all at once
+    if "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and hears_codecs():
+        bulk = None  # somebody listens: each chunk has its line
+    if layout.shard is not None:
+        yield from shard_write.write_shards_steps(layout, plan, value, fields, skip_filled, bulk)
+    elif bulk is not None and layout.program is not None and fields is None and count >= MIN_BULK_SLOTS:
+        yield from write_bulk_steps(layout, plan, value, skip_filled)
+    else:
+        yield from write_slots_steps(layout, plan, value, fields, skip_filled, range(count))
+
+
+def one_object(value: Any) -> Ndarray:
+    """An array without dimensions that holds an object, be it a list or an array itself."""
+    box = np.empty(1, dtype=object)
+    box[0] = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    return box.reshape(())
+
+
+def prepare_value(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], points: bool = False) -> Ndarray:
+    """A value as an array of a data type, broadcast to a shape without a copy.
+
+    Parameters
+    ----------
+    value : array-like
+    dtype : numpy.dtype
+    shape : tuple of int
+    points : bool
+        For selections of points: the values may come in any shape with the right number of elements, and a value
+        that is no scalar must have one for each point.
+
+    Raises
+    ------
+    ValueError
+        The value does not fit.
+
+    Examples
+    --------
+    >>> prepare_value(7, np.dtype("i4"), (2, 3)).strides
+    (0, 0)
+    """
+    array = as_elements(value, dtype)
+    if array.shape == shape:
+        return array
+    if array.ndim == 0:
+        return np.broadcast_to(array, shape)
+    if points:
+        wanted = int(np.prod(shape, dtype=object))
+        if array.size != wanted:
+            raise ValueError(
+                f"Attempting to set a selection of {wanted} elements with an array of {array.size} elements."
+            )
+        return array.reshape(shape)
+    while array.ndim > len(shape) and array.shape[0] == 1:
+        array = array[0]
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        raise ShapeMismatchError(
+            f"shape mismatch: could not broadcast a value of shape {np.shape(value)} to the shape {shape} of the "
+            "selection"
+        ) from None
+
+
+def as_elements(value: Any, dtype: np.dtype[Any]) -> Ndarray:
+    """A value as an array of a data type; the very same array where it is one already."""
+    if isinstance(value, NDBuffer):
+        value = value.as_ndarray_like()
+    if dtype.hasobject and not isinstance(value, np.ndarray) and isinstance(value, (str, bytes, bytearray, memoryview)):
+        array = np.empty((), dtype=dtype)
+        array[()] = value
+        return array
+    if dtype.names is not None and isinstance(value, (list, tuple)) and not hasattr(value, "dtype"):
+        return np.array(value, dtype=dtype)
+    if type(value) is np.ndarray and value.dtype == dtype:
+        return value  # numpy would copy strings whose data type is equal but not the same object
+    return np.asarray(value, dtype=dtype)
+
+
+def _foreign_steps(
+    handle: ArrayHandle,
+    layout: ArrayLayout,
+    plan: zarr_core.Plan,
+    value: Any,
+    fields: list[str] | None,
+    prototype: BufferPrototype | None,
+    points: bool,
+) -> Steps[None]:
+    """Write through the configured pipeline."""
+    if fields is not None:
+        raise IndexError("fields cannot be written through a codec pipeline of another library")
+    prototype = default_buffer_prototype() if prototype is None else prototype
+    if (
+        not isinstance(value, NDBuffer | np.generic)
+        and hasattr(value, "dtype")
+        and value.dtype == layout.dtype
+        and value.shape == plan.shape
+    ):
+        buffer = prototype.nd_buffer.from_ndarray_like(value)
+    elif isinstance(value, NDBuffer):
+        buffer = value
+    else:
+        prepared = prepare_value(value, layout.dtype, plan.shape, points)
+        buffer = prototype.nd_buffer.from_ndarray_like(np.ascontiguousarray(prepared).reshape(plan.shape))
+    yield from foreign_pipeline.pipeline_write_steps(handle, layout, plan, buffer, prototype)

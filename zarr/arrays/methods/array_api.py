@@ -1,0 +1,200 @@
+"""What the Python array API standard asks of an array object and a stored array can give.
+
+What computes reads all elements, and gives an array of numpy; what only looks otherwise at the array reads nothing.
+"""
+
+from __future__ import annotations
+
+import operator
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from zarr.arrays.methods.selections import SelectionMethods
+from zarr.defaults import settings
+from zarr.registry.table import import_path
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from zarr.arrays.views.view import LazyArray
+
+NAMESPACE = "zarr.array_api.namespace"
+"""What ``__array_namespace__`` returns: it lies above, and is loaded when asked for."""
+
+
+class StandardMethods(SelectionMethods):
+    """Attributes and methods of the array API standard, 2024.12, "Array object"."""
+
+    __getitem__: Any
+    device: ClassVar[Literal["cpu"]] = "cpu"
+    """Where elements are when they have been read: in the memory of the host."""
+
+    @property
+    def T(self) -> LazyArray:
+        """The array with its dimensions in reverse, as a view: nothing is read before elements are asked for.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.array([[1, 2], [3, 4]]).T[0]
+        array([1, 3])
+        """
+        return self.lazy[...].T
+
+    @property
+    def mT(self) -> LazyArray:
+        """The stack of matrices in the last two dimensions, each transposed, as a view.
+
+        Raises
+        ------
+        ValueError
+            The array has fewer than two dimensions.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.zeros((5, 2, 3)).mT.shape
+        (5, 3, 2)
+        """
+        if self.ndim < 2:
+            raise ValueError(f"mT needs at least two dimensions, the array has {self.ndim}")
+        return self.lazy[...].transpose(*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        """This array: its elements are read to the host's memory, the one device there is.
+
+        Raises
+        ------
+        ValueError
+            There is no such device, or a stream is given.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.array([1, 2]).to_device("cpu").shape
+        (2,)
+        """
+        if device != self.device or stream is not None:
+            raise ValueError(f"elements are read to the device 'cpu', without a stream; got {device!r}, {stream!r}")
+        return self
+
+    def astype(self, dtype: npt.DTypeLike, /, *, copy: bool = True, device: Any = None) -> Any:
+        """All elements, with another data type.
+
+        Parameters
+        ----------
+        dtype : dtype
+        copy : bool
+            Has no effect: what is read is always the caller's own.
+        device : "cpu", optional
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.array([1.5, 2.5]).astype("int8")
+        array([1, 2], dtype=int8)
+        """
+        self.to_device(self.device if device is None else device)
+        return np.asarray(self).astype(dtype, copy=False)
+
+    if not TYPE_CHECKING:  # else every name would be an attribute for type checkers
+
+        def __getattr__(self, name: str) -> Any:
+            """``__array_namespace__``, which returns :mod:`zarr.array_api`, where ``array.array_namespace`` is true.
+
+            By default it is not there: libraries that find it (xarray, anndata) compute with the array itself, where
+            they otherwise read it into one of numpy, and a stored array has no operators. They ask the class, too:
+            so this is no property.
+
+            Examples
+            --------
+            >>> import zarr
+            >>> array = zarr.array([1, 2, 3])
+            >>> with zarr.config.set({"array.array_namespace": True}):
+            ...     xp = array.__array_namespace__()
+            >>> int(xp.sum(array))
+            6
+            """
+            if name == "__array_namespace__":
+                if settings.get("array.array_namespace"):
+                    return import_path(NAMESPACE)
+                raise AttributeError(
+                    "an array has __array_namespace__ while zarr.config's 'array.array_namespace' is true; "
+                    "zarr.array_api is the namespace"
+                )
+            # Asked again, so that an error within a property is the one that is told.
+            return object.__getattribute__(self, name)
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
+        """All elements as a numpy array.
+
+        Raises
+        ------
+        ValueError
+            ``copy=False``: the elements are never in memory already.
+        """
+        if copy is False:
+            raise ValueError("`copy=False` is not supported. This method always creates a copy.")
+        data = np.asarray(self[...])
+        return data if dtype is None else data.astype(dtype, copy=False)
+
+    def __len__(self) -> int:
+        shape = self.shape
+        if not shape:
+            raise TypeError("len() of a 0-dimensional array")
+        return shape[0]
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """All elements as a DLPack capsule over memory of the receiver's own; parameters as those of numpy."""
+        return np.ascontiguousarray(self).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The device of the capsule: the host, ``(1, 0)``."""
+        return (1, 0)
+
+    def _scalar(self, kind: str) -> Any:
+        """The element of an array that has one.
+
+        Raises
+        ------
+        TypeError
+            The array has more dimensions than none.
+        """
+        if self.shape:
+            raise TypeError(
+                f"only an array without dimensions can be converted to {kind}, this one has the shape {self.shape} "
+                f"({prod(self.shape)} elements); select an element first"
+            )
+        return np.asarray(self[()])[()]
+
+    def __bool__(self) -> bool:
+        """Whether the element of an array without dimensions is true; any other array is there, and so true."""
+        return True if self.shape else bool(self._scalar("a truth value"))
+
+    def __int__(self) -> int:
+        """The element of an array without dimensions."""
+        return int(self._scalar("an integer"))
+
+    def __float__(self) -> float:
+        """The element of an array without dimensions."""
+        return float(self._scalar("a float"))
+
+    def __complex__(self) -> complex:
+        """The element of an array without dimensions."""
+        return complex(self._scalar("a complex number"))
+
+    def __index__(self) -> int:
+        """The element of an array of integers without dimensions.
+
+        Raises
+        ------
+        TypeError
+            The array has dimensions, or its elements are no integers.
+        """
+        return operator.index(self._scalar("an index"))

@@ -1,0 +1,81 @@
+"""The small objects behind ``oindex``, ``vindex`` and ``blocks``, of both faces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zarr.arrays.io.selection import pop_fields
+
+if TYPE_CHECKING:
+    from zarr.arrays.array import Array
+    from zarr.arrays.async_array import AsyncArray
+
+
+@dataclass(frozen=True)
+class OIndex:
+    """Orthogonal indexing: each axis by itself, as ``array.oindex[[0, 2], [1, 3]]``."""
+
+    array: Array[Any]
+
+    def __getitem__(self, selection: Any) -> Any:
+        fields, selection = pop_fields(selection)
+        return self.array.get_orthogonal_selection(selection, fields=fields)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        fields, selection = pop_fields(selection)
+        self.array.set_orthogonal_selection(selection, value, fields=fields)
+
+
+@dataclass(frozen=True)
+class VIndex:
+    """Vectorized indexing: points, as ``array.vindex[[0, 2], [1, 3]]``, or a mask."""
+
+    array: Array[Any]
+
+    def __getitem__(self, selection: Any) -> Any:
+        fields, selection = pop_fields(selection)
+        return self.array._get("vectorized", selection, fields=fields)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        fields, selection = pop_fields(selection)
+        self.array._set("vectorized", selection, value, fields=fields)
+
+
+@dataclass(frozen=True)
+class BlockIndex:
+    """Block indexing: whole stored chunks by their place in the grid, as ``array.blocks[0, 1:3]``."""
+
+    array: Array[Any]
+
+    def __getitem__(self, selection: Any) -> Any:
+        fields, selection = pop_fields(selection)
+        return self.array.get_block_selection(selection, fields=fields)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        fields, selection = pop_fields(selection)
+        self.array.set_block_selection(selection, value, fields=fields)
+
+
+@dataclass(frozen=True)
+class AsyncOIndex:
+    """Orthogonal indexing of an :class:`AsyncArray`."""
+
+    array: AsyncArray[Any]
+
+    async def getitem(self, selection: Any) -> Any:
+        """Read a selection that indexes each axis by itself."""
+        fields, selection = pop_fields(selection)
+        return await self.array.get_orthogonal_selection(selection, fields=fields)
+
+
+@dataclass(frozen=True)
+class AsyncVIndex:
+    """Vectorized indexing of an :class:`AsyncArray`."""
+
+    array: AsyncArray[Any]
+
+    async def getitem(self, selection: Any) -> Any:
+        """Read points or a mask."""
+        fields, selection = pop_fields(selection)
+        return await self.array._get("vectorized", selection, fields=fields)

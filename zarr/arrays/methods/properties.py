@@ -1,0 +1,250 @@
+"""What both faces of an array tell without asking the store: shape, codecs, configuration, names."""
+
+from __future__ import annotations
+
+import warnings
+from math import prod
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from zarr._lazy import LazyModule
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.arrays.methods.grid import ChunkWalks
+from zarr.errors import ZarrDeprecationWarning
+from zarr.types import printable
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store
+    from zarr.array_spec import ArrayConfig
+    from zarr.arrays.handle import ArrayHandle
+    from zarr.arrays.show import info, notebook
+    from zarr.arrays.show.info import ArrayInfo
+    from zarr.arrays.show.notebook import Stored
+    from zarr.dtype import nullable
+    from zarr.metadata.v2 import ArrayV2Metadata
+    from zarr.metadata.v3 import ArrayV3Metadata
+    from zarr.storage.path import StorePath
+    from zarr.types import MemoryOrder
+else:
+    info = LazyModule("zarr.arrays.show.info")
+    notebook = LazyModule("zarr.arrays.show.notebook")
+    nullable = LazyModule("zarr.dtype.nullable")
+
+
+def split_codecs(metadata: ArrayV2Metadata | ArrayV3Metadata) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
+    """The codecs of the chunks that a user sees, as filters, serializer and compressors."""
+    inner = getattr(metadata, "inner_codecs", None)
+    if inner is None:
+        filters, compressor = metadata.filters, metadata.compressor  # type: ignore[union-attr]
+        return tuple(filters or ()), None, () if compressor is None else (compressor,)
+    filters = tuple(codec for codec in inner if isinstance(codec, ArrayArrayCodec))
+    serializer = next((codec for codec in inner if isinstance(codec, ArrayBytesCodec)), None)
+    return filters, serializer, tuple(codec for codec in inner if isinstance(codec, BytesBytesCodec))
+
+
+class ArrayFace(ChunkWalks):
+    """The properties that :class:`Array` and :class:`AsyncArray` share; both stand before one handle."""
+
+    _handle: ArrayHandle
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up what zarr-python 3 pickled: the other face, or the fields. Pickles made here hold the handle."""
+        other, make = state.get("_async_array"), cast("Any", type(self)).__init__
+        if other is not None:
+            make(self, other)
+        else:
+            make(self, state["metadata"], state["store_path"], state.get("config", state.get("_config")))
+
+    @property
+    def metadata(self) -> Any:
+        """The metadata document, parsed."""
+        return self._handle.metadata
+
+    @property
+    def store_path(self) -> StorePath:
+        """The store and the path in it."""
+        return self._handle.store_path
+
+    @property
+    def store(self) -> Store:
+        """The store that holds the array."""
+        return self._handle.store_path.store
+
+    @property
+    def config(self) -> ArrayConfig:
+        """How reads and writes behave; not stored."""
+        return self._handle.config
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each dimension."""
+        shape: tuple[int, ...] = self._handle.metadata.shape
+        return shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self._handle.metadata.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes of all elements in memory, not of what is stored."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The numpy data type of the elements."""
+        return nullable.shown_dtype(self._handle.metadata.dtype)
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """The shape of a chunk; of an inner chunk where there are shards.
+
+        Raises
+        ------
+        NotImplementedError
+            The chunks differ in shape; see ``read_chunk_sizes``.
+        """
+        chunks: tuple[int, ...] = self._handle.metadata.chunks
+        return chunks
+
+    @property
+    def shards(self) -> tuple[int, ...] | None:
+        """The shape of a shard, None without shards.
+
+        Raises
+        ------
+        NotImplementedError
+            The shards differ in shape; see ``write_chunk_sizes``.
+        """
+        shards: tuple[int, ...] | None = self._handle.metadata.shards
+        return shards
+
+    @property
+    def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Per dimension the lengths of all chunks, clipped to the shape; of inner chunks where there are shards."""
+        return _sizes(self._handle.layout.grid)
+
+    @property
+    def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Per dimension the lengths of all stored objects (chunks or shards), clipped to the shape."""
+        return _sizes(self._handle.layout.outer)
+
+    @property
+    def cdata_shape(self) -> tuple[int, ...]:
+        """The number of chunks along each dimension."""
+        shape: tuple[int, ...] = self._handle.layout.grid.cdata_shape
+        return shape
+
+    @property
+    def nchunks(self) -> int:
+        """The number of chunks that the array is cut into, stored or not."""
+        return prod(self.cdata_shape)
+
+    @property
+    def filters(self) -> tuple[Any, ...]:
+        """The codecs that a chunk goes through before it becomes bytes."""
+        return split_codecs(self._handle.metadata)[0]
+
+    @property
+    def serializer(self) -> Any:
+        """The codec that turns a chunk into bytes; None in format 2."""
+        return split_codecs(self._handle.metadata)[1]
+
+    @property
+    def compressors(self) -> tuple[Any, ...]:
+        """The codecs that the bytes of a chunk go through."""
+        return split_codecs(self._handle.metadata)[2]
+
+    @property
+    def compressor(self) -> Any:
+        """The compressor of a format 2 array. Deprecated: use ``compressors``.
+
+        Raises
+        ------
+        TypeError
+            The array has format 3.
+        """
+        metadata = self._handle.metadata
+        if hasattr(metadata, "codecs"):
+            raise TypeError("`compressor` is not available for Zarr format 3 arrays. Use `compressors`.")
+        warnings.warn(f"Use {type(self).__name__}.compressors instead.", ZarrDeprecationWarning, stacklevel=2)
+        return metadata.compressor
+
+    @property
+    def order(self) -> MemoryOrder:
+        """The memory order of the arrays that reads return."""
+        order: MemoryOrder = getattr(self._handle.metadata, "order", self._handle.config.order)
+        return order
+
+    @property
+    def path(self) -> str:
+        """The path in the store, without slashes at the ends."""
+        return self._handle.store_path.path
+
+    @property
+    def name(self) -> str:
+        """The path with a slash in front, as h5py writes it."""
+        return f"/{self.path}"
+
+    @property
+    def basename(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the store refuses to be written to."""
+        return self._handle.store_path.read_only
+
+    @property
+    def info(self) -> ArrayInfo:
+        """A summary; print it. It reads nothing from the store."""
+        return self._info()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the summary, the attributes and the grid of chunks."""
+        return notebook.array_page(self._handle, self.info, None)
+
+    def _info(self, stored: Stored | None = None) -> ArrayInfo:
+        metadata = self._handle.metadata
+        filters, serializer, compressors = split_codecs(metadata)
+        return info.ArrayInfo(
+            _zarr_format=metadata.zarr_format,
+            _data_type=metadata.dtype,
+            _fill_value=nullable.shown_fill(metadata.dtype, metadata.fill_value),
+            _shape=self.shape,
+            _shard_shape=_shape_or_variable(self, "shards"),
+            _chunk_shape=_shape_or_variable(self, "chunks"),
+            _order=self.order,
+            _read_only=self.read_only,
+            _store_type=type(self.store).__name__,
+            _filters=filters,
+            _serializer=serializer,
+            _compressors=compressors,
+            _count_bytes=self.nbytes,
+            _count_bytes_stored=None if stored is None else stored.nbytes,
+            _count_chunks_initialized=None if stored is None else len(stored.chunks),
+            _draw=notebook.drawing_of(self._handle, None if stored is None else stored.chunks),
+        )
+
+    def __repr__(self) -> str:
+        return printable(f"<{type(self).__name__} {self.store_path} shape={self.shape} dtype={self.dtype}>")
+
+
+def _sizes(grid: Any) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(axis.valid_length(i) for i in range(axis.nchunks)) for axis in grid.axes)
+
+
+def _shape_or_variable(face: ArrayFace, name: str) -> tuple[int, ...] | str | None:
+    try:
+        shape: tuple[int, ...] | None = getattr(face, name)
+    except NotImplementedError:
+        return "<variable>"
+    return shape

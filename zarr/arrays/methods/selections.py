@@ -1,0 +1,370 @@
+"""The methods of ``zarr.Array`` that read and write selections of one kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr._lazy import LazyModule
+from zarr.arrays.io.reading import get_selection_steps
+from zarr.arrays.methods.properties import ArrayFace
+from zarr.runners.locks.deferred import run_now_or_later
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from zarr.arrays.io import writing
+    from zarr.arrays.io.selection import Fields
+    from zarr.arrays.views import view
+    from zarr.arrays.views.view import LazyArray, LazyIndex
+    from zarr.buffer.core import BufferPrototype, NDBuffer
+    from zarr.steps.requests import Steps
+else:
+    view = LazyModule("zarr.arrays.views.view")
+    writing = LazyModule("zarr.arrays.io.writing")
+
+
+class SelectionMethods(ArrayFace):
+    """Reading and writing by kind of selection; brackets find the kind by themselves."""
+
+    _run: Any
+
+    @property
+    def lazy(self) -> LazyIndex[LazyArray]:
+        """Views: ``array.lazy[...]`` selects without reading; the view reads, and writes, when it is asked to.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> array = zarr.array(np.arange(12).reshape(3, 4))
+        >>> view = array.lazy[1:, ::-1]
+        >>> view.T.shape
+        (4, 2)
+        >>> view[0]
+        array([7, 6, 5, 4])
+        """
+        return view.LazyIndex(view.LazyArray(self._handle))
+
+    def _get(self, kind: str, selection: Any, **options: Any) -> Any:
+        return self._run(get_selection_steps(self._handle, kind, selection, **options))
+
+    def _set(self, kind: str, selection: Any, value: Any, **options: Any) -> None:
+        self._change(writing.set_selection_steps(self._handle, kind, selection, value, **options))
+
+    def _change(self, steps: Steps[Any]) -> None:
+        """Run what has no result: it may be put off until what this thread is amid has ended."""
+        run_now_or_later(self._run, steps)
+
+    def get_basic_selection(
+        self,
+        selection: Any = Ellipsis,
+        *,
+        out: NDBuffer | None = None,
+        prototype: BufferPrototype | None = None,
+        fields: Fields = None,
+    ) -> Any:
+        """Read a selection of integers and slices.
+
+        Parameters
+        ----------
+        selection : int, slice, Ellipsis, or a tuple of them
+        out : NDBuffer or numpy.ndarray, optional
+            Where the elements are put.
+        prototype : BufferPrototype, optional
+            Which classes hold bytes and elements.
+        fields : str or list of str, optional
+            Which fields of a structured data type to read.
+
+        Returns
+        -------
+        numpy.ndarray, or a scalar where one element is selected
+
+        Raises
+        ------
+        IndexError
+            The selection does not fit the array.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> zarr.array(np.arange(10)).get_basic_selection(slice(2, 5))
+        array([2, 3, 4])
+        """
+        return self._get("basic", selection, out=out, fields=fields, prototype=prototype)
+
+    def set_basic_selection(
+        self,
+        selection: Any,
+        value: npt.ArrayLike,
+        *,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> None:
+        """Write to a selection of integers and slices.
+
+        Parameters
+        ----------
+        selection : int, slice, Ellipsis, or a tuple of them
+        value : array-like
+            Broadcast to the shape of the selection.
+        fields : str or list of str, optional
+            Which fields of a structured data type to write; the others stay as they are.
+        prototype : BufferPrototype, optional
+            Which classes hold bytes and elements.
+
+        Raises
+        ------
+        IndexError
+            The selection does not fit the array.
+        ValueError
+            The value does not fit the selection, or the store is read-only.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.zeros(4, dtype="int8")
+        >>> array.set_basic_selection(slice(1, 3), [5, 6])
+        >>> array[:]
+        array([0, 5, 6, 0], dtype=int8)
+        """
+        self._set("basic", selection, value, fields=fields, prototype=prototype)
+
+    def get_orthogonal_selection(
+        self,
+        selection: Any,
+        *,
+        out: NDBuffer | None = None,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> Any:
+        """Read a selection that indexes each dimension by itself.
+
+        Parameters
+        ----------
+        selection : int, slice, list, array of integers or booleans, or a tuple of them
+        out, fields, prototype
+            As for :meth:`get_basic_selection`.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Raises
+        ------
+        IndexError
+            The selection does not fit the array.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> zarr.array(np.arange(12).reshape(3, 4)).get_orthogonal_selection(([0, 2], [1, 3]))
+        array([[ 1,  3],
+               [ 9, 11]])
+        """
+        return self._get("orthogonal", selection, out=out, fields=fields, prototype=prototype)
+
+    def set_orthogonal_selection(
+        self,
+        selection: Any,
+        value: npt.ArrayLike,
+        *,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> None:
+        """Write to a selection that indexes each dimension by itself.
+
+        Parameters
+        ----------
+        selection : int, slice, list, array of integers or booleans, or a tuple of them
+        value, fields, prototype
+            As for :meth:`set_basic_selection`.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.zeros((2, 4), dtype="int8")
+        >>> array.set_orthogonal_selection(([0, 1], [1, 3]), 5)
+        >>> array[1]
+        array([0, 5, 0, 5], dtype=int8)
+        """
+        self._set("orthogonal", selection, value, fields=fields, prototype=prototype)
+
+    def get_mask_selection(
+        self,
+        mask: Any,
+        *,
+        out: NDBuffer | None = None,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> Any:
+        """Read the elements where a mask is true, in C order.
+
+        Parameters
+        ----------
+        mask : array of bool, of the array's shape
+        out, fields, prototype
+            As for :meth:`get_basic_selection`.
+
+        Returns
+        -------
+        numpy.ndarray, one-dimensional
+
+        Raises
+        ------
+        IndexError
+            The mask has another shape, or is not boolean.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> data = np.arange(6)
+        >>> zarr.array(data).get_mask_selection(data % 2 == 1)
+        array([1, 3, 5])
+        """
+        return self._get("mask", mask, out=out, fields=fields, prototype=prototype)
+
+    def set_mask_selection(
+        self, mask: Any, value: npt.ArrayLike, *, fields: Fields = None, prototype: BufferPrototype | None = None
+    ) -> None:
+        """Write to the elements where a mask is true.
+
+        Parameters
+        ----------
+        mask : array of bool, of the array's shape
+        value : array-like
+            A scalar, or one value for each element, in C order.
+        fields, prototype
+            As for :meth:`set_basic_selection`.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> array = zarr.array(np.arange(4))
+        >>> array.set_mask_selection(np.arange(4) > 1, 0)
+        >>> array[:]
+        array([0, 1, 0, 0])
+        """
+        self._set("mask", mask, value, fields=fields, prototype=prototype)
+
+    def get_coordinate_selection(
+        self,
+        selection: Any,
+        *,
+        out: NDBuffer | None = None,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> Any:
+        """Read points, given by one array of coordinates per dimension.
+
+        Parameters
+        ----------
+        selection : tuple of integer arrays
+            Broadcast against each other.
+        out, fields, prototype
+            As for :meth:`get_basic_selection`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Of the shape that the coordinates broadcast to.
+
+        Raises
+        ------
+        IndexError
+            There is not one array per dimension, or a point lies outside the array.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> zarr.array(np.arange(12).reshape(3, 4)).get_coordinate_selection(([0, 2], [1, 3]))
+        array([ 1, 11])
+        """
+        return self._get("coordinate", selection, out=out, fields=fields, prototype=prototype)
+
+    def set_coordinate_selection(
+        self,
+        selection: Any,
+        value: npt.ArrayLike,
+        *,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> None:
+        """Write to points, given by one array of coordinates per dimension; the last value of a point stays.
+
+        Parameters
+        ----------
+        selection : tuple of integer arrays
+        value : array-like
+            A scalar, or one value for each point.
+        fields, prototype
+            As for :meth:`set_basic_selection`.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.zeros((2, 2), dtype="int8")
+        >>> array.set_coordinate_selection(([0, 1], [0, 1]), [5, 6])
+        >>> array[:]
+        array([[5, 0],
+               [0, 6]], dtype=int8)
+        """
+        self._set("coordinate", selection, value, fields=fields, prototype=prototype)
+
+    def get_block_selection(
+        self,
+        selection: Any,
+        *,
+        out: NDBuffer | None = None,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> Any:
+        """Read whole chunks (shards, where there are some) by their place in the grid.
+
+        Parameters
+        ----------
+        selection : int, slice of step 1, or a tuple of them
+        out, fields, prototype
+            As for :meth:`get_basic_selection`.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Raises
+        ------
+        IndexError
+            A block lies outside the grid.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> array = zarr.create_array({}, data=np.arange(10), chunks=3)
+        >>> array.get_block_selection(1)
+        array([3, 4, 5])
+        """
+        return self._get("block", selection, out=out, fields=fields, prototype=prototype)
+
+    def set_block_selection(
+        self,
+        selection: Any,
+        value: npt.ArrayLike,
+        *,
+        fields: Fields = None,
+        prototype: BufferPrototype | None = None,
+    ) -> None:
+        """Write to whole chunks (shards, where there are some) by their place in the grid.
+
+        Parameters
+        ----------
+        selection : int, slice of step 1, or a tuple of them
+        value, fields, prototype
+            As for :meth:`set_basic_selection`.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.create_array({}, shape=7, chunks=3, dtype="int8")
+        >>> array.set_block_selection(2, 9)
+        >>> array[5:]
+        array([0, 9], dtype=int8)
+        """
+        self._set("block", selection, value, fields=fields, prototype=prototype)

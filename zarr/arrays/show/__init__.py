@@ -1,0 +1,5 @@
+"""What people see of an array: ``info``, and the HTML of a notebook.
+
+May import: floors 1 to 3, ``zarr.arrays``.
+Read first: ``info.py``.
+"""

@@ -1,0 +1,282 @@
+"""Selections of selections: pure functions on numbers, with no array and no store.
+
+A composed selection holds for each axis of the stored array one integer, one ``range``, or one array of indices; and
+for each axis of the view the axis of the stored array that it goes along. Python's ``range`` does the arithmetic of
+slices of slices, backward ones included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zarr.arrays.io.selection import as_items, expand_ellipsis, index_array, is_integer
+from zarr.errors import BoundsCheckError
+
+Index = int | range | NDArray[np.int64]
+"""What is selected along one axis: one element (the axis is gone), a regular row of them, or any of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class ViewSelection:
+    """What a view selects of a stored array.
+
+    Parameters
+    ----------
+    items : tuple of int, range or array
+        One for each axis of the stored array; no number is negative, all lie inside.
+    axes : tuple of int
+        For each axis of the view, the axis of the stored array.
+    """
+
+    items: tuple[Index, ...]
+    axes: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the view."""
+        return tuple(count_of(self.items[axis]) for axis in self.axes)
+
+    def along(self, axis: int) -> range | NDArray[np.int64]:
+        """What an axis of the view selects of its axis of the stored array."""
+        index = self.items[self.axes[axis]]
+        assert not isinstance(index, int)
+        return index
+
+
+def count_of(index: Index) -> int:
+    """The number of elements that are selected along an axis that is still there."""
+    return 1 if isinstance(index, int) else len(index)
+
+
+def whole(shape: Sequence[int]) -> ViewSelection:
+    """The selection of everything.
+
+    Examples
+    --------
+    >>> whole((4, 6)).shape
+    (4, 6)
+    """
+    return ViewSelection(tuple(range(n) for n in shape), tuple(range(len(shape))))
+
+
+def compose(outer: ViewSelection, selection: Any, *, orthogonal: bool = False) -> ViewSelection:
+    """Select from a selection.
+
+    Parameters
+    ----------
+    outer : ViewSelection
+    selection : int, slice, Ellipsis, list, array of integers or booleans, or a tuple of them
+        Slices may go backwards.
+    orthogonal : bool
+        Whether several index arrays may stand side by side, each for its own axis.
+
+    Returns
+    -------
+    ViewSelection
+
+    Raises
+    ------
+    IndexError
+        An item is of no supported kind, or there are too many items; or several index arrays, without
+        ``orthogonal``: numpy would take them for points.
+    BoundsCheckError
+        An index lies outside its axis.
+
+    Examples
+    --------
+    >>> compose(compose(whole((10,)), slice(8, None, -2)), slice(1, 3)).items
+    (range(6, 2, -2),)
+    """
+    given = expand_ellipsis(as_items(selection), len(outer.axes))
+    if not orthogonal and sum(_is_array(item) for item in given) > 1:
+        raise IndexError("several index arrays in one view: write .oindex[...] where each is for its own axis")
+    items, axes = list(outer.items), []
+    for axis, (base, item) in enumerate(zip(outer.axes, given, strict=True)):
+        items[base] = narrow(outer.along(axis), item, axis)
+        if not isinstance(items[base], int):
+            axes.append(base)
+    return ViewSelection(tuple(items), tuple(axes))
+
+
+def permute(outer: ViewSelection, axes: Sequence[int] | None = None) -> ViewSelection:
+    """Put the axes of a view in another order; without ``axes``, in reverse.
+
+    Raises
+    ------
+    ValueError
+        ``axes`` does not name each axis once.
+
+    Examples
+    --------
+    >>> permute(whole((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    ndim = len(outer.axes)
+    order = tuple(reversed(range(ndim))) if axes is None else tuple(a + ndim if a < 0 else a for a in axes)
+    if sorted(order) != list(range(ndim)):
+        raise ValueError(f"axes {tuple(axes or ())} do not name each of the {ndim} axes of the view once")
+    return ViewSelection(outer.items, tuple(outer.axes[a] for a in order))
+
+
+def _is_array(item: Any) -> bool:
+    return isinstance(item, list) or (hasattr(item, "dtype") and not np.isscalar(item))
+
+
+def narrow(index: range | NDArray[np.int64], item: Any, axis: int) -> Index:
+    """Select along one axis of what is selected along it already.
+
+    Parameters
+    ----------
+    index : range or array
+    item : int, slice, list or array
+    axis : int
+        For messages.
+    """
+    if is_integer(item):
+        _check_bounds(np.asarray(item), len(index), axis)
+        return int(index[int(item)])
+    if isinstance(item, slice):
+        return index[item]
+    if _is_array(item):
+        return picked(index, positions(index_array(np.asarray(item), len(index)), len(index), axis))
+    raise IndexError(
+        f"unsupported selection item for a view; expected integer, slice, integer array or Boolean array, "
+        f"got {type(item)!r}"
+    )
+
+
+def positions(array: NDArray[Any], length: int, axis: int) -> NDArray[np.int64]:
+    """An index array as places from the front, checked; a boolean one as the places where it is true."""
+    if array.dtype.kind == "b":
+        return np.flatnonzero(array)
+    _check_bounds(array, length, axis)
+    array = array.astype(np.int64)
+    return np.where(array < 0, array + length, array)
+
+
+def picked(index: Index, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What stands at some places of an axis."""
+    if isinstance(index, range):
+        return index.start + index.step * places
+    return index[places] if isinstance(index, np.ndarray) else np.full(places.shape, index, dtype=np.int64)
+
+
+def _check_bounds(array: NDArray[Any], length: int, axis: int) -> None:
+    outside = (array < -length) | (array >= length)
+    if outside.any():
+        first = int(array[outside].flat[0])
+        raise BoundsCheckError(
+            f"index out of bounds for dimension with length {length}: index {first} of dimension {axis}"
+        )
+
+
+# ------------------------------------------------------------------------------------------- to and from the array
+
+
+def stored_items(selection: ViewSelection) -> tuple[Any, ...]:
+    """The selection as the stored array takes it: integers, forward slices, index arrays.
+
+    Examples
+    --------
+    >>> stored_items(compose(whole((10,)), slice(8, 2, -2)))
+    (slice(4, 9, 2),)
+    """
+    return tuple(_forward(item) if isinstance(item, range) else item for item in selection.items)
+
+
+def _forward(row: range) -> slice:
+    if not row:
+        return slice(0, 0)
+    row = row if row.step > 0 else row[::-1]
+    return slice(row[0], row[-1] + 1, row.step)
+
+
+def _flips(selection: ViewSelection) -> tuple[slice, ...]:
+    """What turns the elements of backward axes round; axes as the stored array has them, less those that are gone."""
+    kept = [item for item in selection.items if not isinstance(item, int)]
+    return tuple(slice(None, None, -1) if isinstance(item, range) and item.step < 0 else slice(None) for item in kept)
+
+
+def _order(selection: ViewSelection) -> tuple[int, ...]:
+    """For each axis of the view its place among the axes that :func:`stored_items` leaves."""
+    kept = sorted(selection.axes)
+    return tuple(kept.index(axis) for axis in selection.axes)
+
+
+def arranged(data: Any, selection: ViewSelection) -> Any:
+    """Bring what was read by :func:`stored_items` into the order of the view, without a copy."""
+    return data[_flips(selection)].transpose(_order(selection)) if selection.axes else data
+
+
+def rearranged(value: Any, selection: ViewSelection) -> Any:
+    """Bring a value of the view's shape into the order of :func:`stored_items`; undoes :func:`arranged`."""
+    if not selection.axes:
+        return value
+    return value.transpose(tuple(int(i) for i in np.argsort(_order(selection))))[_flips(selection)]
+
+
+def stored_points(selection: ViewSelection, points: Sequence[Any]) -> tuple[NDArray[np.int64], ...]:
+    """Points of the view as points of the stored array.
+
+    Parameters
+    ----------
+    selection : ViewSelection
+    points : sequence of integer arrays
+        One for each axis of the view; broadcast against each other.
+
+    Returns
+    -------
+    tuple of array
+        One for each axis of the stored array.
+    """
+    arrays = [np.atleast_1d(np.asarray(part)) for part in points]
+    if not arrays or len(arrays) != len(selection.axes) or any(a.size and a.dtype.kind not in "iu" for a in arrays):
+        raise IndexError(f"points of a view need one integer array for each of its {len(selection.axes)} axes")
+    arrays = list(np.broadcast_arrays(*arrays))
+    items: list[Index] = list(selection.items)
+    for axis, (array, length) in enumerate(zip(arrays, selection.shape, strict=True)):
+        items[selection.axes[axis]] = picked(selection.along(axis), positions(array, length, axis))
+    zeros = np.zeros(arrays[0].shape, dtype=np.int64)
+    return tuple(picked(item, zeros) if isinstance(item, int) else np.asarray(item) for item in items)
+
+
+# ------------------------------------------------------------------------------------------- chunks of a view
+
+
+def run_lengths(edges: NDArray[np.int64], index: range | NDArray[np.int64]) -> tuple[int, ...]:
+    """How many elements in a row an axis of a view has of one chunk, and of the next, and so on.
+
+    Parameters
+    ----------
+    edges : array of int64
+        Where the chunks of the stored axis begin, and where the last one ends.
+    index : range or array
+
+    Examples
+    --------
+    >>> run_lengths(np.array([0, 10, 20, 25]), range(4, 25, 2))
+    (3, 5, 3)
+    """
+    if not len(index):
+        return ()
+    if isinstance(index, range):
+        row = index if index.step > 0 else index[::-1]
+        lengths = np.diff(np.clip(-((row.start - edges) // row.step), 0, len(row)))
+        lengths = lengths if index.step > 0 else lengths[::-1]
+    else:
+        chunk = np.searchsorted(edges, index, side="right")
+        lengths = np.diff(np.flatnonzero(np.concatenate(([True], chunk[1:] != chunk[:-1], [True]))))
+    return tuple(int(n) for n in lengths if n)
+
+
+def regular_length(lengths: tuple[int, ...]) -> int | None:
+    """The one length of chunks that differ in the last at most; None where they differ."""
+    if not lengths:
+        return 1
+    first = lengths[0]
+    return first if all(n == first for n in lengths[:-1]) and lengths[-1] <= first else None

@@ -1,0 +1,350 @@
+"""The two faces of a view: :class:`LazyArray` for ``array.lazy[...]``, :class:`AsyncLazyArray` for its async twin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+
+from zarr.arrays.io.selection import field_dtype, pop_fields
+from zarr.arrays.views.composition import ViewSelection, compose, permute, regular_length, run_lengths, whole
+from zarr.arrays.views.steps import read_points_steps, read_view_steps, write_points_steps, write_view_steps
+from zarr.dtype.nullable import shown_dtype
+from zarr.runners.locks.deferred import run_now_or_later
+from zarr.types import printable
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import numpy.typing as npt
+
+    from zarr.arrays.handle import ArrayHandle
+    from zarr.arrays.io.selection import Fields
+
+TView = TypeVar("TView", bound="ViewFace")
+
+
+class ViewFace:
+    """What both faces of a view tell without asking the store.
+
+    Parameters
+    ----------
+    handle : ArrayHandle
+        The array that is looked at.
+    selection : ViewSelection, optional
+        All of it, where it is left out.
+    fields : str or list of str, optional
+        Which fields of a structured data type are looked at.
+    """
+
+    def __init__(self, handle: ArrayHandle, selection: ViewSelection | None = None, fields: Fields = None) -> None:
+        self._handle = handle
+        self._selection = whole(handle.metadata.shape) if selection is None else selection
+        self._fields = fields
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each dimension of the view."""
+        return self._selection.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions of the view."""
+        return len(self._selection.axes)
+
+    @property
+    def size(self) -> int:
+        """The number of elements of the view."""
+        return prod(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The numpy data type of the elements."""
+        dtype = self._handle.metadata.dtype
+        return shown_dtype(dtype) if self._fields is None else field_dtype(dtype.to_native_dtype(), self._fields)
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes of all elements in memory."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Per dimension the lengths of the pieces that each lie in one chunk of the array; dask takes them as chunks.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> array = zarr.array(np.arange(25), chunks=(10,))
+        >>> array.lazy[4:].read_chunk_sizes
+        ((6, 10, 5),)
+        """
+        axes = self._handle.layout.grid.axes
+        return tuple(
+            run_lengths(_edges(axes[base]), self._selection.along(i)) for i, base in enumerate(self._selection.axes)
+        )
+
+    @property
+    def chunks(self) -> tuple[int, ...] | None:
+        """The shape of a chunk of the view, so that a piece of it never needs a part of a chunk.
+
+        None where such pieces differ in length by more than the last: see :attr:`read_chunk_sizes`.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> array = zarr.array(np.arange(100), chunks=(10,))
+        >>> array.lazy[20::2].chunks, array.lazy[5:].chunks
+        ((5,), None)
+        """
+        lengths = [regular_length(sizes) for sizes in self.read_chunk_sizes]
+        return None if None in lengths else tuple(n for n in lengths if n is not None)
+
+    @property
+    def lazy(self) -> LazyIndex[Self]:
+        """A view of this view: ``view.lazy[...]`` reads nothing."""
+        return LazyIndex(self)
+
+    @property
+    def T(self) -> Self:
+        """The view with its dimensions in reverse; nothing is read."""
+        return self.transpose()
+
+    def transpose(self, *axes: Any) -> Self:
+        """The view with its dimensions in another order; nothing is read.
+
+        Parameters
+        ----------
+        *axes : int
+            The dimensions in their new order, also as one tuple; in reverse, where they are left out.
+
+        Returns
+        -------
+        LazyArray
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.zeros((2, 3, 4)).lazy[...].transpose(2, 0, 1).shape
+        (4, 2, 3)
+        """
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+            axes = () if axes[0] is None else tuple(axes[0])
+        return self._with(permute(self._selection, axes or None), self._fields)
+
+    def _with(self, selection: ViewSelection, fields: Fields) -> Self:
+        return type(self)(self._handle, selection, fields)
+
+    def _narrowed(self, selection: Any, *, orthogonal: bool = False) -> Self:
+        """The view of a part of this one."""
+        fields, selection = pop_fields(selection)
+        if fields is not None:
+            field_dtype(self.dtype, fields)
+        composed = compose(self._selection, selection, orthogonal=orthogonal)
+        return self._with(composed, self._fields if fields is None else fields)
+
+    def __repr__(self) -> str:
+        return printable(f"<{type(self).__name__} of {self._handle.store_path} shape={self.shape} dtype={self.dtype}>")
+
+
+@dataclass(frozen=True)
+class LazyIndex(Generic[TView]):
+    """What ``array.lazy`` is: its brackets make views.
+
+    Examples
+    --------
+    >>> import numpy as np, zarr
+    >>> array = zarr.array(np.arange(12).reshape(3, 4))
+    >>> array.lazy[1:].lazy[:, ::-2].result()
+    array([[ 7,  5],
+           [11,  9]])
+    >>> array.lazy.oindex[[2, 0], [1, 3]].T[...]
+    array([[ 9,  1],
+           [11,  3]])
+    """
+
+    view: TView
+    orthogonal: bool = False
+
+    def __getitem__(self, selection: Any) -> TView:
+        return self.view._narrowed(selection, orthogonal=self.orthogonal)
+
+    @property
+    def oindex(self) -> LazyIndex[TView]:
+        """Orthogonal selections: each dimension by itself."""
+        return LazyIndex(self.view, orthogonal=True)
+
+    @property
+    def T(self) -> TView:
+        """A view with the dimensions in reverse."""
+        return self.view.T
+
+    def transpose(self, *axes: Any) -> TView:
+        """A view with the dimensions in another order."""
+        return self.view.transpose(*axes)
+
+
+class LazyArray(ViewFace):
+    """A view of an array: what is selected is read when it is asked for, and writes go through to the array.
+
+    Made by ``array.lazy[...]``. Brackets read, as those of an array do; ``view.lazy[...]`` is a view of the view.
+    A view has no elements of its own: it shows what the array holds at the time of reading.
+
+    Examples
+    --------
+    >>> import numpy as np, zarr
+    >>> array = zarr.array(np.arange(12).reshape(3, 4), chunks=(1, 4))
+    >>> view = array.lazy[::2, 1:3]
+    >>> view.shape, view[1]
+    ((2, 2), array([ 9, 10]))
+    >>> view[...] = 0
+    >>> array[0]
+    array([0, 0, 0, 3])
+    """
+
+    def __getitem__(self, selection: Any) -> Any:
+        """Read a part of the view; slices may go backwards."""
+        return self._narrowed(selection).result()
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        """Write to a part of the view: to the selected elements of the array, and to no other."""
+        part = self._narrowed(selection)
+        steps = write_view_steps(self._handle, part._selection, value, part._fields)
+        run_now_or_later(self._handle.run, steps)
+
+    def result(self) -> Any:
+        """Read the view.
+
+        Returns
+        -------
+        numpy.ndarray
+            Of the view's shape.
+
+        Raises
+        ------
+        BoundsCheckError
+            The array was made smaller after the view was made.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.array([1, 2, 3]).lazy[::-1].result()
+        array([3, 2, 1])
+        """
+        return self._handle.run(read_view_steps(self._handle, self._selection, self._fields))
+
+    def compute(self) -> Any:
+        """The same as :meth:`result`, by the name that dask gives it."""
+        return self.result()
+
+    @property
+    def oindex(self) -> ViewOIndex:
+        """Orthogonal indexing of the view: each dimension by itself."""
+        return ViewOIndex(self)
+
+    @property
+    def vindex(self) -> ViewVIndex:
+        """Points of the view, or a mask of its shape."""
+        return ViewVIndex(self)
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
+        """The elements of the view as a numpy array.
+
+        Raises
+        ------
+        ValueError
+            ``copy=False``: the elements are never in memory already.
+        """
+        if copy is False:
+            raise ValueError("`copy=False` is not supported. This method always creates a copy.")
+        data = np.asarray(self.result())
+        return data if dtype is None else data.astype(dtype, copy=False)
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of a 0-dimensional view")
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go over the first dimension; what lies in one row of chunks is read together."""
+        if not self.ndim:
+            raise TypeError("iteration over a 0-dimensional view")
+        start = 0
+        for count in self.read_chunk_sizes[0]:
+            rows = self[start : start + count]
+            start += count
+            for place in range(count):
+                yield rows[place, ...]
+
+
+@dataclass(frozen=True)
+class ViewOIndex:
+    """Orthogonal indexing of a :class:`LazyArray`."""
+
+    view: LazyArray
+
+    def __getitem__(self, selection: Any) -> Any:
+        return self.view._narrowed(selection, orthogonal=True).result()
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        self.view._narrowed(selection, orthogonal=True)[...] = value
+
+
+@dataclass(frozen=True)
+class ViewVIndex:
+    """Points of a :class:`LazyArray`."""
+
+    view: LazyArray
+
+    def __getitem__(self, selection: Any) -> Any:
+        handle, view = self.view._handle, self.view
+        return handle.run(read_points_steps(handle, view._selection, selection, view._fields))
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        handle, view = self.view._handle, self.view
+        steps = write_points_steps(handle, view._selection, selection, value, view._fields)
+        run_now_or_later(handle.run, steps)
+
+
+class AsyncLazyArray(ViewFace):
+    """A view of an :class:`AsyncArray`; see :class:`LazyArray`.
+
+    Examples
+    --------
+    >>> import asyncio, zarr
+    >>> array = zarr.array([1, 2, 3]).async_array
+    >>> asyncio.run(array.lazy[::-1].result())
+    array([3, 2, 1])
+    """
+
+    async def getitem(self, selection: Any) -> Any:
+        """Read a part of the view."""
+        return await self._narrowed(selection).result()
+
+    async def setitem(self, selection: Any, value: Any) -> None:
+        """Write to a part of the view."""
+        part = self._narrowed(selection)
+        await self._handle.async_run(write_view_steps(self._handle, part._selection, value, part._fields))
+
+    async def result(self) -> Any:
+        """Read the view."""
+        return await self._handle.async_run(read_view_steps(self._handle, self._selection, self._fields))
+
+    async def compute(self) -> Any:
+        """The same as :meth:`result`."""
+        return await self.result()
+
+
+def _edges(axis: Any) -> Any:
+    """Where the chunks of an axis begin, and where the last one ends."""
+    count = axis.nchunks
+    if hasattr(axis, "chunk"):
+        return np.arange(count + 1, dtype=np.int64) * axis.chunk
+    begins = [axis.offset(i) for i in range(count)]
+    return np.array([*begins, begins[-1] + axis.valid_length(count - 1) if count else 0], dtype=np.int64)
