@@ -18,8 +18,8 @@ from tests.trust.fuzzing.moulds import Template, template, variable_length
 from tests.trust.test_memory import BOMB_MIB, LINUX, MIB, peak_of
 from zarr.buffer.cpu import Buffer
 from zarr.codecs import numcodecs as v3
-from zarr.codecs.conditional import ConditionalCodec
-from zarr.codecs.n5_default import N5DefaultCodec
+from zarr.codecs.extensions.conditional import ConditionalCodec
+from zarr.codecs.extensions.n5_default import N5DefaultCodec
 
 ZEROS = b"".join(
     [(packer := zlib.compressobj(9)).compress(bytes(MIB)), *(packer.compress(bytes(MIB)) for _ in range(BOMB_MIB - 1))]

@@ -17,7 +17,7 @@ from zarr.abc.codec import Codec
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.core import BufferPrototype, default_buffer_prototype
 from zarr.chunk_keys import V2ChunkKeyEncoding
-from zarr.codecs.chain import CodecChain, ShardLevel
+from zarr.codecs.base.chain import CodecChain, ShardLevel
 from zarr.defaults import settings
 from zarr.dtype.base import empty_array
 from zarr.errors import UnknownCodecError
@@ -40,7 +40,7 @@ CPU_NDBUFFER = "zarr.buffer.cpu.NDBuffer"
 
 OWN_PIPELINES = frozenset(
     f"{module}.{name}"
-    for module in ("zarr.core.codec_pipeline", "zarr.codecs.pipeline")
+    for module in ("zarr.core.codec_pipeline", "zarr.codecs.base.pipeline")
     for name in ("BatchedCodecPipeline", "FusedCodecPipeline")
 )
 """The pipelines that the steps of this library stand in for; any other one is driven by its public contract."""

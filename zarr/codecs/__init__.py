@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from zarr._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from zarr.codecs.arrow_vlen import ArrowVLenCodec
     from zarr.codecs.blosc import BloscCname, BloscCodec, BloscShuffle
     from zarr.codecs.bytes import BytesCodec, Endian
     from zarr.codecs.cast_value import CastValue
     from zarr.codecs.crc32c_ import Crc32cCodec
+    from zarr.codecs.extensions.arrow_vlen import ArrowVLenCodec
     from zarr.codecs.gzip import GzipCodec
     from zarr.codecs.numcodecs import (  # noqa: F401
         BZ2,
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
         Zstd,
     )
     from zarr.codecs.scale_offset import ScaleOffset
-    from zarr.codecs.shard_level import SubchunkWriteOrder
     from zarr.codecs.sharding import ShardingCodec, ShardingCodecIndexLocation
+    from zarr.codecs.shards.level import SubchunkWriteOrder
     from zarr.codecs.transpose import TransposeCodec
     from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
     from zarr.codecs.zstd import ZstdCodec
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "zarr.codecs.arrow_vlen": "ArrowVLenCodec",
+        "zarr.codecs.extensions.arrow_vlen": "ArrowVLenCodec",
         "zarr.codecs.blosc": "BloscCname BloscCodec BloscShuffle",
         "zarr.codecs.bytes": "BytesCodec Endian",
         "zarr.codecs.cast_value": "CastValue",
@@ -63,7 +63,7 @@ __getattr__, __dir__ = lazy_names(
             "JenkinsLookup3 PackBits PCodec Quantize Shuffle Zlib Zstd"
         ),
         "zarr.codecs.scale_offset": "ScaleOffset",
-        "zarr.codecs.shard_level": "SubchunkWriteOrder",
+        "zarr.codecs.shards.level": "SubchunkWriteOrder",
         "zarr.codecs.sharding": "ShardingCodec ShardingCodecIndexLocation",
         "zarr.codecs.transpose": "TransposeCodec",
         "zarr.codecs.vlen_utf8": "VLenBytesCodec VLenUTF8Codec",

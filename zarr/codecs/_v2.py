@@ -14,7 +14,7 @@ import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
-from zarr.codecs.bound import (
+from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
@@ -27,11 +27,11 @@ from zarr.codecs.bound import (
     is_variable,
     native_dtype,
 )
-from zarr.codecs.object_lists import CheckedObjects
-from zarr.codecs.starts import object_start_check
-from zarr.codecs.streams import CoreStream, native_stage, numcodec_decode, numcodec_encode, numcodec_start_check
-from zarr.codecs.sync_api import ArrayBytesMethods
-from zarr.codecs.v2_sizes import filter_size, first_size
+from zarr.codecs.base.streams import CoreStream, native_stage, numcodec_decode, numcodec_encode, numcodec_start_check
+from zarr.codecs.base.sync_methods import ArrayBytesMethods
+from zarr.codecs.checks.filter_sizes import filter_size, first_size
+from zarr.codecs.checks.object_lists import CheckedObjects
+from zarr.codecs.checks.prefix import object_start_check
 from zarr.codecs.vlen_utf8 import pack_strings
 from zarr.defaults import pickle_allowed
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, PickleCodecDisabledError

@@ -10,11 +10,11 @@ from typing_extensions import TypedDict
 from zarr._lazy import LazyModule
 from zarr.abc.codec import BytesBytesCodec
 from zarr.abc.numcodec import Numcodec
-from zarr.codecs.bound import is_variable, native_dtype
-from zarr.codecs.configuration import configuration_of, parse_field_int
-from zarr.codecs.deprecated_enums import DeprecatedStrEnumMeta, one_of
-from zarr.codecs.streams import CoreStream, NumcodecStream, native_stage
-from zarr.codecs.sync_api import BytesBytesMethods
+from zarr.codecs.base.bound import is_variable, native_dtype
+from zarr.codecs.base.configuration import configuration_of, parse_field_int
+from zarr.codecs.base.deprecated_enums import DeprecatedStrEnumMeta, one_of
+from zarr.codecs.base.streams import CoreStream, NumcodecStream, native_stage
+from zarr.codecs.base.sync_methods import BytesBytesMethods
 from zarr.types import NamedRequiredConfig
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from zarr._lazy import instance_of
 from zarr._records import record
 from zarr.abc.codec import ArrayBytesCodec
-from zarr.codecs.bound import (
+from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
@@ -20,9 +20,9 @@ from zarr.codecs.bound import (
     is_variable,
     native_dtype,
 )
-from zarr.codecs.configuration import configuration_of
-from zarr.codecs.deprecated_enums import DeprecatedStrEnumMeta, one_of
-from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.deprecated_enums import DeprecatedStrEnumMeta, one_of
+from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.dtype.bits import drop_unused_bits, is_small, used_bits
 from zarr.errors import ChunkEncodeError, warn_once
 

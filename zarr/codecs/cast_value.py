@@ -10,10 +10,10 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from zarr.abc.codec import ArrayArrayCodec
-from zarr.codecs.bound import FunctionCodec, native_dtype, replace_spec
-from zarr.codecs.casting import OutOfRangeMode, RoundingMode, cast_values
-from zarr.codecs.configuration import configuration_of
-from zarr.codecs.sync_api import ArrayArrayMethods
+from zarr.codecs.base.bound import FunctionCodec, native_dtype, replace_spec
+from zarr.codecs.base.casting import OutOfRangeMode, RoundingMode, cast_values
+from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.sync_methods import ArrayArrayMethods
 from zarr.dtype import get_data_type_from_json
 
 if TYPE_CHECKING:

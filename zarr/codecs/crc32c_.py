@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zarr.abc.codec import BytesBytesCodec
-from zarr.codecs.configuration import configuration_of
-from zarr.codecs.streams import CHECKSUM_NBYTES, CoreStream
-from zarr.codecs.sync_api import BytesBytesMethods
+from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.streams import CHECKSUM_NBYTES, CoreStream
+from zarr.codecs.base.sync_methods import BytesBytesMethods
 
 if TYPE_CHECKING:
     from typing import Self

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from zarr.abc.codec import BytesBytesCodec
-from zarr.codecs.configuration import configuration_of, parse_field_int
-from zarr.codecs.streams import CoreStream
-from zarr.codecs.sync_api import BytesBytesMethods
+from zarr.codecs.base.configuration import configuration_of, parse_field_int
+from zarr.codecs.base.streams import CoreStream
+from zarr.codecs.base.sync_methods import BytesBytesMethods
 from zarr.registry import get_numcodec
 
 if TYPE_CHECKING:

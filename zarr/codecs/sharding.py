@@ -22,18 +22,18 @@ from zarr.abc.codec import (
 )
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer import numpy_buffer_prototype
-from zarr.codecs.bound import AnyArray, BoundBase, NativeForm, encoded_most, native_dtype, replace_spec
+from zarr.codecs.base.adapters import sort_codecs
+from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm, encoded_most, native_dtype, replace_spec
+from zarr.codecs.base.chain import CodecChain, evolve_codecs
+from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.deprecated_enums import DeprecatedStrEnumMeta, one_of
+from zarr.codecs.base.parsing import parse_codecs
+from zarr.codecs.base.sync_methods import ArrayBytesMethods
+from zarr.codecs.base.validation import settle
 from zarr.codecs.bytes import BytesCodec
-from zarr.codecs.chain import CodecChain, evolve_codecs
-from zarr.codecs.configuration import configuration_of
 from zarr.codecs.crc32c_ import Crc32cCodec
-from zarr.codecs.deprecated_enums import DeprecatedStrEnumMeta, one_of
-from zarr.codecs.parsing import parse_codecs
-from zarr.codecs.partial_shards import decode_part, encode_part
-from zarr.codecs.settling import settle
-from zarr.codecs.shard_level import EMPTY, IndexLocation, ShardLevel, SubchunkWriteOrder
-from zarr.codecs.stages import sort_codecs
-from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.codecs.shards.level import EMPTY, IndexLocation, ShardLevel, SubchunkWriteOrder
+from zarr.codecs.shards.partial import decode_part, encode_part
 from zarr.dtype import UInt64
 from zarr.grids import RegularChunkGridMetadata
 from zarr.registry import get_pipeline_class

@@ -9,7 +9,7 @@ import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
-from zarr.codecs.bound import (
+from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
@@ -19,8 +19,8 @@ from zarr.codecs.bound import (
     element_count,
     native_dtype,
 )
-from zarr.codecs.configuration import configuration_of
-from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from zarr._lazy import lazy_names
 if TYPE_CHECKING:
     from zarr.arrays.array import Array
     from zarr.buffer.core import Buffer, NDBuffer
-    from zarr.codecs.pipeline import BatchedCodecPipeline
+    from zarr.codecs.base.pipeline import BatchedCodecPipeline
     from zarr.core import array, buffer, chunk_grids, codec_pipeline, common, config, group, indexing, metadata, sync
 
 __getattr__, __dir__ = lazy_names(
@@ -21,7 +21,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "zarr.arrays.array": "Array",
         "zarr.buffer.core": "Buffer NDBuffer",
-        "zarr.codecs.pipeline": "BatchedCodecPipeline",
+        "zarr.codecs.base.pipeline": "BatchedCodecPipeline",
     },
 )
 

@@ -12,7 +12,7 @@ from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.change.operations import stored_chunks_steps
 from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3
 from zarr.chunk_keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
-from zarr.codecs.stages import SortedCodecs, sort_codecs
+from zarr.codecs.base.adapters import SortedCodecs, sort_codecs
 from zarr.grids.walk import cells_outside
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr.codecs.pipeline import BatchedCodecPipeline, FusedCodecPipeline
-from zarr.codecs.stages import sort_codecs as codecs_from_list
+from zarr.codecs.base.adapters import sort_codecs as codecs_from_list
+from zarr.codecs.base.pipeline import BatchedCodecPipeline, FusedCodecPipeline
 from zarr.core.borrowed import borrowed_names
 
 __all__ = [

@@ -19,8 +19,8 @@ from zarr.arrays.create.steps import (
     new_array_metadata,
     store_key_encoding,
 )
+from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.sharding import ShardingCodec
-from zarr.codecs.stages import sort_codecs
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
 from zarr.groups.parameters import one_chunk, with_empty_chunks, with_object_codec
 from zarr.metadata.codecs import parse_codecs

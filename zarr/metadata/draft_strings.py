@@ -14,10 +14,10 @@ from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.registry import get_codec_class
 
 if TYPE_CHECKING:
-    from zarr.codecs import arrow_vlen
-    from zarr.codecs.arrow_vlen import ArrowVLenCodec
+    from zarr.codecs.extensions import arrow_vlen
+    from zarr.codecs.extensions.arrow_vlen import ArrowVLenCodec
 else:
-    arrow_vlen = LazyModule("zarr.codecs.arrow_vlen")
+    arrow_vlen = LazyModule("zarr.codecs.extensions.arrow_vlen")
 
 
 LARGE_NAMES: Final = frozenset(("large_string", "large_binary", "LargeString", "LargeBinary"))

@@ -13,7 +13,7 @@ from zarr.abc.numcodec import Numcodec, _is_numcodec
 from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.chunk_keys import V2ChunkKeyEncoding, parse_separator
-from zarr.codecs.settling import settle_shuffle
+from zarr.codecs.base.validation import settle_shuffle
 from zarr.dtype.base import ZDType
 from zarr.dtype.parse import get_data_type_from_json
 from zarr.errors import ZarrUserWarning, warn_once

@@ -12,24 +12,24 @@ from zarr.registry.table import Registry, entry_points_by_group, entry_points_fo
 
 # Codecs that the configuration does not list.
 _UNLISTED_CODECS: Final[dict[str, str]] = {
-    "bitround": "zarr.codecs.bitround.BitRoundCodec",
+    "bitround": "zarr.codecs.extensions.bitround.BitRoundCodec",
     "cast_value": "zarr.codecs.cast_value.CastValue",
-    "conditional": "zarr.codecs.conditional.ConditionalCodec",
-    "n5_default": "zarr.codecs.n5_default.N5DefaultCodec",
-    "zarr.n5_lz4": "zarr.codecs.n5_lz4.N5LZ4Codec",
-    "optional": "zarr.codecs.optional.OptionalCodec",
-    "packbits": "zarr.codecs.packbits.PackBitsCodec",
+    "conditional": "zarr.codecs.extensions.conditional.ConditionalCodec",
+    "n5_default": "zarr.codecs.extensions.n5_default.N5DefaultCodec",
+    "zarr.n5_lz4": "zarr.codecs.extensions.n5_lz4.N5LZ4Codec",
+    "optional": "zarr.codecs.extensions.optional.OptionalCodec",
+    "packbits": "zarr.codecs.extensions.packbits.PackBitsCodec",
     "pcodec": "zarr.codecs.numcodecs._codecs.PCodec",
-    "reshape": "zarr.codecs.reshape.ReshapeCodec",
+    "reshape": "zarr.codecs.extensions.reshape.ReshapeCodec",
     "scale_offset": "zarr.codecs.scale_offset.ScaleOffset",
-    "zarrs.optional": "zarr.codecs.optional.OptionalCodec",
-    "zarr_core.arrow-vlen": "zarr.codecs.arrow_vlen.ArrowVLenCodec",
-    "zfp": "zarr.codecs.zfp.ZfpCodec",
+    "zarrs.optional": "zarr.codecs.extensions.optional.OptionalCodec",
+    "zarr_core.arrow-vlen": "zarr.codecs.extensions.arrow_vlen.ArrowVLenCodec",
+    "zfp": "zarr.codecs.extensions.zfp.ZfpCodec",
 }
 # Where the classes live that the configuration names by the paths of zarr-python.
 _MOVED: Final[dict[str, str]] = {
-    "zarr.core.codec_pipeline.BatchedCodecPipeline": "zarr.codecs.pipeline.BatchedCodecPipeline",
-    "zarr.core.codec_pipeline.FusedCodecPipeline": "zarr.codecs.pipeline.FusedCodecPipeline",
+    "zarr.core.codec_pipeline.BatchedCodecPipeline": "zarr.codecs.base.pipeline.BatchedCodecPipeline",
+    "zarr.core.codec_pipeline.FusedCodecPipeline": "zarr.codecs.base.pipeline.FusedCodecPipeline",
     "zarr.core.buffer.cpu.Buffer": "zarr.buffer.cpu.Buffer",
     "zarr.core.buffer.cpu.NDBuffer": "zarr.buffer.cpu.NDBuffer",
     "zarr.core.buffer.gpu.Buffer": "zarr.buffer.gpu.Buffer",

@@ -16,13 +16,13 @@ from tests.trust.fuzzing.documents import OBJECT_CODECS, stored_objects
 from zarr.buffer.cpu import Buffer
 from zarr.codecs import numcodecs as v3
 from zarr.codecs import sharding
-from zarr.codecs.bitround import BitRoundCodec
-from zarr.codecs.conditional import ConditionalCodec
-from zarr.codecs.n5_default import N5DefaultCodec
-from zarr.codecs.packbits import PackBitsCodec
-from zarr.codecs.reshape import ReshapeCodec
+from zarr.codecs.extensions.bitround import BitRoundCodec
+from zarr.codecs.extensions.conditional import ConditionalCodec
+from zarr.codecs.extensions.n5_default import N5DefaultCodec
+from zarr.codecs.extensions.packbits import PackBitsCodec
+from zarr.codecs.extensions.reshape import ReshapeCodec
+from zarr.codecs.extensions.zfp import ZfpCodec
 from zarr.codecs.transpose import TransposeCodec
-from zarr.codecs.zfp import ZfpCodec
 from zarr.registry.codecs import get_numcodec
 from zarr.storage import MemoryStore
 

@@ -12,7 +12,7 @@ import zarr
 from zarr.abc.codec import BytesBytesCodec
 from zarr.buffer import cpu
 from zarr.buffer.core import BufferPrototype
-from zarr.codecs.pipeline import BatchedCodecPipeline
+from zarr.codecs.base.pipeline import BatchedCodecPipeline
 from zarr.errors import ChunkNotFoundError
 from zarr.registry import register_codec, register_ndbuffer, register_pipeline
 

@@ -24,7 +24,7 @@ from zarr.codecs import (
     ZstdCodec,
 )
 from zarr.codecs import numcodecs as wrapped
-from zarr.codecs.chain import CodecChain
+from zarr.codecs.base.chain import CodecChain
 from zarr.errors import ChunkDecodeError
 
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -29,7 +29,7 @@ from zarr.codecs import (
     ZstdCodec,
 )
 from zarr.codecs import numcodecs as wrapped
-from zarr.codecs.parsing import parse_codec, parse_codecs
+from zarr.codecs.base.parsing import parse_codec, parse_codecs
 from zarr.errors import UnknownCodecError
 from zarr.grids import RegularChunkGridMetadata
 

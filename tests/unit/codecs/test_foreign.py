@@ -12,8 +12,8 @@ import pytest
 from tests.unit.codecs.specs import buffer, chunk_spec, nd_buffer, random_array, same
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.codecs import BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, TransposeCodec, ZstdCodec
-from zarr.codecs.bound import FunctionCodec
-from zarr.codecs.chain import CodecChain
+from zarr.codecs.base.bound import FunctionCodec
+from zarr.codecs.base.chain import CodecChain
 from zarr.codecs.numcodecs import Delta
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.unit.codecs.specs import buffer, chunk_spec, nd_buffer, random_array
 from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec, TransposeCodec, ZstdCodec
-from zarr.codecs.chain import CodecChain
-from zarr.codecs.pipeline import BatchedCodecPipeline, FusedCodecPipeline
+from zarr.codecs.base.chain import CodecChain
+from zarr.codecs.base.pipeline import BatchedCodecPipeline, FusedCodecPipeline
 from zarr.registry import get_pipeline_class
 from zarr.settings import config
 

@@ -20,8 +20,8 @@ from zarr.codecs import (
     VLenUTF8Codec,
     ZstdCodec,
 )
-from zarr.codecs.chain import CodecChain
-from zarr.codecs.shard_level import EMPTY
+from zarr.codecs.base.chain import CodecChain
+from zarr.codecs.shards.level import EMPTY
 from zarr.errors import ChunkDecodeError
 
 INDEX_CODECS: list[list[Any]] = [

@@ -15,8 +15,8 @@ import zarr
 from tests.unit.codecs.specs import FIXED_DTYPES, buffer, chunk_spec, nd_buffer, random_array, same
 from zarr.array_spec import ArraySpec
 from zarr.codecs._v2 import V2Codec, v2_chain_codecs
-from zarr.codecs.bound import replace_spec
-from zarr.codecs.chain import CodecChain
+from zarr.codecs.base.bound import replace_spec
+from zarr.codecs.base.chain import CodecChain
 from zarr.dtype.objects import PythonObject
 from zarr.errors import PickleCodecDisabledError
 from zarr.settings import config

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as npst
 
 import zarr
 from zarr.buffer.cpu import Buffer
-from zarr.codecs.optional import OptionalCodec
+from zarr.codecs.extensions.optional import OptionalCodec
 from zarr.dtype import (
     Bool,
     Complex64,

@@ -10,7 +10,7 @@ from zarr._lazy import KEPT, LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.abc.numcodec import Numcodec
 from zarr.codecs.bytes import BytesCodec
-from zarr.codecs.optional import OptionalCodec
+from zarr.codecs.extensions.optional import OptionalCodec
 from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
 from zarr.codecs.zstd import ZstdCodec
 from zarr.dtype import Nullable, VariableLengthBytes, VariableLengthUTF8, ZDType

@@ -50,7 +50,7 @@ from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
-    from zarr.codecs.shard_level import IndexLocation
+    from zarr.codecs.shards.level import IndexLocation
     from zarr.grids import ChunkGridMetadata
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath

@@ -22,7 +22,7 @@ from zarr.steps.requests import Await, ChangedMeanwhileError, Delete, Gather, Ge
 if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
     from zarr.buffer.core import Buffer
-    from zarr.codecs.chain import CodecChain
+    from zarr.codecs.base.chain import CodecChain
     from zarr.runners.caches import chunks as chunk_cache
 else:
     chunk_cache = LazyModule("zarr.runners.caches.chunks")

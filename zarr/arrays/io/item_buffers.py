@@ -19,8 +19,8 @@ from zarr.arrays.io.retries import patient_steps
 from zarr.arrays.io.selection import as_items, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, place_in_shard, stored_steps
 from zarr.arrays.layout import foreign_buffers
-from zarr.codecs.arrow_vlen import BoundArrowVLen
-from zarr.codecs.bound import as_bytes
+from zarr.codecs.base.bound import as_bytes
+from zarr.codecs.extensions.arrow_vlen import BoundArrowVLen
 from zarr.steps.requests import Gather, Get, Steps
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
-from zarr.codecs.bound import (
+from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
@@ -20,9 +20,16 @@ from zarr.codecs.bound import (
     fixed_nbytes,
     native_dtype,
 )
-from zarr.codecs.configuration import configuration_of
-from zarr.codecs.streams import CoreStream, NumcodecStream, bytes_codec, native_stage, numcodec_decode, numcodec_encode
-from zarr.codecs.sync_api import ArrayArrayMethods, ArrayBytesMethods, BytesBytesMethods
+from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.streams import (
+    CoreStream,
+    NumcodecStream,
+    bytes_codec,
+    native_stage,
+    numcodec_decode,
+    numcodec_encode,
+)
+from zarr.codecs.base.sync_methods import ArrayArrayMethods, ArrayBytesMethods, BytesBytesMethods
 from zarr.errors import ChunkDecodeError
 from zarr.registry import get_numcodec
 from zarr.registry.codecs import check_numcodec_parameters

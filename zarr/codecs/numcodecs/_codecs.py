@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr.codecs.bound import element_count, native_dtype, replace_spec
+from zarr.codecs.base.bound import element_count, native_dtype, replace_spec
 from zarr.codecs.numcodecs._base import (
     NumcodecDelta,
     _NumcodecsArrayArrayCodec,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr.array_spec import ArraySpec
-    from zarr.codecs.bound import BoundBase
+    from zarr.codecs.base.bound import BoundBase
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 
 

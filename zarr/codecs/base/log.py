@@ -10,8 +10,8 @@ from zarr._lazy import LazyModule
 if TYPE_CHECKING:
     from zarr import logs
     from zarr.buffer import Buffer
-    from zarr.codecs.bound import AnyArray
-    from zarr.codecs.chain import CodecChain
+    from zarr.codecs.base.bound import AnyArray
+    from zarr.codecs.base.chain import CodecChain
 else:
     logs = LazyModule("zarr.logs")
 

@@ -9,10 +9,19 @@ import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
-from zarr.codecs.bound import AnyArray, BoundBase, Bytes, NativeForm, as_bytes, check_size, element_count, native_dtype
-from zarr.codecs.configuration import configuration_of, parse_field_int
-from zarr.codecs.deprecated_enums import one_of
-from zarr.codecs.sync_api import ArrayBytesMethods
+from zarr.codecs.base.bound import (
+    AnyArray,
+    BoundBase,
+    Bytes,
+    NativeForm,
+    as_bytes,
+    check_size,
+    element_count,
+    native_dtype,
+)
+from zarr.codecs.base.configuration import configuration_of, parse_field_int
+from zarr.codecs.base.deprecated_enums import one_of
+from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.dtype.bits import is_small, used_bits
 from zarr.errors import ChunkDecodeError
 

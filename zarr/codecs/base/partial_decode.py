@@ -9,7 +9,7 @@ import numpy as np
 import zarr_core
 
 if TYPE_CHECKING:
-    from zarr.codecs.bound import NativeForm
+    from zarr.codecs.base.bound import NativeForm
 
 Ndarray = np.ndarray[Any, Any]
 

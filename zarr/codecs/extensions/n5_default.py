@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec, Codec
-from zarr.codecs.bound import (
+from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
@@ -20,11 +20,11 @@ from zarr.codecs.bound import (
     native_dtype,
     replace_spec,
 )
+from zarr.codecs.base.chain import CodecChain
+from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.parsing import parse_codecs
+from zarr.codecs.base.sync_methods import ArrayBytesMethods, wrap_bytes
 from zarr.codecs.bytes import BytesCodec, has_byte_order
-from zarr.codecs.chain import CodecChain
-from zarr.codecs.configuration import configuration_of
-from zarr.codecs.parsing import parse_codecs
-from zarr.codecs.sync_api import ArrayBytesMethods, wrap_bytes
 from zarr.codecs.transpose import TransposeCodec
 from zarr.errors import ChunkDecodeError
 

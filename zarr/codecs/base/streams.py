@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import zarr_core
 from zarr._lazy import LazyModule
-from zarr.codecs.bound import (
+from zarr.codecs.base.bound import (
     START_NBYTES,
     SUSPECT_NBYTES,
     BoundBase,
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     from zarr.abc.numcodec import Numcodec
     from zarr.array_spec import ArraySpec
-    from zarr.codecs import object_lists, starts
+    from zarr.codecs.checks import object_lists, prefix
 else:
     bz2, lzma = LazyModule("bz2"), LazyModule("lzma")
-    starts = LazyModule("zarr.codecs.starts")
-    object_lists = LazyModule("zarr.codecs.object_lists")
+    prefix = LazyModule("zarr.codecs.checks.prefix")
+    object_lists = LazyModule("zarr.codecs.checks.object_lists")
 
 BLOSC_COMPRESSORS = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
 CHECKSUM_NBYTES = 4
@@ -154,7 +154,7 @@ class CoreStream(BoundBase):
     def check_start(self) -> Callable[[Bytes], None] | None:
         """How to tell from the first encoded bytes that the rest is not wanted."""
         check = self._check_start
-        return None if check is None else partial(starts.check_encoded_start, self._stage_name, check=check)
+        return None if check is None else partial(prefix.check_encoded_start, self._stage_name, check=check)
 
     def _decode_unknown(self, data: Bytes, limit: int) -> Bytes:
         """Decode what may become large only if its beginning is what is looked for: a bomb is found out there."""

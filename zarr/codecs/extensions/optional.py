@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec, Codec
-from zarr.codecs.bound import (
+from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
@@ -19,11 +19,11 @@ from zarr.codecs.bound import (
     native_dtype,
     replace_spec,
 )
-from zarr.codecs.chain import CodecChain, evolve_codecs
-from zarr.codecs.configuration import configuration_of
-from zarr.codecs.packbits import PackBitsCodec
-from zarr.codecs.parsing import parse_codecs
-from zarr.codecs.sync_api import ArrayBytesMethods, wrap_bytes
+from zarr.codecs.base.chain import CodecChain, evolve_codecs
+from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.parsing import parse_codecs
+from zarr.codecs.base.sync_methods import ArrayBytesMethods, wrap_bytes
+from zarr.codecs.extensions.packbits import PackBitsCodec
 from zarr.dtype.boolean import Bool
 from zarr.dtype.nullable import NAMES, Nullable
 from zarr.errors import ChunkDecodeError

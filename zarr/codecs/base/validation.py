@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec, Codec
-from zarr.codecs.bound import replace_spec
+from zarr.codecs.base.bound import replace_spec
 from zarr.registry import get_numcodec
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec
-from zarr.codecs.bound import AnyArray, BoundBase, Bytes, NativeForm, as_bytes, native_dtype
-from zarr.codecs.configuration import configuration_of, parse_field_int
-from zarr.codecs.sync_api import ArrayBytesMethods
-from zarr.codecs.zfp_expert import Expert, compress_expert, decompress_expert
+from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, NativeForm, as_bytes, native_dtype
+from zarr.codecs.base.configuration import configuration_of, parse_field_int
+from zarr.codecs.base.sync_methods import ArrayBytesMethods
+from zarr.codecs.extensions.zfp_expert import Expert, compress_expert, decompress_expert
 from zarr.errors import ChunkDecodeError, ChunkEncodeError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 import zarr_core
-from zarr.codecs.bound import START_NBYTES, Bytes, check_vlen_start
+from zarr.codecs.base.bound import START_NBYTES, Bytes, check_vlen_start
 from zarr.errors import ChunkDecodeError
 
 Check = Callable[[Bytes], None]

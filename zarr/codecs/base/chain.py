@@ -9,13 +9,21 @@ import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
-from zarr.codecs.bound import AnyArray, NativeForm, as_bytes, decoded_limit, fixed_nbytes, native_dtype, replace_spec
-from zarr.codecs.expectations import encoded_sizes, tell_sizes
-from zarr.codecs.parts import decode_part, takes_parts
-from zarr.codecs.shard_level import ShardLevel
-from zarr.codecs.stages import Stage, make_stage, sort_codecs
-from zarr.codecs.sync_api import wrap_bytes
-from zarr.codecs.telling import tell_decoding, tell_encoding
+from zarr.codecs.base.adapters import Stage, make_stage, sort_codecs
+from zarr.codecs.base.bound import (
+    AnyArray,
+    NativeForm,
+    as_bytes,
+    decoded_limit,
+    fixed_nbytes,
+    native_dtype,
+    replace_spec,
+)
+from zarr.codecs.base.log import tell_decoding, tell_encoding
+from zarr.codecs.base.partial_decode import decode_part, takes_parts
+from zarr.codecs.base.sync_methods import wrap_bytes
+from zarr.codecs.checks.size_hints import encoded_sizes, tell_sizes
+from zarr.codecs.shards.level import ShardLevel
 from zarr.errors import ChunkDecodeError, NothingToStoreError
 from zarr.listening import CODEC_SWITCH, DEBUG, MODULES, hears_codecs
 

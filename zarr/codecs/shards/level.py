@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import numpy as np
 
 import zarr_core
-from zarr.codecs.bound import AnyArray, as_bytes
+from zarr.codecs.base.bound import AnyArray, as_bytes
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
     from zarr.buffer import Buffer
-    from zarr.codecs.chain import CodecChain
+    from zarr.codecs.base.chain import CodecChain
 
 IndexLocation: TypeAlias = Literal["start", "end"]
 SubchunkWriteOrder: TypeAlias = Literal["morton", "unordered", "lexicographic", "colexicographic"]

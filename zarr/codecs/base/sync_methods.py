@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from zarr._lazy import LazyModule
 from zarr.buffer.cpu import Buffer as CpuBuffer
-from zarr.codecs.bound import as_bytes
+from zarr.codecs.base.bound import as_bytes
 
 if TYPE_CHECKING:
     import asyncio
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from zarr.abc.codec import BoundCodec
     from zarr.array_spec import ArraySpec
     from zarr.buffer import Buffer, NDBuffer
-    from zarr.codecs.bound import AnyArray
+    from zarr.codecs.base.bound import AnyArray
 else:
     asyncio = LazyModule("asyncio")
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from zarr.codecs.bound import AnyArray, Bytes
+from zarr.codecs.base.bound import AnyArray, Bytes
 
 _POINTER: Final = ctypes.c_void_p
 _SIZE: Final = ctypes.c_size_t

@@ -9,9 +9,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec
-from zarr.codecs.bound import FunctionCodec, replace_spec
-from zarr.codecs.configuration import configuration_of
-from zarr.codecs.sync_api import ArrayArrayMethods
+from zarr.codecs.base.bound import FunctionCodec, replace_spec
+from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.sync_methods import ArrayArrayMethods
 
 if TYPE_CHECKING:
     from typing import Self

@@ -9,8 +9,8 @@ import numpy as np
 import zarr_core
 from zarr._lazy import LazyModule
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
-from zarr.codecs.shard_level import EMPTY
-from zarr.codecs.sync_api import wrap_array, wrap_bytes
+from zarr.codecs.base.sync_methods import wrap_array, wrap_bytes
+from zarr.codecs.shards.level import EMPTY
 
 if TYPE_CHECKING:
     import asyncio
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from zarr.abc.store import ByteGetter, ByteSetter
     from zarr.array_spec import ArraySpec
     from zarr.buffer import Buffer, NDBuffer
-    from zarr.codecs.bound import AnyArray
-    from zarr.codecs.shard_level import ShardIndex
+    from zarr.codecs.base.bound import AnyArray
     from zarr.codecs.sharding import BoundSharding
+    from zarr.codecs.shards.level import ShardIndex
     from zarr.types import SelectorTuple
 else:
     asyncio = LazyModule("asyncio")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import zarr_core
-from zarr.codecs.bound import AnyArray, Bytes, as_bytes
+from zarr.codecs.base.bound import AnyArray, Bytes, as_bytes
 from zarr.errors import ChunkDecodeError
 
 # So many bytes of elements may stand behind a stored byte, and so many behind none.

@@ -9,9 +9,9 @@ import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayArrayCodec
-from zarr.codecs.bound import AnyArray, FunctionCodec, as_bytes, native_dtype
-from zarr.codecs.configuration import configuration_of, parse_field_int
-from zarr.codecs.sync_api import ArrayArrayMethods
+from zarr.codecs.base.bound import AnyArray, FunctionCodec, as_bytes, native_dtype
+from zarr.codecs.base.configuration import configuration_of, parse_field_int
+from zarr.codecs.base.sync_methods import ArrayArrayMethods
 from zarr.dtype.bits import is_small
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zarr.abc.codec import BytesBytesCodec, Codec
-from zarr.codecs.bound import BoundBase, Bytes, NativeForm, encoded_most
-from zarr.codecs.configuration import configuration_of, parse_field_int
-from zarr.codecs.expectations import tell_sizes
-from zarr.codecs.parsing import parse_codecs
-from zarr.codecs.stages import Stage, make_stage
-from zarr.codecs.sync_api import BytesBytesMethods
+from zarr.codecs.base.adapters import Stage, make_stage
+from zarr.codecs.base.bound import BoundBase, Bytes, NativeForm, encoded_most
+from zarr.codecs.base.configuration import configuration_of, parse_field_int
+from zarr.codecs.base.parsing import parse_codecs
+from zarr.codecs.base.sync_methods import BytesBytesMethods
+from zarr.codecs.checks.size_hints import tell_sizes
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from zarr.codecs.bound import BoundBase, Bytes
+from zarr.codecs.base.bound import BoundBase, Bytes
 
 if TYPE_CHECKING:
-    from zarr.codecs.stages import Stage
+    from zarr.codecs.base.adapters import Stage
 
 
 def encoded_sizes(stages: Sequence[Stage], nbytes: int | None) -> list[int | None]:

@@ -13,7 +13,7 @@ import numpy as np
 import zarr_core
 
 if TYPE_CHECKING:
-    from zarr.codecs.bound import AnyArray
+    from zarr.codecs.base.bound import AnyArray
 
 RoundingMode: TypeAlias = Literal[
     "nearest-even", "towards-zero", "towards-positive", "towards-negative", "nearest-away"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numcodecs.lz4
 
 from zarr.abc.codec import BytesBytesCodec
-from zarr.codecs.bound import BoundBase, Bytes, NativeForm, as_bytes, decoded_limit
-from zarr.codecs.configuration import configuration_of
-from zarr.codecs.sync_api import BytesBytesMethods
-from zarr.codecs.xxhash32 import xxhash32
+from zarr.codecs.base.bound import BoundBase, Bytes, NativeForm, as_bytes, decoded_limit
+from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.sync_methods import BytesBytesMethods
+from zarr.codecs.extensions.xxhash32 import xxhash32
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BaseCodec, BytesBytesCodec, SupportsSyncCodec
-from zarr.codecs.bound import AnyArray, NativeForm
-from zarr.codecs.sync_api import wrap_array, wrap_bytes
+from zarr.codecs.base.bound import AnyArray, NativeForm
+from zarr.codecs.base.sync_methods import wrap_array, wrap_bytes
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
