@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from zarr.metadata.consolidated_tree import split_zmetadata, zmetadata_document
 from zarr.metadata.group import ConsolidatedMetadata, NodeMetadata, parse_member
-from zarr.metadata.nesting import split_zmetadata, zmetadata_document
 
 __all__ = ["ConsolidatedMetadata", "NodeMetadata", "parse_member", "split_zmetadata", "zmetadata_document"]

@@ -13,12 +13,12 @@ from typing import Any, Final, Literal, Self, TypeAlias
 from zarr.abc.metadata import Metadata
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
+from zarr.metadata.cache import remember
+from zarr.metadata.consolidated_parser import Piece
+from zarr.metadata.consolidated_tree import nest_paths, split_zmetadata, tree_order, zmetadata_document
 from zarr.metadata.documents import dump_document
+from zarr.metadata.error_location import document_place, locate, require
 from zarr.metadata.members import AllowedExtraField, parse_attributes, parse_extra_fields
-from zarr.metadata.nesting import nest_paths, split_zmetadata, tree_order, zmetadata_document
-from zarr.metadata.parsed import remember
-from zarr.metadata.pieces import Piece
-from zarr.metadata.places import document_place, locate, require
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.types import JSON, ZARR_JSON, ZATTRS_JSON, ZGROUP_JSON, ZMETADATA_V2_JSON, ZarrFormat

@@ -19,8 +19,8 @@ from zarr.dtype.parse import get_data_type_from_json
 from zarr.errors import ZarrUserWarning, warn_once
 from zarr.grids.shapes import parse_shape, parse_stored_shape
 from zarr.metadata.documents import dump_document
+from zarr.metadata.error_location import document_place, locate, require
 from zarr.metadata.members import parse_attributes
-from zarr.metadata.places import document_place, locate, require
 from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
 from zarr.registry import get_numcodec
 from zarr.types import JSON, ZARRAY_JSON, ZATTRS_JSON, MemoryOrder, parse_order

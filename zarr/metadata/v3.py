@@ -19,9 +19,11 @@ from zarr.grids.base import ChunkGridMetadata
 from zarr.grids.parse import create_chunk_grid_metadata, parse_chunk_grid
 from zarr.grids.regular import RegularChunkGridMetadata
 from zarr.grids.shapes import parse_shape, parse_stored_shape
+from zarr.metadata.cache import find_members, known_documents, remember, structure_key
 from zarr.metadata.codecs import fits_shapes, parse_codecs, settle_codecs, validate_array_bytes_codec, warn_whole_shards
 from zarr.metadata.documents import dump_document, dump_framed
 from zarr.metadata.draft_strings import add_string_codec, with_codecs_member
+from zarr.metadata.error_location import document_place, locate, require
 from zarr.metadata.members import (
     AllowedExtraField,
     check_allowed_extra_field,
@@ -30,8 +32,6 @@ from zarr.metadata.members import (
     parse_extra_fields,
     parse_storage_transformers,
 )
-from zarr.metadata.parsed import find_members, known_documents, remember, structure_key
-from zarr.metadata.places import document_place, locate, require
 from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
 from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, parse_shapelike
 

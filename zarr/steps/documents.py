@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from zarr._lazy import LazyModule
 from zarr.errors import MetadataValidationError, NodeNotFoundError, ZarrUserWarning
+from zarr.metadata.cache import find_members, known_documents, remember
 from zarr.metadata.documents import load_document
-from zarr.metadata.parsed import find_members, known_documents, remember
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:

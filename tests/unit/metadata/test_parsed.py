@@ -11,7 +11,7 @@ import pytest
 import zarr
 from zarr.codecs import BytesCodec
 from zarr.dtype import Int32
-from zarr.metadata import parsed
+from zarr.metadata import cache
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.registry import register_codec
 from zarr.registry.changes import Changes
@@ -78,7 +78,7 @@ def test_another_document_is_another_array(changes: dict[str, Any]) -> None:
 
 
 def test_equal_in_python_is_not_equal_in_json() -> None:
-    keys = [parsed.structure_key({"fill_value": value}) for value in (1, True, 1.0, "1", None, 0.0, -0.0)]
+    keys = [cache.structure_key({"fill_value": value}) for value in (1, True, 1.0, "1", None, 0.0, -0.0)]
     assert len(set(keys)) == len(keys)
 
 
@@ -118,9 +118,9 @@ def test_warnings_are_given_each_time() -> None:
 
 
 def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsed, "MAX_DOCUMENTS", 3)
+    monkeypatch.setattr(cache, "MAX_DOCUMENTS", 3)
     for length in range(10):
         ArrayV3Metadata.from_dict(copy(shape=[length]))
-        assert len(parsed.known_documents()) <= 3
-    ArrayV3Metadata.from_dict(copy(dimension_names=["x" * parsed.MAX_DOCUMENT_BYTES]))
-    assert all(len(key) <= parsed.MAX_DOCUMENT_BYTES for key in parsed.known_documents())
+        assert len(cache.known_documents()) <= 3
+    ArrayV3Metadata.from_dict(copy(dimension_names=["x" * cache.MAX_DOCUMENT_BYTES]))
+    assert all(len(key) <= cache.MAX_DOCUMENT_BYTES for key in cache.known_documents())

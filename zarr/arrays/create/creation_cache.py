@@ -1,7 +1,7 @@
 """Arrays of a kind that was made before: what was asked for, as bytes, under which the parsed document is remembered.
 
 Who makes a thousand arrays mostly asks for the same thing a thousand times. What came of it the first time is frozen
-and shared, as it is for documents that are read again; see :mod:`zarr.metadata.parsed`.
+and shared, as it is for documents that are read again; see :mod:`zarr.metadata.cache`.
 """
 
 from __future__ import annotations

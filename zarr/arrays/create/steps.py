@@ -39,9 +39,9 @@ from zarr.grids import (
     normalize_chunks,
     resolve_outer_and_inner_chunks,
 )
+from zarr.metadata.cache import find_members, known_documents, remember
 from zarr.metadata.codecs import warn_whole_shards
 from zarr.metadata.members import parse_attributes
-from zarr.metadata.parsed import find_members, known_documents, remember
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.consolidated import record_changes_steps

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from zarr.errors import MetadataValidationError
+from zarr.metadata.cache import Documents, find_members, known_documents
 from zarr.metadata.documents import MAX_DOCUMENT_BYTES, load_document
-from zarr.metadata.parsed import Documents, find_members, known_documents
 
 MIN_BYTES: Final = 4096
 """Smaller documents are read as a whole."""
