@@ -28,10 +28,10 @@ FLOORS: dict[str, float] = {
     "zarr._records": 1,
     "zarr.older_calls": 1,
     "zarr.dtype": 2.0,
-    "zarr.array_spec": 2.1,
-    "zarr.grids": 2.2,
-    "zarr.chunk_keys": 2.2,
-    "zarr.chunk_key_extensions": 2.21,
+    "zarr.chunks.spec": 2.1,
+    "zarr.chunks": 2.2,
+    "zarr.chunks.keys": 2.2,
+    "zarr.chunks.key_extensions": 2.21,
     "zarr.codecs": 2.3,
     "zarr.metadata": 2.4,
     "zarr.storage": 2.4,
@@ -69,10 +69,10 @@ FLOORS: dict[str, float] = {
 FRONT_ROOMS = ("zarr.storage._", "zarr.codecs._v2")
 # Rooms named on floor 1 in type annotations and documentation of the public contract.
 TYPE_ONLY_UP: dict[str, tuple[str, ...]] = {
-    "zarr.abc": ("zarr.array_spec", "zarr.dtype", "zarr.metadata", "zarr.grids"),
+    "zarr.abc": ("zarr.chunks.spec", "zarr.dtype", "zarr.metadata", "zarr.chunks"),
     "zarr.types": ("zarr.arrays", "zarr.metadata"),
-    "zarr.buffer": ("zarr.array_spec",),
-    "zarr.registry": ("zarr.codecs", "zarr.dtype", "zarr.chunk_keys", "zarr.chunk_key_extensions", "zarr.grids"),
+    "zarr.buffer": ("zarr.chunks.spec",),
+    "zarr.registry": ("zarr.codecs", "zarr.dtype", "zarr.chunks.keys", "zarr.chunks.key_extensions", "zarr.chunks"),
 }
 # Modules of ours that need an optional library themselves, and who may import them when it is wanted.
 LOCAL_IMPORTS = {("zarr._cli.cli", "zarr._cli.typer_app"): "typer is an extra"}

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import zarr
-from zarr.chunk_key_extensions import (
+from zarr.chunks.key_extensions import (
     DefaultSuffixChunkKeyEncoding,
     FanoutChunkKeyEncoding,
     SuffixChunkKeyEncoding,
 )
-from zarr.chunk_keys import (
+from zarr.chunks.keys import (
     ChunkKeyEncoding,
     DefaultChunkKeyEncoding,
     V2ChunkKeyEncoding,

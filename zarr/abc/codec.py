@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from zarr.abc.store import ByteGetter, ByteSetter, Store
-    from zarr.array_spec import ArraySpec
     from zarr.buffer import Buffer, NDBuffer
+    from zarr.chunks import ChunkGridMetadata
+    from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.grids import ChunkGridMetadata
     from zarr.metadata import ArrayMetadata
     from zarr.typed_dicts import CodecJSON_V2 as CodecJSON_V2
     from zarr.typed_dicts import CodecJSON_V3 as CodecJSON_V3

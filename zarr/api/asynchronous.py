@@ -33,11 +33,11 @@ from zarr.api.documents import get_array_metadata
 from zarr.api.many import read_many_async as read_many
 from zarr.api.many import save_many_async as save_many
 from zarr.api.opened import Call, Opened, given, loading_mode
-from zarr.array_spec import parse_array_config
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, CompressorLike
 from zarr.buffer.core import NDArrayLike
+from zarr.chunks.spec import parse_array_config
 from zarr.dtype import ZDTypeLike, get_data_type_from_native_dtype
 from zarr.errors import (
     ArrayNotFoundError,
@@ -59,9 +59,9 @@ from zarr.types import ChunksLike
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
     from zarr.abc.numcodec import Numcodec
-    from zarr.array_spec import ArrayConfigLike
     from zarr.arrays.create.steps import CompressorsLike, FiltersLike, SerializerLike, ShardsLike
-    from zarr.chunk_keys import ChunkKeyEncoding, ChunkKeyEncodingLike
+    from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike
+    from zarr.chunks.spec import ArrayConfigLike
     from zarr.groups.handle import Nodes
     from zarr.storage.resolve import StoreLike
     from zarr.types import (

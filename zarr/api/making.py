@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from zarr.abc.codec import Codec
     from zarr.abc.numcodec import Numcodec
     from zarr.api.calls import ArrayLike, PathLike
-    from zarr.array_spec import ArrayConfigLike
     from zarr.arrays.create.steps import CompressorsLike, FiltersLike, SerializerLike, ShardsLike
-    from zarr.chunk_keys import ChunkKeyEncoding, ChunkKeyEncodingLike
+    from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike
+    from zarr.chunks.spec import ArrayConfigLike
     from zarr.dtype import ZDTypeLike
     from zarr.storage.resolve import StoreLike
     from zarr.types import (

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr._lazy import instance_of
-from zarr.array_spec import parse_array_config
 from zarr.arrays.handle import ArrayHandle
+from zarr.chunks.spec import parse_array_config
 from zarr.errors import MetadataValidationError
 from zarr.groups.handle import GroupHandle, NodeRecord
 

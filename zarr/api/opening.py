@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from zarr.abc.store import Store
     from zarr.api.calls import ArrayLike, PathLike
-    from zarr.array_spec import ArrayConfigLike
     from zarr.arrays.array import Array
+    from zarr.chunks.spec import ArrayConfigLike
     from zarr.groups.handle import Nodes
     from zarr.groups.synchronous import Group
     from zarr.storage.resolve import StoreLike

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.array import SynchronousArray
-from zarr.array_spec import ArrayConfigLike
 from zarr.arrays.async_array import AsyncArray, merged_config, unsaved_face
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import getitem_steps
@@ -15,6 +14,7 @@ from zarr.arrays.methods.array_api import StandardMethods
 from zarr.arrays.methods.exports import ExportMethods
 from zarr.arrays.methods.version2 import OlderMembers
 from zarr.arrays.opening import open_array_steps
+from zarr.chunks.spec import ArrayConfigLike
 from zarr.defaults import BATCH_BYTES
 from zarr.errors import OperationPutOffError
 from zarr.runners.choose import runner_for

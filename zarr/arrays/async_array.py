@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.array import AsynchronousArray
-from zarr.array_spec import ArrayConfigLike, parse_array_config
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import get_selection_steps
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.arrays.opening import open_array_steps, parse_metadata
+from zarr.chunks.spec import ArrayConfigLike, parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.errors import ZarrDeprecationWarning
 from zarr.runners.choose import async_runner_for, runner_for
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from zarr import registry
     from zarr.abc.codec import CodecPipeline
-    from zarr.array_spec import ArrayConfig
     from zarr.arrays.change import operations
     from zarr.arrays.create import unsaved
     from zarr.arrays.interop import arrow, awkward
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from zarr.arrays.views import view
     from zarr.arrays.views.view import AsyncLazyArray, LazyIndex
     from zarr.buffer.core import BufferPrototype, NDBuffer
+    from zarr.chunks.spec import ArrayConfig
     from zarr.runners.locks import synchronizers
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath

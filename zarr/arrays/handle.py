@@ -16,11 +16,11 @@ from zarr.steps.requests import Await
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
-    from zarr import grids
+    from zarr import chunks as grids
     from zarr.abc.store import Store
-    from zarr.array_spec import ArrayConfig
     from zarr.buffer.core import Buffer
-    from zarr.grids import ChunkGrid
+    from zarr.chunks import ChunkGrid
+    from zarr.chunks.spec import ArrayConfig
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.runners.inline import InlineRunner
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from zarr.storage.wrappers import transformed
 else:
     transformed = LazyModule("zarr.storage.wrappers.transformed")
-    grids = LazyModule("zarr.grids")
+    grids = LazyModule("zarr.chunks")
 
 T = TypeVar("T")
 

@@ -14,9 +14,9 @@ import numpy as np
 import zarr_core
 from zarr._lazy import LazyModule, instance_of
 from zarr.abc.codec import Codec
-from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.core import BufferPrototype, default_buffer_prototype
-from zarr.chunk_keys import V2ChunkKeyEncoding
+from zarr.chunks.keys import V2ChunkKeyEncoding
+from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.chain import CodecChain, ShardLevel
 from zarr.defaults import settings
 from zarr.dtype.base import empty_array
@@ -25,7 +25,7 @@ from zarr.metadata.error_location import document_place, locate
 from zarr.steps.requests import LockScope
 
 if TYPE_CHECKING:
-    from zarr.chunk_keys import ChunkKeyEncoding
+    from zarr.chunks.keys import ChunkKeyEncoding
     from zarr.codecs import _v2
     from zarr.dtype.base import ZDType
     from zarr.dtype.nullable import Nullable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from zarr._lazy import LazyModule, instance_of
-from zarr.array_spec import ArrayConfigLike, parse_array_config
 from zarr.arrays.handle import ArrayHandle
+from zarr.chunks.spec import ArrayConfigLike, parse_array_config
 from zarr.steps.nodes import read_array_steps
 
 if TYPE_CHECKING:

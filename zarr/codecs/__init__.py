@@ -1,6 +1,6 @@
 """The codecs of the library: their public classes, and the chains that arrays read and write with.
 
-May import: ``zarr_core``, the first floor, ``zarr.dtype``, ``zarr.array_spec``.
+May import: ``zarr_core``, the first floor, ``zarr.dtype``, ``zarr.chunks.spec``.
 Read first: ``bound.py`` for what a codec becomes, then ``bytes.py`` as an example, then ``chain.py``.
 """
 

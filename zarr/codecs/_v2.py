@@ -39,7 +39,7 @@ from zarr.errors import ChunkDecodeError, ChunkEncodeError, PickleCodecDisabledE
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
     from zarr.abc.numcodec import Numcodec
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import ZDType
     from zarr.types import MemoryOrder
 

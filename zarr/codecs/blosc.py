@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numcodecs
 
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
     from zarr.types import JSON
 else:
     numcodecs = LazyModule("numcodecs")

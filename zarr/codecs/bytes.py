@@ -29,7 +29,7 @@ from zarr.errors import ChunkEncodeError, warn_once
 if TYPE_CHECKING:
     from typing import Any, Self
 
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
     from zarr.types import JSON
 
 EndianLiteral: TypeAlias = Literal["little", "big"]

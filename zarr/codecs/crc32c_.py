@@ -13,7 +13,7 @@ from zarr.codecs.base.sync_methods import BytesBytesMethods
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
     from zarr.types import JSON
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from zarr.abc.codec import CodecJSON_V2
     from zarr.abc.numcodec import Numcodec
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
     from zarr.types import JSON
 
 

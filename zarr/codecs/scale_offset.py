@@ -15,9 +15,9 @@ from zarr.codecs.base.sync_methods import ArrayArrayMethods
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks import ChunkGridMetadata
+    from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.grids import ChunkGridMetadata
     from zarr.types import JSON
 
 

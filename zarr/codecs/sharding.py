@@ -20,8 +20,9 @@ from zarr.abc.codec import (
     Codec,
     CodecPipeline,
 )
-from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer import numpy_buffer_prototype
+from zarr.chunks import RegularChunkGridMetadata
+from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm, encoded_most, native_dtype, replace_spec
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
@@ -35,7 +36,6 @@ from zarr.codecs.crc32c_ import Crc32cCodec
 from zarr.codecs.shards.level import EMPTY, IndexLocation, ShardLevel, SubchunkWriteOrder
 from zarr.codecs.shards.partial import decode_part, encode_part
 from zarr.dtype import UInt64
-from zarr.grids import RegularChunkGridMetadata
 from zarr.registry import get_pipeline_class
 from zarr.types import parse_shapelike
 
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from zarr.abc.store import ByteGetter, ByteSetter
     from zarr.buffer import NDBuffer
+    from zarr.chunks import ChunkGridMetadata
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.grids import ChunkGridMetadata
     from zarr.types import JSON, SelectorTuple, ShapeLike
 
 MAX_UINT_64: Final = EMPTY

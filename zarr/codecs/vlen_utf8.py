@@ -26,7 +26,7 @@ from zarr.errors import ChunkDecodeError
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
     from zarr.types import JSON
 
 

@@ -15,7 +15,7 @@ from zarr.storage.path import StorePath
 if TYPE_CHECKING:
     from zarr.abc.codec import CodecPipeline
     from zarr.abc.store import Store
-    from zarr.array_spec import ArrayConfigLike
+    from zarr.chunks.spec import ArrayConfigLike
 
 parse_array_metadata = parse_metadata
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zarr.array_spec import ArrayConfig, ArrayConfigLike, ArrayConfigParams, ArraySpec, parse_array_config
+from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, ArrayConfigParams, ArraySpec, parse_array_config
 
 __all__ = [
     "ArrayConfig",

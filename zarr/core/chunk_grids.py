@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zarr.grids import (
+from zarr.chunks import (
     ChunkGrid,
     ChunkSpec,
     DimensionGrid,
@@ -11,10 +11,10 @@ from zarr.grids import (
     guess_chunks,
     resolve_outer_and_inner_chunks,
 )
-from zarr.grids.guess import SHARDED_INNER_CHUNK_MAX_BYTES
-from zarr.grids.guess import chunks_per_shard_axis as _guess_num_chunks_per_axis_shard
-from zarr.grids.guess import guess_regular_chunks as _guess_regular_chunks
-from zarr.grids.normalize import (
+from zarr.chunks.guess import SHARDED_INNER_CHUNK_MAX_BYTES
+from zarr.chunks.guess import chunks_per_shard_axis as _guess_num_chunks_per_axis_shard
+from zarr.chunks.guess import guess_regular_chunks as _guess_regular_chunks
+from zarr.chunks.normalize import (
     ChunkLayout,
     full_span_chunk_size,
     is_regular_1d,

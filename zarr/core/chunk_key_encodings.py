@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zarr.chunk_keys import (
+from zarr.chunks.keys import (
     ChunkKeyEncoding,
     ChunkKeyEncodingLike,
     ChunkKeyEncodingParams,

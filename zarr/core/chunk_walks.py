@@ -6,20 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
-from zarr.array_spec import ArraySpec
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.change.operations import stored_chunks_steps
 from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3
-from zarr.chunk_keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
+from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
+from zarr.chunks.spec import ArraySpec
+from zarr.chunks.walk import cells_outside
 from zarr.codecs.base.adapters import SortedCodecs, sort_codecs
-from zarr.grids.walk import cells_outside
 
 if TYPE_CHECKING:
-    from zarr.array_spec import ArrayConfig
     from zarr.buffer.core import BufferPrototype
+    from zarr.chunks import ChunkGrid
+    from zarr.chunks.spec import ArrayConfig
     from zarr.dtype import ZDType
-    from zarr.grids import ChunkGrid
     from zarr.types import ZarrFormat
 
 AnyFace = Array[Any] | AsyncArray[Any]

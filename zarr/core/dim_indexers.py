@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 import zarr_core
+from zarr.chunks import ChunkGrid, DimensionGrid
 from zarr.errors import BoundsCheckError
-from zarr.grids import ChunkGrid, DimensionGrid
 
 
 class ChunkDimProjection(NamedTuple):

@@ -19,6 +19,7 @@ from zarr.arrays.io.selection import (
     pop_fields,
 )
 from zarr.arrays.methods.indexers import AsyncOIndex, AsyncVIndex, BlockIndex, OIndex, VIndex
+from zarr.chunks.walk import block_of, cells
 from zarr.core.borrowed import borrowed_names
 from zarr.core.dim_indexers import (
     BoolArrayDimIndexer,
@@ -31,7 +32,6 @@ from zarr.core.dim_indexers import (
     is_increasing,
 )
 from zarr.errors import BoundsCheckError
-from zarr.grids.walk import block_of, cells
 from zarr.types import SelectorTuple
 
 Selector: TypeAlias = Any

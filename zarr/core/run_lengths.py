@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zarr.grids.rectilinear import MAX_EDGES_PER_AXIS
-from zarr.grids.rectilinear import compress_runs as compress_rle
+from zarr.chunks.rectilinear import MAX_EDGES_PER_AXIS
+from zarr.chunks.rectilinear import compress_runs as compress_rle
 
 
 def expand_rle(data: Sequence[object], axis: int | None = None) -> list[int]:

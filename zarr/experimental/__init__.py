@@ -9,7 +9,7 @@ Read first: ``cache_store.py``.
 
 from __future__ import annotations
 
-from zarr.grids import ChunkGrid, ChunkSpec
+from zarr.chunks import ChunkGrid, ChunkSpec
 from zarr.runners.caches.chunks import CHUNKS as chunk_cache
 
 __all__ = ["ChunkGrid", "ChunkSpec", "chunk_cache"]

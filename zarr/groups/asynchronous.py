@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from zarr.abc.group import AsynchronousGroup
-from zarr.array_spec import parse_array_config
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.create.steps import DEFAULT_FILL_VALUE
 from zarr.arrays.handle import ArrayHandle
+from zarr.chunks.spec import parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.groups.batching import GroupBatchScope, adopted
 from zarr.groups.consolidating import consolidate_steps
@@ -49,9 +49,9 @@ from zarr.storage.resolve import resolve_store_path
 from zarr.types import printable
 
 if TYPE_CHECKING:
-    from zarr.array_spec import ArrayConfigLike
     from zarr.arrays.create.steps import CompressorLike, CompressorsLike, FiltersLike, SerializerLike, ShardsLike
-    from zarr.chunk_keys import ChunkKeyEncodingLike
+    from zarr.chunks.keys import ChunkKeyEncodingLike
+    from zarr.chunks.spec import ArrayConfigLike
     from zarr.dtype import ZDTypeLike
     from zarr.groups.info import GroupInfo
     from zarr.groups.render import TreeRepr

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from zarr.array_spec import parse_array_config
 from zarr.buffer.core import default_buffer_prototype
+from zarr.chunks.spec import parse_array_config
 from zarr.errors import GroupNotFoundError, ZarrUserWarning, warn_once
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.opening import open_group_steps

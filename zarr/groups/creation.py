@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
-from zarr.array_spec import parse_array_config
 from zarr.arrays.create.codecs import is_auto, is_numcodec
 from zarr.arrays.create.steps import (
     DEFAULT_FILL_VALUE,
@@ -19,6 +18,7 @@ from zarr.arrays.create.steps import (
     new_array_metadata,
     store_key_encoding,
 )
+from zarr.chunks.spec import parse_array_config
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.sharding import ShardingCodec
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.staging import TakenError, stages
-from zarr.array_spec import parse_array_config
 from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.chunks.spec import parse_array_config
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 from zarr.groups.consolidating import nest
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord, Nodes

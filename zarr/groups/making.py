@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from zarr.array_spec import parse_array_config
 from zarr.arrays.array import Array
 from zarr.arrays.create.steps import DEFAULT_FILL_VALUE
 from zarr.arrays.handle import ArrayHandle
+from zarr.chunks.spec import parse_array_config
 from zarr.groups.batching import adopted
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.operations import (
@@ -22,9 +22,9 @@ from zarr.metadata.group import GroupMetadata
 from zarr.older_calls import also_in_order
 
 if TYPE_CHECKING:
-    from zarr.array_spec import ArrayConfig, ArrayConfigLike
     from zarr.arrays.create.steps import CompressorLike, CompressorsLike, FiltersLike, SerializerLike, ShardsLike
-    from zarr.chunk_keys import ChunkKeyEncodingLike
+    from zarr.chunks.keys import ChunkKeyEncodingLike
+    from zarr.chunks.spec import ArrayConfig, ArrayConfigLike
     from zarr.dtype import ZDTypeLike
     from zarr.steps.requests import Steps
     from zarr.types import JSON, ChunksLike, DimensionNamesLike, MemoryOrder, ShapeLike

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr.array_spec import ArrayConfig, parse_array_config
 from zarr.arrays.array import Array
+from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.groups.handle import GroupHandle
 from zarr.groups.operations import (
     array_steps,

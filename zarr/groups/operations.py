@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr._lazy import LazyModule
-from zarr.array_spec import ArrayConfig, parse_array_config
 from zarr.arrays.create.codecs import is_auto
 from zarr.arrays.create.like import from_array_steps
 from zarr.arrays.create.steps import create_array_steps
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.buffer.core import default_buffer_prototype
+from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.dtype import parse_dtype
 from zarr.errors import (
     ArrayNotFoundError,

@@ -35,7 +35,7 @@ from zarr.storage.resolve import resolve_store_path
 from zarr.types import printable
 
 if TYPE_CHECKING:
-    from zarr.array_spec import ArrayConfig
+    from zarr.chunks.spec import ArrayConfig
     from zarr.groups.info import GroupInfo
     from zarr.groups.render import TreeRepr
     from zarr.runners.inline import InlineRunner

@@ -14,8 +14,8 @@ from copy import deepcopy
 from typing import Any, Final, TypeAlias
 
 from zarr._lazy import loaded_class
+from zarr.chunks.regular import RegularChunkGridMetadata
 from zarr.defaults import settings
-from zarr.grids.regular import RegularChunkGridMetadata
 from zarr.registry.changes import Changes
 
 MAX_DOCUMENT_BYTES: Final = 4096
@@ -25,7 +25,7 @@ MAX_DOCUMENTS: Final = 4096
 """When so many are remembered, all are forgotten."""
 
 _QUIET_KINDS: Final = "biufcmMUT"  # data types that are read without a warning
-_OWN: Final = ("zarr.codecs.", "zarr.dtype.", "zarr.chunk_keys")
+_OWN: Final = ("zarr.codecs.", "zarr.dtype.", "zarr.chunks.keys")
 _PLAIN: Final = 0  # the form of marshal in which equal values have equal bytes
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from zarr._lazy import loaded_class
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BaseCodec, BytesBytesCodec, Codec
-from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.cpu import buffer_prototype
+from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.validation import settle
 from zarr.dtype.base import ZDType
 from zarr.errors import MetadataValidationError, ZarrUserWarning

@@ -8,7 +8,8 @@ import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.abc.numcodec import Numcodec
-from zarr.chunk_keys import V2ChunkKeyEncoding
+from zarr.chunks import RegularChunkGridMetadata
+from zarr.chunks.keys import V2ChunkKeyEncoding
 from zarr.codecs.blosc import BloscCodec
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.gzip import GzipCodec
@@ -17,7 +18,6 @@ from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
 from zarr.codecs.zstd import ZstdCodec
 from zarr.dtype import ZDType
 from zarr.errors import UnknownCodecError
-from zarr.grids import RegularChunkGridMetadata
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata

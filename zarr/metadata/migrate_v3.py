@@ -13,7 +13,8 @@ from zarr.abc.codec import ArrayArrayCodec, BytesBytesCodec
 from zarr.abc.store import Store
 from zarr.arrays.array import Array
 from zarr.buffer.core import default_buffer_prototype
-from zarr.chunk_keys import V2ChunkKeyEncoding
+from zarr.chunks import RegularChunkGridMetadata
+from zarr.chunks.keys import V2ChunkKeyEncoding
 from zarr.codecs.blosc import BloscCodec, BloscShuffle
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.gzip import GzipCodec
@@ -21,7 +22,6 @@ from zarr.codecs.transpose import TransposeCodec
 from zarr.codecs.zstd import ZstdCodec
 from zarr.dtype import HasEndianness, TBaseDType, TBaseScalar, ZDType
 from zarr.errors import GroupNotFoundError, UnknownCodecError
-from zarr.grids import RegularChunkGridMetadata
 from zarr.groups.synchronous import Group
 from zarr.metadata.convert import (
     convert_array_metadata,

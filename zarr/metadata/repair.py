@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from zarr._lazy import LazyModule
 from zarr._records import record, set_values
+from zarr.chunks.shapes import are_lengths, parse_chunk_edge
 from zarr.defaults import settings
 from zarr.errors import ZarrUserWarning
-from zarr.grids.shapes import are_lengths, parse_chunk_edge
 
 if TYPE_CHECKING:
-    from zarr.grids import rectilinear
+    from zarr.chunks import rectilinear
 else:
-    rectilinear = LazyModule("zarr.grids.rectilinear")
+    rectilinear = LazyModule("zarr.chunks.rectilinear")
 
 
 RECREATE_HINT: Final = (

@@ -10,14 +10,14 @@ from zarr._lazy import LazyModule
 from zarr._records import field, record
 from zarr.abc.metadata import Metadata
 from zarr.abc.numcodec import Numcodec, _is_numcodec
-from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer.core import Buffer, BufferPrototype
-from zarr.chunk_keys import V2ChunkKeyEncoding, parse_separator
+from zarr.chunks.keys import V2ChunkKeyEncoding, parse_separator
+from zarr.chunks.shapes import parse_shape, parse_stored_shape
+from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.validation import settle_shuffle
 from zarr.dtype.base import ZDType
 from zarr.dtype.parse import get_data_type_from_json
 from zarr.errors import ZarrUserWarning, warn_once
-from zarr.grids.shapes import parse_shape, parse_stored_shape
 from zarr.metadata.documents import dump_document
 from zarr.metadata.error_location import document_place, locate, require
 from zarr.metadata.members import parse_attributes
@@ -28,11 +28,11 @@ from zarr.types import JSON, ZARRAY_JSON, ZATTRS_JSON, MemoryOrder, parse_order
 if TYPE_CHECKING:
     import dataclasses
 
-    from zarr.grids import grid
-    from zarr.grids.grid import ChunkGrid
+    from zarr.chunks import grid
+    from zarr.chunks.grid import ChunkGrid
 else:
     dataclasses = LazyModule("dataclasses")
-    grid = LazyModule("zarr.grids.grid")
+    grid = LazyModule("zarr.chunks.grid")
 
 CompressorLikev2: TypeAlias = Mapping[str, JSON] | Numcodec | None
 

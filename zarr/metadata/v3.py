@@ -10,15 +10,15 @@ from zarr._records import field, record
 from zarr.abc.codec import Codec
 from zarr.abc.metadata import Metadata
 from zarr.buffer.core import Buffer, BufferPrototype
-from zarr.chunk_keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
+from zarr.chunks.base import ChunkGridMetadata
+from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
+from zarr.chunks.parse import create_chunk_grid_metadata, parse_chunk_grid
+from zarr.chunks.regular import RegularChunkGridMetadata
+from zarr.chunks.shapes import parse_shape, parse_stored_shape
 from zarr.defaults import settings
 from zarr.dtype.base import ZDType
 from zarr.dtype.parse import get_data_type_from_json
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
-from zarr.grids.base import ChunkGridMetadata
-from zarr.grids.parse import create_chunk_grid_metadata, parse_chunk_grid
-from zarr.grids.regular import RegularChunkGridMetadata
-from zarr.grids.shapes import parse_shape, parse_stored_shape
 from zarr.metadata.cache import find_members, known_documents, remember, structure_key
 from zarr.metadata.codecs import fits_shapes, parse_codecs, settle_codecs, validate_array_bytes_codec, warn_whole_shards
 from zarr.metadata.documents import dump_document, dump_framed
@@ -36,14 +36,14 @@ from zarr.metadata.repair import Reading, keep_stored, repair_array_document, te
 from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, parse_shapelike
 
 if TYPE_CHECKING:
+    from zarr.chunks import rectilinear
+    from zarr.chunks.rectilinear import RectilinearChunkGridMetadata, RectilinearChunksDisabledError
     from zarr.codecs.sharding import ShardingCodec
-    from zarr.grids import rectilinear
-    from zarr.grids.rectilinear import RectilinearChunkGridMetadata, RectilinearChunksDisabledError
     from zarr.types import NamedConfig
 else:
-    rectilinear = LazyModule("zarr.grids.rectilinear")
+    rectilinear = LazyModule("zarr.chunks.rectilinear")
 
-_HOME: Final = "zarr.grids.rectilinear"
+_HOME: Final = "zarr.chunks.rectilinear"
 __getattr__, __dir__ = lazy_names(__name__, {_HOME: "RectilinearChunkGridMetadata RectilinearChunksDisabledError"})
 
 __all__ = [

@@ -21,7 +21,7 @@ from zarr.registry.tables import (
 if TYPE_CHECKING:
     from zarr.abc.codec import CodecPipeline
     from zarr.buffer import Buffer, NDBuffer
-    from zarr.chunk_keys import ChunkKeyEncoding
+    from zarr.chunks.keys import ChunkKeyEncoding
 
 
 def register_pipeline(pipe_cls: type[CodecPipeline]) -> None:
@@ -130,7 +130,7 @@ def get_chunk_key_encoding_class(key: str) -> type[ChunkKeyEncoding]:
 
 
 def register_chunk_grid(key: str, cls: type) -> None:
-    """Add a chunk grid under its name in array metadata. It must reduce to axes: see ``zarr.grids``.
+    """Add a chunk grid under its name in array metadata. It must reduce to axes: see ``zarr.chunks``.
 
     Examples
     --------

@@ -67,16 +67,16 @@ _ndbuffer_registry: Registry[Any] = _registry_of(
 )
 _chunk_key_encoding_registry: Registry[Any] = Registry()
 _chunk_key_encoding_registry.builtins = {
-    "default": "zarr.chunk_keys.DefaultChunkKeyEncoding",
-    "v2": "zarr.chunk_keys.V2ChunkKeyEncoding",
-    "fanout": "zarr.chunk_key_extensions.FanoutChunkKeyEncoding",
-    "suffix": "zarr.chunk_key_extensions.SuffixChunkKeyEncoding",
-    "zarrs.default_suffix": "zarr.chunk_key_extensions.DefaultSuffixChunkKeyEncoding",
+    "default": "zarr.chunks.keys.DefaultChunkKeyEncoding",
+    "v2": "zarr.chunks.keys.V2ChunkKeyEncoding",
+    "fanout": "zarr.chunks.key_extensions.FanoutChunkKeyEncoding",
+    "suffix": "zarr.chunks.key_extensions.SuffixChunkKeyEncoding",
+    "zarrs.default_suffix": "zarr.chunks.key_extensions.DefaultSuffixChunkKeyEncoding",
 }
 _chunk_grid_registry: Registry[Any] = Registry()
 _chunk_grid_registry.builtins = {
-    "regular": "zarr.grids.RegularChunkGridMetadata",
-    "rectilinear": "zarr.grids.RectilinearChunkGridMetadata",
+    "regular": "zarr.chunks.RegularChunkGridMetadata",
+    "rectilinear": "zarr.chunks.RectilinearChunkGridMetadata",
 }
 _storage_transformer_registry: Registry[Any] = Registry()
 _store_registry: Registry[Any] = Registry()

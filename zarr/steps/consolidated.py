@@ -105,7 +105,7 @@ def record_changes_steps(
     replaced : bool
         Whether all that was below these nodes before is gone, too.
     locking : str
-        Who else must not change a copy meanwhile; see :class:`zarr.array_spec.ArrayConfig`.
+        Who else must not change a copy meanwhile; see :class:`zarr.chunks.spec.ArrayConfig`.
     """
     keys = sorted(_carriers(changes))
     if not keys:

@@ -386,7 +386,7 @@ def write_node_steps(
     contents : callable, optional
         Makes the steps that write the chunks of the node; before anybody can see it, where the store allows that.
     locking : str
-        Who else must not make or change the node meanwhile; see :class:`zarr.array_spec.ArrayConfig`.
+        Who else must not make or change the node meanwhile; see :class:`zarr.chunks.spec.ArrayConfig`.
 
     Returns
     -------

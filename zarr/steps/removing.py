@@ -22,7 +22,7 @@ def delete_node_steps(place: StorePath | str, locking: str = "thread") -> Steps[
     ----------
     place : StorePath or str
     locking : str
-        Who else must not change the node meanwhile; see :class:`zarr.array_spec.ArrayConfig`.
+        Who else must not change the node meanwhile; see :class:`zarr.chunks.spec.ArrayConfig`.
     """
     yield Gather([_delete_locked_steps(path_of(place), locking)])
 

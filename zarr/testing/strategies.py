@@ -9,7 +9,8 @@ import zarr
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.arrays.array import Array
 from zarr.arrays.create.steps import CompressorsLike, SerializerLike
-from zarr.chunk_keys import DefaultChunkKeyEncoding
+from zarr.chunks import RectilinearChunkGridMetadata, RegularChunkGridMetadata
+from zarr.chunks.keys import DefaultChunkKeyEncoding
 from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec, ZstdCodec
 from zarr.codecs.sharding import SUBCHUNK_WRITE_ORDER
 from zarr.dtype import (
@@ -21,7 +22,6 @@ from zarr.dtype import (
     data_type_registry,
     get_data_type_from_native_dtype,
 )
-from zarr.grids import RectilinearChunkGridMetadata, RegularChunkGridMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.runners.sync import sync

@@ -13,7 +13,7 @@ from hypothesis.strategies import SearchStrategy
 
 from zarr.api.synchronous import create_array, open_group
 from zarr.arrays.array import Array
-from zarr.chunk_keys import DefaultChunkKeyEncoding
+from zarr.chunks.keys import DefaultChunkKeyEncoding
 from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec, ZstdCodec
 from zarr.codecs.sharding import SUBCHUNK_WRITE_ORDER
 from zarr.dtype import get_data_type_from_native_dtype

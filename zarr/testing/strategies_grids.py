@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis.strategies import SearchStrategy
 
-from zarr.grids import RectilinearChunkGridMetadata, RegularChunkGridMetadata
+from zarr.chunks import RectilinearChunkGridMetadata, RegularChunkGridMetadata
 from zarr.testing.strategies_types import numpy_arrays
 
 NUMPY_ARRAYS = numpy_arrays()

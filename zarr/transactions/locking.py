@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from zarr.array_spec import parse_array_config
+from zarr.chunks.spec import parse_array_config
 from zarr.runners.locks.processes import in_order, lock_folder, lock_paths
 from zarr.steps.requests import LockScope
 

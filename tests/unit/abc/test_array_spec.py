@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zarr.array_spec import ArrayConfig, ArraySpec, parse_array_config
 from zarr.buffer import default_buffer_prototype
+from zarr.chunks.spec import ArrayConfig, ArraySpec, parse_array_config
 from zarr.dtype import Float32
 from zarr.settings import config
 

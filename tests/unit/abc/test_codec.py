@@ -17,8 +17,8 @@ from zarr.abc.codec import (
 )
 from zarr.abc.metadata import Metadata
 from zarr.abc.numcodec import _is_numcodec, _is_numcodec_cls
-from zarr.array_spec import ArraySpec, parse_array_config
 from zarr.buffer import Buffer, cpu, default_buffer_prototype
+from zarr.chunks.spec import ArraySpec, parse_array_config
 from zarr.dtype import UInt8
 
 SPEC = ArraySpec((4,), UInt8(), 0, parse_array_config(None), default_buffer_prototype())

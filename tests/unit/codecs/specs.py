@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from zarr.array_spec import ArrayConfig, ArraySpec
 from zarr.buffer import default_buffer_prototype
+from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.dtype import VariableLengthBytes, VariableLengthUTF8, parse_dtype
 
 FIXED_DTYPES = (

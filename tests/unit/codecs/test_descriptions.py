@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.unit.codecs.specs import chunk_spec
+from zarr.chunks import RegularChunkGridMetadata
 from zarr.codecs import (
     BloscCname,
     BloscCodec,
@@ -31,7 +32,6 @@ from zarr.codecs import (
 from zarr.codecs import numcodecs as wrapped
 from zarr.codecs.base.parsing import parse_codec, parse_codecs
 from zarr.errors import UnknownCodecError
-from zarr.grids import RegularChunkGridMetadata
 
 DESCRIPTIONS: list[tuple[Any, dict[str, Any]]] = [
     (BytesCodec(), {"name": "bytes", "configuration": {"endian": "little"}}),

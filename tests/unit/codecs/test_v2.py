@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import zarr
 from tests.unit.codecs.specs import FIXED_DTYPES, buffer, chunk_spec, nd_buffer, random_array, same
-from zarr.array_spec import ArraySpec
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs._v2 import V2Codec, v2_chain_codecs
 from zarr.codecs.base.bound import replace_spec
 from zarr.codecs.base.chain import CodecChain

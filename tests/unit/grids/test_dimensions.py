@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zarr.grids import DimensionGrid, FixedDimension, VaryingDimension
+from zarr.chunks import DimensionGrid, FixedDimension, VaryingDimension
 
 edges = st.lists(st.integers(1, 9), min_size=1, max_size=8)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zarr.grids import (
+from zarr.chunks import (
     ChunkGrid,
     ChunkGridMetadata,
     DimensionGrid,
@@ -19,7 +19,7 @@ from zarr.grids import (
     create_chunk_grid_metadata,
     parse_chunk_grid,
 )
-from zarr.grids.rectilinear import compress_runs, expand_runs
+from zarr.chunks.rectilinear import compress_runs, expand_runs
 from zarr.registry import register_chunk_grid
 from zarr.settings import config
 

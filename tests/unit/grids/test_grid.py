@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zarr.grids import ChunkGrid, ChunkSpec
+from zarr.chunks import ChunkGrid, ChunkSpec
 
 
 @st.composite

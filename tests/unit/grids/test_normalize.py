@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zarr.errors import ZarrUserWarning
-from zarr.grids import (
+from zarr.chunks import (
     ChunkGrid,
     RegularChunkGridMetadata,
     full_span_chunk_size,
@@ -19,6 +18,7 @@ from zarr.grids import (
     normalize_chunks_nd,
     resolve_outer_and_inner_chunks,
 )
+from zarr.errors import ZarrUserWarning
 
 
 def grid(shape: Any, sizes: Any) -> ChunkGrid:

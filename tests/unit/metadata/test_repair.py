@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import zarr
+from zarr.chunks import RectilinearChunkGridMetadata
 from zarr.errors import MetadataValidationError, ZarrUserWarning
-from zarr.grids import RectilinearChunkGridMetadata
 from zarr.metadata import ArrayV2Metadata, ArrayV3Metadata
 from zarr.metadata.repair import repair_array_document
 from zarr.storage import MemoryStore

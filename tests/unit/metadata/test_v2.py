@@ -9,12 +9,12 @@ import numcodecs
 import numpy as np
 import pytest
 
-from zarr.array_spec import ArrayConfig
 from zarr.buffer.core import default_buffer_prototype
-from zarr.chunk_keys import V2ChunkKeyEncoding
+from zarr.chunks import ChunkGrid
+from zarr.chunks.keys import V2ChunkKeyEncoding
+from zarr.chunks.spec import ArrayConfig
 from zarr.dtype import Float64, Int32, VariableLengthUTF8
 from zarr.errors import MetadataValidationError, UnknownCodecError, ZarrUserWarning
-from zarr.grids import ChunkGrid
 from zarr.metadata import ArrayV2Metadata
 from zarr.metadata.v2 import get_object_codec_id, parse_compressor, parse_filters
 

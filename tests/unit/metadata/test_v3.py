@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from zarr.buffer.core import default_buffer_prototype
-from zarr.chunk_keys import DefaultChunkKeyEncoding, V2ChunkKeyEncoding
+from zarr.chunks import RectilinearChunkGridMetadata, RegularChunkGridMetadata
+from zarr.chunks.keys import DefaultChunkKeyEncoding, V2ChunkKeyEncoding
 from zarr.codecs import BytesCodec, ShardingCodec, ZstdCodec
 from zarr.dtype import Float32, Int32
 from zarr.errors import MetadataValidationError, NodeTypeValidationError, UnknownCodecError
-from zarr.grids import RectilinearChunkGridMetadata, RegularChunkGridMetadata
 from zarr.metadata import ArrayV3Metadata
 from zarr.metadata.v3 import parse_dimension_names
 from zarr.registry import register_storage_transformer

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.extra import numpy as npst
 
 import zarr.testing.strategies as zrst
-from zarr.grids import RectilinearChunkGridMetadata
+from zarr.chunks import RectilinearChunkGridMetadata
 
 quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 pytestmark = pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning")

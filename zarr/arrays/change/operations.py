@@ -21,8 +21,8 @@ from zarr.arrays.io.chunks import is_filled
 from zarr.arrays.io.reading import read_plan_steps
 from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
+from zarr.chunks.walk import cells, cells_outside
 from zarr.errors import ArrayNotFoundError
-from zarr.grids.walk import cells, cells_outside
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array
 from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps
 from zarr.types import parse_shapelike

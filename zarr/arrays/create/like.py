@@ -25,8 +25,8 @@ from zarr.runners.locks.operation import lock_prefix
 from zarr.steps.requests import Await, Gather
 
 if TYPE_CHECKING:
-    from zarr.array_spec import ArrayConfigLike
     from zarr.arrays.layout import ArrayLayout
+    from zarr.chunks.spec import ArrayConfigLike
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
 import numpy as np
 
-from zarr.array_spec import ArrayConfigLike, parse_array_config
 from zarr.arrays.create.codecs import (
     CompressorLike,
     CompressorsLike,
@@ -26,19 +25,20 @@ from zarr.arrays.create.codecs import (
 from zarr.arrays.create.creation_cache import kind_key
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.writing import setitem_steps
-from zarr.chunk_keys import ChunkKeyEncodingLike, V2ChunkKeyEncoding, parse_chunk_key_encoding
+from zarr.chunks import (
+    RectilinearChunkGridMetadata,
+    create_chunk_grid_metadata,
+    normalize_chunks,
+    resolve_outer_and_inner_chunks,
+)
+from zarr.chunks.keys import ChunkKeyEncodingLike, V2ChunkKeyEncoding, parse_chunk_key_encoding
+from zarr.chunks.spec import ArrayConfigLike, parse_array_config
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.crc32c_ import Crc32cCodec
 from zarr.codecs.sharding import ShardingCodec
 from zarr.defaults import settings
 from zarr.dtype import ZDType, parse_dtype
 from zarr.errors import ZarrRuntimeWarning
-from zarr.grids import (
-    RectilinearChunkGridMetadata,
-    create_chunk_grid_metadata,
-    normalize_chunks,
-    resolve_outer_and_inner_chunks,
-)
 from zarr.metadata.cache import find_members, known_documents, remember
 from zarr.metadata.codecs import warn_whole_shards
 from zarr.metadata.members import parse_attributes
@@ -50,8 +50,8 @@ from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
+    from zarr.chunks import ChunkGridMetadata
     from zarr.codecs.shards.level import IndexLocation
-    from zarr.grids import ChunkGridMetadata
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.types import MemoryOrder, ShapeLike, ZarrFormat

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr.array_spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.arrays.create.steps import new_array_metadata
 from zarr.arrays.handle import ArrayHandle
+from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.runners.choose import runner_for
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import write_node_steps

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import load
-from zarr.array_spec import LONGEST_DELAY
+from zarr.chunks.spec import LONGEST_DELAY
 from zarr.errors import ChunkNotFoundError
 from zarr.steps.requests import Await, Steps
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from zarr.grids.walk import block_of, cells
+from zarr.chunks.walk import block_of, cells
 
 if TYPE_CHECKING:
     import zarr_core
     from zarr.arrays.handle import ArrayHandle
+    from zarr.chunks import ChunkGrid
     from zarr.dtype import ZDType
-    from zarr.grids import ChunkGrid
 
 Block = Sequence[int] | None
 

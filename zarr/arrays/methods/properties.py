@@ -16,11 +16,11 @@ from zarr.types import printable
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
-    from zarr.array_spec import ArrayConfig
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.show import info, notebook
     from zarr.arrays.show.info import ArrayInfo
     from zarr.arrays.show.notebook import Stored
+    from zarr.chunks.spec import ArrayConfig
     from zarr.dtype import nullable
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata

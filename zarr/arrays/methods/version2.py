@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.arrays.change import operations
     from zarr.arrays.methods import iteration
-    from zarr.grids import walk
+    from zarr.chunks import walk
     from zarr.steps.requests import Steps
 else:
     hashlib = LazyModule("hashlib")
     iteration = LazyModule("zarr.arrays.methods.iteration")
     operations = LazyModule("zarr.arrays.change.operations")
-    walk = LazyModule("zarr.grids.walk")
+    walk = LazyModule("zarr.chunks.walk")
     _dtype = LazyModule("zarr.dtype")
 
 DOCUMENTS = {2: (".zarray", ".zattrs"), 3: ("zarr.json",)}

@@ -13,7 +13,7 @@ from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
     from zarr.abc.codec import BoundCodec, Codec
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
 
 SortedCodecs = tuple[tuple[ArrayArrayCodec, ...], ArrayBytesCodec, tuple[BytesBytesCodec, ...]]
 

@@ -14,7 +14,7 @@ from zarr._records import record, set_values
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
 
 AnyArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]

@@ -29,8 +29,8 @@ from zarr.listening import CODEC_SWITCH, DEBUG, MODULES, hears_codecs
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
-    from zarr.array_spec import ArraySpec
     from zarr.buffer import Buffer
+    from zarr.chunks.spec import ArraySpec
 
 # Chains for further chunk shapes that are kept; rectilinear grids have few distinct shapes, damaged ones may have many.
 _MAX_SHAPES = 256
@@ -117,7 +117,7 @@ class CodecChain:
         Examples
         --------
         >>> import numpy as np
-        >>> from zarr.array_spec import ArraySpec, parse_array_config
+        >>> from zarr.chunks.spec import ArraySpec, parse_array_config
         >>> from zarr.buffer import default_buffer_prototype
         >>> from zarr.codecs import BytesCodec, ZstdCodec
         >>> from zarr.dtype import Int16

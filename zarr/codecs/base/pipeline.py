@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr.abc.store import ByteGetter, ByteSetter
-    from zarr.array_spec import ArraySpec
     from zarr.buffer import Buffer, NDBuffer
+    from zarr.chunks import ChunkGridMetadata
+    from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.grids import ChunkGridMetadata
     from zarr.types import SelectorTuple
 
     ReadInfo = tuple[ByteGetter, ArraySpec, SelectorTuple, SelectorTuple, bool]

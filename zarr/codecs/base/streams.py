@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import lzma
 
     from zarr.abc.numcodec import Numcodec
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
     from zarr.codecs.checks import object_lists, prefix
 else:
     bz2, lzma = LazyModule("bz2"), LazyModule("lzma")

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import asyncio
 
     from zarr.abc.codec import BoundCodec
-    from zarr.array_spec import ArraySpec
     from zarr.buffer import Buffer, NDBuffer
+    from zarr.chunks.spec import ArraySpec
     from zarr.codecs.base.bound import AnyArray
 else:
     asyncio = LazyModule("asyncio")

@@ -11,7 +11,7 @@ from zarr.registry import get_numcodec
 
 if TYPE_CHECKING:
     from zarr.abc.numcodec import Numcodec
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import ZDType
 
 

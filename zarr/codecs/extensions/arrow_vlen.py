@@ -19,9 +19,9 @@ from zarr.errors import ChunkDecodeError, ChunkEncodeError
 if TYPE_CHECKING:
     from typing import Literal, Self
 
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks import ChunkGridMetadata
+    from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.grids import ChunkGridMetadata
     from zarr.types import JSON
 
 NAME: Final = "zarr_core.arrow-vlen"

@@ -17,9 +17,9 @@ from zarr.dtype.bits import is_small
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks import ChunkGridMetadata
+    from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.grids import ChunkGridMetadata
     from zarr.types import JSON
 
 # Width in bytes of the components, and how many bits their mantissa has; 0 for integers.

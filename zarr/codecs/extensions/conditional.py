@@ -20,7 +20,7 @@ from zarr.errors import ChunkDecodeError
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
     from zarr.types import JSON
 
 # Stages for so many headers are kept; a sound array has few, damaged ones may have many.

@@ -18,7 +18,7 @@ from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
     from zarr.types import JSON
 
 _MAGIC = b"LZ4Block"

@@ -28,9 +28,9 @@ from zarr.errors import ChunkDecodeError
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks import ChunkGridMetadata
+    from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.grids import ChunkGridMetadata
     from zarr.types import JSON
 
 PADDING_ENCODING = ("none", "first_byte", "last_byte")

@@ -16,7 +16,7 @@ from zarr.codecs.base.sync_methods import ArrayArrayMethods
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
     from zarr.types import JSON
 
 Entry = int | tuple[int, ...]

@@ -19,7 +19,7 @@ from zarr.dtype import UInt8, get_data_type_from_native_dtype
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.array_spec import ArraySpec
+    from zarr.chunks.spec import ArraySpec
     from zarr.codecs.base.bound import BoundBase
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import asyncio
 
     from zarr.abc.store import ByteGetter, ByteSetter
-    from zarr.array_spec import ArraySpec
     from zarr.buffer import Buffer, NDBuffer
+    from zarr.chunks.spec import ArraySpec
     from zarr.codecs.base.bound import AnyArray
     from zarr.codecs.sharding import BoundSharding
     from zarr.codecs.shards.level import ShardIndex

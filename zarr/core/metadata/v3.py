@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
-from zarr.core.borrowed import borrowed_names
-from zarr.grids import (
+from zarr.chunks import (
     RectilinearChunkGridMetadata,
     RectilinearChunksDisabledError,
     RegularChunkGridMetadata,
     create_chunk_grid_metadata,
     parse_chunk_grid,
 )
-from zarr.grids.rectilinear import RectilinearChunkGridMetadataJSON
+from zarr.chunks.rectilinear import RectilinearChunkGridMetadataJSON
+from zarr.core.borrowed import borrowed_names
 from zarr.metadata.codecs import parse_codecs
 from zarr.metadata.members import (
     AllowedExtraField,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from zarr.grids import ChunkGridMetadata, VaryingDimension
+from zarr.chunks import ChunkGridMetadata, VaryingDimension
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zarr.chunk_keys import ChunkKeyEncoding
+from zarr.chunks.keys import ChunkKeyEncoding
 
 
 @dataclass(frozen=True)

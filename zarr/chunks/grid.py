@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import zarr_core
-from zarr.grids.dimensions import DimensionGrid, FixedDimension, VaryingDimension
-from zarr.grids.shapes import parse_shape
-from zarr.grids.walk import block_of, cells
+from zarr.chunks.dimensions import DimensionGrid, FixedDimension, VaryingDimension
+from zarr.chunks.shapes import parse_shape
+from zarr.chunks.walk import block_of, cells
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from zarr._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from zarr.grids.base import ChunkGridMetadata
-    from zarr.grids.dimensions import DimensionGrid, FixedDimension, VaryingDimension
-    from zarr.grids.grid import ChunkGrid, ChunkSpec
-    from zarr.grids.guess import SHARDED_INNER_CHUNK_MAX_BYTES, guess_chunks, guess_regular_chunks
-    from zarr.grids.normalize import (
+    from zarr.chunks.base import ChunkGridMetadata
+    from zarr.chunks.dimensions import DimensionGrid, FixedDimension, VaryingDimension
+    from zarr.chunks.grid import ChunkGrid, ChunkSpec
+    from zarr.chunks.guess import SHARDED_INNER_CHUNK_MAX_BYTES, guess_chunks, guess_regular_chunks
+    from zarr.chunks.normalize import (
         ChunkLayout,
         full_span_chunk_size,
         is_regular_1d,
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
         normalize_chunks_nd,
         resolve_outer_and_inner_chunks,
     )
-    from zarr.grids.parse import create_chunk_grid_metadata, parse_chunk_grid
-    from zarr.grids.rectilinear import RectilinearChunkGridMetadata, RectilinearChunksDisabledError
-    from zarr.grids.regular import RegularChunkGridMetadata
-    from zarr.grids.shapes import MAX_LENGTH, parse_shape
+    from zarr.chunks.parse import create_chunk_grid_metadata, parse_chunk_grid
+    from zarr.chunks.rectilinear import RectilinearChunkGridMetadata, RectilinearChunksDisabledError
+    from zarr.chunks.regular import RegularChunkGridMetadata
+    from zarr.chunks.shapes import MAX_LENGTH, parse_shape
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "zarr.grids.base": "ChunkGridMetadata",
-        "zarr.grids.dimensions": "DimensionGrid FixedDimension VaryingDimension",
-        "zarr.grids.grid": "ChunkGrid ChunkSpec",
-        "zarr.grids.guess": "SHARDED_INNER_CHUNK_MAX_BYTES guess_chunks guess_regular_chunks",
-        "zarr.grids.normalize": (
+        "zarr.chunks.base": "ChunkGridMetadata",
+        "zarr.chunks.dimensions": "DimensionGrid FixedDimension VaryingDimension",
+        "zarr.chunks.grid": "ChunkGrid ChunkSpec",
+        "zarr.chunks.guess": "SHARDED_INNER_CHUNK_MAX_BYTES guess_chunks guess_regular_chunks",
+        "zarr.chunks.normalize": (
             "ChunkLayout full_span_chunk_size is_regular_1d is_regular_nd normalize_chunks "
             "normalize_chunks_1d normalize_chunks_nd resolve_outer_and_inner_chunks"
         ),
-        "zarr.grids.parse": "create_chunk_grid_metadata parse_chunk_grid",
-        "zarr.grids.rectilinear": "RectilinearChunkGridMetadata RectilinearChunksDisabledError",
-        "zarr.grids.regular": "RegularChunkGridMetadata",
-        "zarr.grids.shapes": "MAX_LENGTH parse_shape",
+        "zarr.chunks.parse": "create_chunk_grid_metadata parse_chunk_grid",
+        "zarr.chunks.rectilinear": "RectilinearChunkGridMetadata RectilinearChunksDisabledError",
+        "zarr.chunks.regular": "RegularChunkGridMetadata",
+        "zarr.chunks.shapes": "MAX_LENGTH parse_shape",
     },
 )
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from zarr._lazy import LazyModule
-from zarr.grids.base import ChunkGridMetadata
-from zarr.grids.regular import RegularChunkGridMetadata
+from zarr.chunks.base import ChunkGridMetadata
+from zarr.chunks.regular import RegularChunkGridMetadata
 from zarr.registry import failure_of, get_chunk_grid_class
 from zarr.types import parse_named_configuration
 
 if TYPE_CHECKING:
-    from zarr.grids import dimensions, rectilinear
-    from zarr.grids.grid import ChunkGrid
+    from zarr.chunks import dimensions, rectilinear
+    from zarr.chunks.grid import ChunkGrid
 else:
-    rectilinear = LazyModule("zarr.grids.rectilinear")
-    dimensions = LazyModule("zarr.grids.dimensions")
+    rectilinear = LazyModule("zarr.chunks.rectilinear")
+    dimensions = LazyModule("zarr.chunks.dimensions")
 
 
 _BUILTIN = ("rectilinear", "regular")
@@ -89,7 +89,7 @@ def create_chunk_grid_metadata(chunks: ChunkGrid) -> ChunkGridMetadata:
 
     Examples
     --------
-    >>> from zarr.grids import ChunkGrid
+    >>> from zarr.chunks import ChunkGrid
     >>> create_chunk_grid_metadata(ChunkGrid.from_sizes((10,), (4,)))
     RegularChunkGridMetadata(chunk_shape=(4,))
     """

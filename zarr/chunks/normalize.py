@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from zarr.chunks.base import ChunkGridMetadata
+from zarr.chunks.dimensions import DimensionGrid, FixedDimension, VaryingDimension
+from zarr.chunks.grid import ChunkGrid
+from zarr.chunks.guess import SHARDED_INNER_CHUNK_MAX_BYTES, guess_chunks, guess_shard_shape
 from zarr.defaults import settings
 from zarr.errors import ZarrUserWarning
-from zarr.grids.base import ChunkGridMetadata
-from zarr.grids.dimensions import DimensionGrid, FixedDimension, VaryingDimension
-from zarr.grids.grid import ChunkGrid
-from zarr.grids.guess import SHARDED_INNER_CHUNK_MAX_BYTES, guess_chunks, guess_shard_shape
 
 
 class ChunkLayout(NamedTuple):

@@ -10,11 +10,11 @@ from zarr._lazy import LazyModule
 from zarr.abc.metadata import Metadata
 
 if TYPE_CHECKING:
-    from zarr.grids import grid
-    from zarr.grids.dimensions import DimensionGrid
-    from zarr.grids.grid import ChunkGrid
+    from zarr.chunks import grid
+    from zarr.chunks.dimensions import DimensionGrid
+    from zarr.chunks.grid import ChunkGrid
 else:
-    grid = LazyModule("zarr.grids.grid")
+    grid = LazyModule("zarr.chunks.grid")
 
 
 class ChunkGridMetadata(Metadata):
@@ -25,7 +25,7 @@ class ChunkGridMetadata(Metadata):
 
     Examples
     --------
-    >>> from zarr.grids import RegularChunkGridMetadata
+    >>> from zarr.chunks import RegularChunkGridMetadata
     >>> RegularChunkGridMetadata(chunk_shape=(4,)).dimensions((10,))
     (FixedDimension(size=4, extent=10),)
     """

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Self
 import zarr_core
 from zarr._lazy import LazyModule
 from zarr._records import record, set_values
-from zarr.grids.base import ChunkGridMetadata
-from zarr.grids.shapes import are_lengths, parse_chunk_edge, parse_member
+from zarr.chunks.base import ChunkGridMetadata
+from zarr.chunks.shapes import are_lengths, parse_chunk_edge, parse_member
 from zarr.types import parse_named_configuration
 
 if TYPE_CHECKING:
-    from zarr.grids import dimensions
-    from zarr.grids.dimensions import FixedDimension
+    from zarr.chunks import dimensions
+    from zarr.chunks.dimensions import FixedDimension
 else:
-    dimensions = LazyModule("zarr.grids.dimensions")
+    dimensions = LazyModule("zarr.chunks.dimensions")
 
 
 @record(frozen=True, kw_only=True)

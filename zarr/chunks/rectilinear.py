@@ -9,11 +9,11 @@ from typing import Any, Literal, Self, TypeAlias
 
 from typing_extensions import TypedDict
 
+from zarr.chunks.base import ChunkGridMetadata
+from zarr.chunks.dimensions import DimensionGrid
+from zarr.chunks.grid import make_dimension
+from zarr.chunks.shapes import MAX_LENGTH, parse_chunk_edge, parse_member
 from zarr.defaults import settings
-from zarr.grids.base import ChunkGridMetadata
-from zarr.grids.dimensions import DimensionGrid
-from zarr.grids.grid import make_dimension
-from zarr.grids.shapes import MAX_LENGTH, parse_chunk_edge, parse_member
 from zarr.types import NamedRequiredConfig, parse_named_configuration
 
 # A run-length pair of a few bytes can ask for any number of chunks; beyond this the list is refused, not built.

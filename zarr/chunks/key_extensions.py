@@ -9,7 +9,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
-from zarr.chunk_keys import (
+from zarr.chunks.keys import (
     ChunkKeyEncoding,
     DefaultChunkKeyEncoding,
     SeparatorLiteral,

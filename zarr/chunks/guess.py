@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from zarr.grids.grid import ChunkGrid
-from zarr.grids.shapes import parse_shape
+from zarr.chunks.grid import ChunkGrid
+from zarr.chunks.shapes import parse_shape
 
 KIBIBYTE = 1024
 MEBIBYTE = 1024 * KIBIBYTE
