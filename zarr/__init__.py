@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     )
     from zarr.arrays.array import Array
     from zarr.arrays.async_array import AsyncArray
-    from zarr.groups.asynchronous import AsyncGroup
-    from zarr.groups.synchronous import Group
+    from zarr.groups.async_group import AsyncGroup
+    from zarr.groups.group import Group
     from zarr.logs import set_format, set_log_level
     from zarr.runners.locks.synchronizers import ProcessSynchronizer, ThreadSynchronizer
     from zarr.settings import config
@@ -78,8 +78,8 @@ __getattr__, __dir__ = lazy_names(
         "zarr.api.saving": "copy copy_all copy_store load save save_array save_group tree",
         "zarr.arrays.async_array": "AsyncArray",
         "zarr.arrays.array": "Array",
-        "zarr.groups.asynchronous": "AsyncGroup",
-        "zarr.groups.synchronous": "Group",
+        "zarr.groups.async_group": "AsyncGroup",
+        "zarr.groups.group": "Group",
         "zarr.logs": "set_format set_log_level",
         "zarr.runners.locks.synchronizers": "ProcessSynchronizer ThreadSynchronizer",
         "zarr.settings": "config",

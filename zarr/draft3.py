@@ -23,7 +23,7 @@ from zarr.storage.resolve import resolve_store_path
 
 if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
-    from zarr.groups.synchronous import Group
+    from zarr.groups.group import Group
     from zarr.storage.resolve import StoreLike
 
 __all__ = ["Draft3Layout", "Draft3Store", "create", "is_draft3", "migrate", "open_store"]

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from zarr.api.opening import group, open_group
-from zarr.groups.synchronous import Group
+from zarr.groups.group import Group
 
 __all__ = ["Group", "group", "open_group"]

@@ -27,7 +27,7 @@ UNUSED = (
     "zarr.settings zarr.typed_dicts zarr.api.asynchronous zarr.api.saving zarr.arrays.interop.arrow zarr.arrays.methods.indexers "
     "zarr.arrays.views.view zarr.arrays.io.read_many zarr.arrays.change.operations zarr.arrays.create.unsaved zarr.buffer.gpu "
     "zarr.codecs.sharding zarr.dtype.nullable zarr.dtype.small zarr.dtype.structured zarr.dtype.text zarr.dtype.times "
-    "zarr.chunks.dimensions zarr.chunks.rectilinear zarr.groups.synchronous zarr.metadata.group "
+    "zarr.chunks.dimensions zarr.chunks.rectilinear zarr.groups.group zarr.metadata.group "
     "zarr.runners.asynchronous zarr.runners.locks.leases zarr.steps.layouts zarr.storage.remote.fsspec "
     "zarr.storage.memory.managed zarr.logs zarr.runners.tracing zarr.runners.caches.chunks zarr.arrays.io.batch "
     "zarr.storage.local.journal zarr.storage.local.stage zarr_core.bulk zarr_core.decoders zarr_core.vlen "

@@ -13,7 +13,7 @@ from zarr.api.synchronous import open as open_node
 from zarr.arrays.array import Array
 from zarr.draft3 import is_draft3
 from zarr.draft3 import migrate as migrate_draft3
-from zarr.groups.synchronous import Group
+from zarr.groups.group import Group
 from zarr.metadata.migrate_v3 import check_migration, migrate_v2_to_v3
 from zarr.metadata.migrate_v3 import remove_metadata as remove_documents
 from zarr.runners.sync import sync

@@ -47,7 +47,7 @@ from zarr.errors import (
     ZarrRuntimeWarning,
     ZarrUserWarning,
 )
-from zarr.groups.asynchronous import AsyncGroup, wrap_async
+from zarr.groups.async_group import AsyncGroup, wrap_async
 from zarr.groups.handle import NodeRecord
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata

@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from zarr.arrays.create import codecs as codec_choice
     from zarr.arrays.create import like as copying
     from zarr.arrays.create import steps as create
-    from zarr.groups import consolidating, hierarchy, opening, operations
-    from zarr.groups import creation as _creation
-    from zarr.groups import parameters as _parameters
+    from zarr.groups import opening, operations
+    from zarr.groups.create import arrays as _creation
+    from zarr.groups.create import hierarchy
     from zarr.groups.handle import Nodes
+    from zarr.groups.members import consolidate
+    from zarr.groups.methods import parameters as _parameters
     from zarr.runners.locks import synchronizers
     from zarr.steps import layouts
     from zarr.steps.requests import Steps
@@ -47,9 +49,9 @@ if TYPE_CHECKING:
 else:
     codec_choice, copying = LazyModule("zarr.arrays.create.codecs"), LazyModule("zarr.arrays.create.like")
     create, _dtype = LazyModule("zarr.arrays.create.steps"), LazyModule("zarr.dtype")
-    consolidating, _creation = LazyModule("zarr.groups.consolidating"), LazyModule("zarr.groups.creation")
-    hierarchy, opening = LazyModule("zarr.groups.hierarchy"), LazyModule("zarr.groups.opening")
-    operations, _parameters = LazyModule("zarr.groups.operations"), LazyModule("zarr.groups.parameters")
+    consolidate, _creation = LazyModule("zarr.groups.members.consolidate"), LazyModule("zarr.groups.create.arrays")
+    hierarchy, opening = LazyModule("zarr.groups.create.hierarchy"), LazyModule("zarr.groups.opening")
+    operations, _parameters = LazyModule("zarr.groups.operations"), LazyModule("zarr.groups.methods.parameters")
     synchronizers, layouts = LazyModule("zarr.runners.locks.synchronizers"), LazyModule("zarr.steps.layouts")
     url, synchronous = LazyModule("zarr.storage.url"), LazyModule("zarr.arrays.array")
 
@@ -181,7 +183,7 @@ def consolidate_call(store: StoreLike, path: str | None = None, zarr_format: Zar
     place = resolve_store_path(store, path=path)
 
     def steps() -> Steps[Opened]:
-        return group_record((yield from consolidating.consolidate_steps(place, zarr_format)))
+        return group_record((yield from consolidate.consolidate_steps(place, zarr_format)))
 
     return Call(place.store, steps())
 

@@ -12,8 +12,8 @@ from zarr._lazy import LazyModule
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.errors import CopyError
-from zarr.groups.asynchronous import AsyncGroup
-from zarr.groups.synchronous import Group
+from zarr.groups.async_group import AsyncGroup
+from zarr.groups.group import Group
 from zarr.runners.choose import runner_for
 from zarr.steps.requests import Get, List, Put, Steps
 from zarr.storage.resolve import StoreLike, resolve_store_path

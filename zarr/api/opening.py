@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from zarr.api.calls import ArrayLike, PathLike
     from zarr.arrays.array import Array
     from zarr.chunks.spec import ArrayConfigLike
+    from zarr.groups.group import Group
     from zarr.groups.handle import Nodes
-    from zarr.groups.synchronous import Group
     from zarr.storage.resolve import StoreLike
     from zarr.types import (
         JSON,

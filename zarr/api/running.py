@@ -11,12 +11,12 @@ from zarr.groups.handle import NodeRecord
 from zarr.runners.choose import runner_for
 
 if TYPE_CHECKING:
-    from zarr.groups import synchronous
-    from zarr.groups.synchronous import Group
+    from zarr.groups import group as synchronous
+    from zarr.groups.group import Group
     from zarr.runners.inline import InlineRunner
     from zarr.runners.loop import LoopRunner
 else:
-    synchronous = LazyModule("zarr.groups.synchronous")
+    synchronous = LazyModule("zarr.groups.group")
 
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from zarr.api.opening import open
 from zarr.api.running import run
 from zarr.arrays.array import Array
 from zarr.errors import ZarrDeprecationWarning
-from zarr.groups.synchronous import Group
+from zarr.groups.group import Group
 from zarr.older_calls import also_in_order
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, CompressorLike
 from zarr.errors import ZarrDeprecationWarning
-from zarr.groups.synchronous import Group
+from zarr.groups.group import Group
 from zarr.runners.sync import sync
 
 # Names that other libraries have taken from here.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr.groups.render import TreeRepr
+from zarr.groups.show.tree import TreeRepr
 
 if TYPE_CHECKING:
-    from zarr.groups.asynchronous import AsyncGroup
+    from zarr.groups.async_group import AsyncGroup
 
 
 async def group_tree_async(

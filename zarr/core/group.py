@@ -12,9 +12,9 @@ from zarr.core.group_nodes import (
     create_rooted_hierarchy,
     get_node,
 )
-from zarr.groups.asynchronous import AsyncGroup
-from zarr.groups.hierarchy import ImplicitGroupMarker
-from zarr.groups.synchronous import Group
+from zarr.groups.async_group import AsyncGroup
+from zarr.groups.create.hierarchy import ImplicitGroupMarker
+from zarr.groups.group import Group
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata, parse_node_type, parse_zarr_format
 from zarr.metadata.members import parse_attributes
 from zarr.storage import StoreLike, StorePath

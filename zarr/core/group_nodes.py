@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from zarr.api.asynchronous import create_hierarchy
 from zarr.arrays.async_array import AsyncArray
 from zarr.errors import NodeNotFoundError
-from zarr.groups.asynchronous import AsyncGroup, wrap_async
-from zarr.groups.handle import NodeMetadata, NodeRecord, Nodes
-from zarr.groups.hierarchy import (
+from zarr.groups.async_group import AsyncGroup, wrap_async
+from zarr.groups.create.hierarchy import (
     create_hierarchy_steps,
     create_nodes_steps,
     implicit_groups,
     normalize_nodes,
     root_of,
 )
+from zarr.groups.handle import NodeMetadata, NodeRecord, Nodes
 from zarr.runners.choose import async_runner_for
 from zarr.steps.nodes import read_node_steps
 from zarr.steps.requests import Steps

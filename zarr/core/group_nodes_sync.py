@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from zarr.api.synchronous import create_hierarchy
 from zarr.arrays.array import Array
 from zarr.core.group_nodes import node_at_steps, rooted_steps
+from zarr.groups.create.hierarchy import create_nodes_steps, normalize_nodes
+from zarr.groups.group import Group, wrap
 from zarr.groups.handle import Nodes
-from zarr.groups.hierarchy import create_nodes_steps, normalize_nodes
-from zarr.groups.synchronous import Group, wrap
 from zarr.runners.choose import runner_for
 from zarr.storage.path import StorePath
 

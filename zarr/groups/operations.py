@@ -23,9 +23,9 @@ from zarr.errors import (
     GroupNotFoundError,
     NodeNotFoundError,
 )
-from zarr.groups.creation import full_like_parameters, legacy_array_steps, like_parameters
+from zarr.groups.create.arrays import full_like_parameters, legacy_array_steps, like_parameters
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
-from zarr.groups.walk import fresh_steps, look_up
+from zarr.groups.members.walk import fresh_steps, look_up
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.members import named_attributes
 from zarr.steps.consolidated import record_changes_steps

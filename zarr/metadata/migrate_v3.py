@@ -22,7 +22,7 @@ from zarr.codecs.transpose import TransposeCodec
 from zarr.codecs.zstd import ZstdCodec
 from zarr.dtype import HasEndianness, TBaseDType, TBaseScalar, ZDType
 from zarr.errors import GroupNotFoundError, UnknownCodecError
-from zarr.groups.synchronous import Group
+from zarr.groups.group import Group
 from zarr.metadata.convert import (
     convert_array_metadata,
     convert_compressor,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr.arrays.array import Array
-    from zarr.groups.synchronous import Group
+    from zarr.groups.group import Group
     from zarr.metadata.group import NodeMetadata
     from zarr.storage.resolve import StoreLike
 

@@ -13,7 +13,7 @@ from zarr.models.node import NodeSpec
 from zarr.models.plain import parsed
 
 if TYPE_CHECKING:
-    from zarr.groups.synchronous import Group
+    from zarr.groups.group import Group
 
 ArrayModel = v2.ArraySpec[Any] | v3.ArraySpec[Any]
 HierarchyModel = v2.GroupSpec[Any, Any] | v3.GroupSpec[Any, Any]

@@ -15,7 +15,7 @@ from zarr.runners.sync import sync
 from zarr.storage.resolve import make_store_path
 
 if TYPE_CHECKING:
-    from zarr.groups.synchronous import Group
+    from zarr.groups.group import Group
     from zarr.metadata.group import NodeMetadata
     from zarr.models.node import NodeSpec
     from zarr.storage.resolve import StoreLike

@@ -14,7 +14,7 @@ from hypothesis.strategies import DataObject
 from zarr.abc.store import Store
 from zarr.api.opening import create_group, open_array, open_group
 from zarr.arrays.array import Array
-from zarr.groups.synchronous import Group
+from zarr.groups.group import Group
 from zarr.runners.sync import SyncMixin
 from zarr.storage import MemoryStore
 from zarr.testing.rules import split_prefix_name, with_frequency

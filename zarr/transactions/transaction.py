@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from zarr.abc.store import Store
-    from zarr.groups.synchronous import Group
+    from zarr.groups.group import Group
     from zarr.storage import StoreLike
     from zarr.storage.zip import store as zip_store
 else:

@@ -11,7 +11,7 @@ import pytest
 import zarr
 from zarr.abc.store import Store
 from zarr.errors import ContainsGroupError
-from zarr.groups.legacy import LegacyMembers
+from zarr.groups.methods.version2 import LegacyMembers
 from zarr.storage import MemoryStore, StorePath
 from zarr.testing.latency import LatencyStore
 

@@ -11,8 +11,8 @@ from zarr.abc.staging import TakenError, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
-from zarr.groups.consolidating import nest
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord, Nodes
+from zarr.groups.members.consolidate import nest
 from zarr.metadata.consolidated import ConsolidatedMetadata
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata

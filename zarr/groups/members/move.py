@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 from zarr.groups.handle import GroupHandle
+from zarr.groups.members.walk import DOCUMENT_NAMES
 from zarr.groups.operations import find_steps, locking_of
-from zarr.groups.walk import DOCUMENT_NAMES
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps

@@ -13,12 +13,14 @@ from zarr.arrays.create.steps import DEFAULT_FILL_VALUE
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks.spec import parse_array_config
 from zarr.defaults import BATCH_BYTES
-from zarr.groups.batching import GroupBatchScope, adopted
-from zarr.groups.consolidating import consolidate_steps
-from zarr.groups.face import GroupFace
+from zarr.groups.batch import GroupBatchScope, adopted
+from zarr.groups.create.hierarchy import member_hierarchy_steps
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
-from zarr.groups.hierarchy import member_hierarchy_steps
-from zarr.groups.moving import move_steps
+from zarr.groups.members.consolidate import consolidate_steps
+from zarr.groups.members.move import move_steps
+from zarr.groups.members.walk import Lookup, Lookups, look_up, members_steps
+from zarr.groups.methods.parameters import creation_parameters, with_one_compressor
+from zarr.groups.methods.properties import GroupFace
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import (
     array_steps,
@@ -39,9 +41,7 @@ from zarr.groups.operations import (
     set_steps,
     update_attributes_steps,
 )
-from zarr.groups.parameters import creation_parameters, with_one_compressor
-from zarr.groups.summary import info_complete_steps, tree_steps
-from zarr.groups.walk import Lookup, Lookups, look_up, members_steps
+from zarr.groups.show.summary import info_complete_steps, tree_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.locks.synchronizers import with_synchronizer
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from zarr.chunks.keys import ChunkKeyEncodingLike
     from zarr.chunks.spec import ArrayConfigLike
     from zarr.dtype import ZDTypeLike
-    from zarr.groups.info import GroupInfo
-    from zarr.groups.render import TreeRepr
+    from zarr.groups.show.info import GroupInfo
+    from zarr.groups.show.tree import TreeRepr
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike

@@ -9,15 +9,15 @@ from zarr.abc.group import SynchronousGroup
 from zarr.arrays.array import Array
 from zarr.arrays.attributes import Attributes
 from zarr.defaults import BATCH_BYTES
-from zarr.groups.asynchronous import AsyncGroup, opened_face
-from zarr.groups.batching import GroupBatchScope, adopted
-from zarr.groups.face import GroupFace
+from zarr.groups.async_group import AsyncGroup, opened_face
+from zarr.groups.batch import GroupBatchScope, adopted
+from zarr.groups.create.hierarchy import member_hierarchy_steps
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
-from zarr.groups.hierarchy import member_hierarchy_steps
-from zarr.groups.legacy import LegacyMembers
-from zarr.groups.making import MakesArrays, array_of
-from zarr.groups.members import HasMembers
-from zarr.groups.moving import move_steps
+from zarr.groups.members.move import move_steps
+from zarr.groups.methods.create import MakesArrays, array_of
+from zarr.groups.methods.members import HasMembers
+from zarr.groups.methods.properties import GroupFace
+from zarr.groups.methods.version2 import LegacyMembers
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import (
     create_group_steps,
@@ -28,7 +28,7 @@ from zarr.groups.operations import (
     set_steps,
     update_attributes_steps,
 )
-from zarr.groups.summary import group_page, info_complete_steps, tree_at_hand_steps, tree_steps
+from zarr.groups.show.summary import group_page, info_complete_steps, tree_at_hand_steps, tree_steps
 from zarr.older_calls import also_in_order
 from zarr.runners.choose import runner_for
 from zarr.storage.resolve import resolve_store_path
@@ -36,8 +36,8 @@ from zarr.types import printable
 
 if TYPE_CHECKING:
     from zarr.chunks.spec import ArrayConfig
-    from zarr.groups.info import GroupInfo
-    from zarr.groups.render import TreeRepr
+    from zarr.groups.show.info import GroupInfo
+    from zarr.groups.show.tree import TreeRepr
     from zarr.runners.inline import InlineRunner
     from zarr.runners.loop import LoopRunner
     from zarr.steps.requests import Steps

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zarr.arrays.array import Array
 from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.groups.handle import GroupHandle
+from zarr.groups.members.walk import members_steps
 from zarr.groups.operations import (
     array_steps,
     contains_steps,
@@ -15,12 +16,11 @@ from zarr.groups.operations import (
     group_steps,
     node_steps,
 )
-from zarr.groups.walk import members_steps
 from zarr.runners.locks.deferred import run_now_or_later
 
 if TYPE_CHECKING:
+    from zarr.groups.group import Group
     from zarr.groups.handle import NodeRecord
-    from zarr.groups.synchronous import Group
     from zarr.steps.requests import Steps
 
 T = TypeVar("T")

@@ -8,9 +8,9 @@ from zarr.arrays.handle import bulk_kind
 from zarr.arrays.show.html import attributes_table, page, table
 from zarr.arrays.show.notebook import AT_HAND
 from zarr.groups.handle import GroupHandle, NodeRecord
-from zarr.groups.info import GroupInfo
-from zarr.groups.render import TreeRepr, draw_tree
-from zarr.groups.walk import fresh_steps, members_steps
+from zarr.groups.members.walk import fresh_steps, members_steps
+from zarr.groups.show.info import GroupInfo
+from zarr.groups.show.tree import TreeRepr, draw_tree
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.requests import Steps
 

@@ -22,7 +22,7 @@ from zarr.chunks.spec import parse_array_config
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.sharding import ShardingCodec
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
-from zarr.groups.parameters import one_chunk, with_empty_chunks, with_object_codec
+from zarr.groups.methods.parameters import one_chunk, with_empty_chunks, with_object_codec
 from zarr.metadata.codecs import parse_codecs
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr.errors import ContainsArrayError
+from zarr.groups.methods.parameters import dataset_parameters
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import create_groups_steps, like_steps
-from zarr.groups.parameters import dataset_parameters
 from zarr.older_calls import also_in_order
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from zarr.abc.store import Store
     from zarr.arrays.array import Array
-    from zarr.groups.synchronous import Group
+    from zarr.groups.group import Group
 
 
 class LegacyMembers:

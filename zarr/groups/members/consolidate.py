@@ -10,8 +10,8 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
 from zarr.errors import GroupNotFoundError, ZarrUserWarning, warn_once
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
+from zarr.groups.members.walk import members_steps
 from zarr.groups.opening import open_group_steps
-from zarr.groups.walk import members_steps
 from zarr.metadata.consolidated import ConsolidatedMetadata
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import changes_noted, touch

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from zarr.groups.handle import GroupHandle
-from zarr.groups.summary import group_page, info_of
+from zarr.groups.show.summary import group_page, info_of
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
-    from zarr.groups.info import GroupInfo
+    from zarr.groups.show.info import GroupInfo
     from zarr.metadata.group import GroupMetadata
     from zarr.storage.path import StorePath
 

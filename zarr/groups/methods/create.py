@@ -10,14 +10,14 @@ from zarr.arrays.array import Array
 from zarr.arrays.create.steps import DEFAULT_FILL_VALUE
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks.spec import parse_array_config
-from zarr.groups.batching import adopted
+from zarr.groups.batch import adopted
 from zarr.groups.handle import GroupHandle, NodeRecord
+from zarr.groups.methods.parameters import creation_parameters, with_one_compressor
 from zarr.groups.operations import (
     like_steps,
     member_array_steps,
     require_array_steps,
 )
-from zarr.groups.parameters import creation_parameters, with_one_compressor
 from zarr.metadata.group import GroupMetadata
 from zarr.older_calls import also_in_order
 
