@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
-    from zarr.abc.async_store import Store
+    from zarr.abc.stores.async_store import Store
     from zarr.types import JSON
 
 

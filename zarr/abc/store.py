@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr._lazy import lazy_names
-from zarr.abc.async_store import Store
-from zarr.abc.bulk_access import BulkAccess
-from zarr.abc.store_methods import (
+from zarr.abc.stores.async_store import Store
+from zarr.abc.stores.bulk_access import BulkAccess
+from zarr.abc.stores.overrides import (
     bulk_access_of,
     class_goes_by,
     get_many_of,
@@ -20,12 +20,12 @@ from zarr.abc.store_methods import (
     open_value_of,
     stamp_of_store,
 )
-from zarr.abc.sync_store import SyncStore
+from zarr.abc.stores.sync_store import SyncStore
 
 if TYPE_CHECKING:
-    from zarr.abc.byte_ranges import ByteRequest, OffsetByteRequest, RangeByteRequest, SuffixByteRequest
-    from zarr.abc.store_kinds import ReadListStore, ReadStore, ReadWriteListStore, ReadWriteStore
-    from zarr.abc.store_protocols import (
+    from zarr.abc.stores.byte_ranges import ByteRequest, OffsetByteRequest, RangeByteRequest, SuffixByteRequest
+    from zarr.abc.stores.kinds import ReadListStore, ReadStore, ReadWriteListStore, ReadWriteStore
+    from zarr.abc.stores.protocols import (
         ByteGetter,
         ByteSetter,
         SupportsDeleteSync,
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "zarr.abc.byte_ranges": "ByteRequest OffsetByteRequest RangeByteRequest SuffixByteRequest",
-        "zarr.abc.store_kinds": "ReadListStore ReadStore ReadWriteListStore ReadWriteStore",
-        "zarr.abc.store_protocols": (
+        "zarr.abc.stores.byte_ranges": "ByteRequest OffsetByteRequest RangeByteRequest SuffixByteRequest",
+        "zarr.abc.stores.kinds": "ReadListStore ReadStore ReadWriteListStore ReadWriteStore",
+        "zarr.abc.stores.protocols": (
             "ByteGetter ByteSetter SupportsDeleteSync SupportsGetSync SupportsSetSync "
             "SupportsSyncStore SyncByteGetter SyncByteSetter _store_supports_sync_io set_or_delete"
         ),

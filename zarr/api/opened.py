@@ -60,7 +60,7 @@ def array_record(handle: ArrayHandle, config: Any = None) -> Opened:
 
 def loading_mode(store: Any) -> AccessModeLiteral:
     """The mode to load from a place with: a store that is there already is read as it is, not by a copy of it."""
-    writable = instance_of(store, "zarr.abc.async_store", "Store") and not store.read_only
+    writable = instance_of(store, "zarr.abc.stores.async_store", "Store") and not store.read_only
     return "r+" if writable else "r"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from zarr.abc.byte_ranges import merge_requests
 from zarr.abc.store import RangeByteRequest, Store
+from zarr.abc.stores.byte_ranges import merge_requests
 from zarr.buffer.core import default_buffer_prototype
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
-from zarr.abc.async_store import as_folder
 from zarr.abc.store import bulk_access_of, class_goes_by, get_many_of, is_synchronous, open_value_of, stamp_of_store
+from zarr.abc.stores.async_store import as_folder
 from zarr.buffer.core import default_buffer_prototype
 from zarr.listening import MODULES, SWITCH, TRACING, is_tracing
 from zarr.runners.errors import as_told, first_error
@@ -40,14 +40,14 @@ from zarr.steps.requests import (
 )
 
 if TYPE_CHECKING:
-    from zarr.abc import byte_ranges
     from zarr.abc.store import ByteRequest, SyncStore
+    from zarr.abc.stores import byte_ranges
     from zarr.buffer.core import Buffer
     from zarr.runners import bulk, tracing
     from zarr.runners import sync as crossing
     from zarr.runners.locks import processes
 else:
-    byte_ranges = LazyModule("zarr.abc.byte_ranges")
+    byte_ranges = LazyModule("zarr.abc.stores.byte_ranges")
     bulk = LazyModule("zarr.runners.bulk")
     crossing = LazyModule("zarr.runners.sync")
     processes = LazyModule("zarr.runners.locks.processes")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from zarr._lazy import LazyModule, instance_of
-from zarr.abc.staging import TakenError, stages
+from zarr.abc.stores.staging import TakenError, stages
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import (
     ArrayNotFoundError,

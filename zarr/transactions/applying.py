@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr.abc.staging import Changes, TakenError
+from zarr.abc.stores.staging import Changes, TakenError
 from zarr.storage.keys import METADATA_NAMES
 from zarr.storage.wrappers.overlay import check_expected, digest_of
 

@@ -9,7 +9,6 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from zarr.abc.byte_ranges import merge_requests
 from zarr.abc.store import (
     BulkAccess,
     ByteRequest,
@@ -22,6 +21,7 @@ from zarr.abc.store import (
     is_synchronous,
     set_or_delete,
 )
+from zarr.abc.stores.byte_ranges import merge_requests
 from zarr.buffer import Buffer, BufferPrototype, cpu, default_buffer_prototype
 
 PROTOTYPE = default_buffer_prototype()

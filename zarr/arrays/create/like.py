@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr.abc.staging import stages
+from zarr.abc.stores.staging import stages
 from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, DefaultFillValue, create_array_steps
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import get_selection_steps

@@ -21,8 +21,8 @@ from zarr.storage.values import check_buffer
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
 
 if TYPE_CHECKING:
-    from zarr.abc.staging import Changes
     from zarr.abc.store import ByteRequest
+    from zarr.abc.stores.staging import Changes
     from zarr.buffer.core import BufferPrototype
 
 Bounds: TypeAlias = tuple[str, str | None]

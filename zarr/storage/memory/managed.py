@@ -15,8 +15,8 @@ from zarr.storage.memory.store import MemoryStore
 from zarr.storage.url import parse_store_url
 
 if TYPE_CHECKING:
-    from zarr.abc.staging import Stage
     from zarr.abc.store import ByteRequest
+    from zarr.abc.stores.staging import Stage
     from zarr.buffer.core import BufferPrototype
 
 

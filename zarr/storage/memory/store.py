@@ -16,8 +16,8 @@ from zarr.storage.values import SameObject, check_buffer, frozen
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
 
 if TYPE_CHECKING:
-    from zarr.abc.staging import Changes
     from zarr.abc.store import ByteRequest
+    from zarr.abc.stores.staging import Changes
     from zarr.buffer.core import BufferPrototype
 
 

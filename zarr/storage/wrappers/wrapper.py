@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from zarr.abc.store import BulkAccess, ByteRequest
-    from zarr.abc.store_changes import PartialValue
+    from zarr.abc.stores.changes import PartialValue
     from zarr.buffer.core import Buffer, BufferPrototype
 else:
     asyncio = LazyModule("asyncio")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from typing import TypeGuard
 
-    from zarr.abc.byte_ranges import ByteRequest
+    from zarr.abc.stores.byte_ranges import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 
 

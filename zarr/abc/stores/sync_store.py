@@ -10,14 +10,14 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zarr._lazy import LazyModule
-from zarr.abc.async_store import Store, as_folder, gather_windowed
-from zarr.abc.store_changes import sees_to_values
-from zarr.abc.store_methods import goes_by, is_synchronous
+from zarr.abc.stores.async_store import Store, as_folder, gather_windowed
+from zarr.abc.stores.changes import sees_to_values
+from zarr.abc.stores.overrides import goes_by, is_synchronous
 
 if TYPE_CHECKING:
     import asyncio
 
-    from zarr.abc.byte_ranges import ByteRequest
+    from zarr.abc.stores.byte_ranges import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 else:
     asyncio = LazyModule("asyncio")

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
-    from zarr.abc.bulk_access import BulkAccess
+    from zarr.abc.stores.bulk_access import BulkAccess
     from zarr.buffer.core import Buffer
 
 _TWINS = (

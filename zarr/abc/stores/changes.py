@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr.abc.staging import Changes, stages
+from zarr.abc.stores.staging import Changes, stages
 from zarr.buffer.core import default_buffer_prototype
 
 if TYPE_CHECKING:

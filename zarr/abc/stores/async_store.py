@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from zarr.abc import byte_ranges as _byte_ranges
-    from zarr.abc import store_changes, store_protocols
-    from zarr.abc.bulk_access import BulkAccess
-    from zarr.abc.byte_ranges import ByteRequest, MergedRequest
-    from zarr.abc.store_changes import PartialValue
+    from zarr.abc.stores import byte_ranges as _byte_ranges
+    from zarr.abc.stores import changes, protocols
+    from zarr.abc.stores.bulk_access import BulkAccess
+    from zarr.abc.stores.byte_ranges import ByteRequest, MergedRequest
+    from zarr.abc.stores.changes import PartialValue
     from zarr.buffer.core import Buffer, BufferPrototype
 else:
     asyncio = LazyModule("asyncio")
-    _byte_ranges = LazyModule("zarr.abc.byte_ranges")
-    store_protocols = LazyModule("zarr.abc.store_protocols")
-    store_changes = LazyModule("zarr.abc.store_changes")
+    _byte_ranges = LazyModule("zarr.abc.stores.byte_ranges")
+    protocols = LazyModule("zarr.abc.stores.protocols")
+    changes = LazyModule("zarr.abc.stores.changes")
 
 # How many requests of one default method run at the same time.
 _WINDOW = 64
@@ -374,7 +374,7 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
         ExceptionGroup
             When a request fails; it holds a FileNotFoundError if the key has no value.
         """
-        if not isinstance(self, store_protocols.SupportsGetSync):
+        if not isinstance(self, protocols.SupportsGetSync):
             raise TypeError(f"{type(self).__name__} does not support synchronous reads")
         results: builtins.list[tuple[int, Buffer | None]] = []
         try:
@@ -424,13 +424,13 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
         """
         self._check_writable()
         compare = self._compares_and_swaps()
-        parts = [(self, key, some, compare) for key, some in store_changes.by_key(key_start_values).items()]
-        await gather_windowed(store_changes.set_parts, parts)
+        parts = [(self, key, some, compare) for key, some in changes.by_key(key_start_values).items()]
+        await gather_windowed(changes.set_parts, parts)
 
     def _compares_and_swaps(self) -> bool:
         """Whether ``set_if_match`` is there, and goes the way that ``get`` and ``set`` of this class go."""
         owner = next(base for base in type(self).__mro__ if "set_if_match" in vars(base))
-        return owner is not Store and not store_changes.sees_to_values(type(self), owner)
+        return owner is not Store and not changes.sees_to_values(type(self), owner)
 
     async def rename(self, src: str, dest: str) -> None:
         """Give a key another name; or a folder, with all that is below it.
@@ -452,9 +452,9 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
         self._check_writable()
         if not self.supports_deletes:
             raise NotImplementedError(f"{type(self).__name__} does not support deleting.")
-        names = await store_changes.names_to_move(self, src.strip("/"), dest.strip("/"))
-        if store_changes.moves_in_one_step(self):
-            await asyncio.to_thread(self.apply_sync, await store_changes.changes_of_move(self, names))  # type: ignore[attr-defined]
+        names = await changes.names_to_move(self, src.strip("/"), dest.strip("/"))
+        if changes.moves_in_one_step(self):
+            await asyncio.to_thread(self.apply_sync, await changes.changes_of_move(self, names))  # type: ignore[attr-defined]
             return
         await gather_windowed(self._copy_value, builtins.list(names.items()))
         await gather_windowed(self.delete, [(key,) for key in reversed(names)])

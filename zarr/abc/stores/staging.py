@@ -8,10 +8,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from zarr._records import record, set_values
-from zarr.abc.store_methods import OWN_NAMES, class_is_synchronous
+from zarr.abc.stores.overrides import OWN_NAMES, class_is_synchronous
 
 if TYPE_CHECKING:
-    from zarr.abc.sync_store import SyncStore
+    from zarr.abc.stores.sync_store import SyncStore
     from zarr.buffer.core import Buffer
 
 

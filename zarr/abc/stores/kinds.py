@@ -11,12 +11,12 @@ from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any
 
-from zarr.abc.async_store import Store, as_folder, gather_windowed
+from zarr.abc.stores.async_store import Store, as_folder, gather_windowed
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError
 
 if TYPE_CHECKING:
-    from zarr.abc.byte_ranges import ByteRequest
+    from zarr.abc.stores.byte_ranges import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 
 
