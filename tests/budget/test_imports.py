@@ -26,7 +26,7 @@ HEAVY = (
 UNUSED = (
     "zarr.settings zarr.typed_dicts zarr.api.asynchronous zarr.api.saving zarr.arrays.interop.arrow zarr.arrays.methods.indexers "
     "zarr.arrays.views.view zarr.arrays.io.read_many zarr.arrays.change.operations zarr.arrays.create.unsaved zarr.buffer.gpu "
-    "zarr.codecs.sharding zarr.dtype.nullable zarr.dtype.small zarr.dtype.structured zarr.dtype.text zarr.dtype.times "
+    "zarr.codecs.sharding zarr.dtype.types.nullable zarr.dtype.types.small zarr.dtype.types.structured zarr.dtype.types.text zarr.dtype.types.times "
     "zarr.chunks.dimensions zarr.chunks.rectilinear zarr.groups.group zarr.metadata.group "
     "zarr.runners.asynchronous zarr.runners.locks.leases zarr.steps.layouts zarr.storage.remote.fsspec "
     "zarr.storage.memory.managed zarr.logs zarr.runners.tracing zarr.runners.caches.chunks zarr.arrays.io.batch "
@@ -109,9 +109,9 @@ def numbers():
 def documents():
     return [attempt(json_v2(np.dtype(c).str), 2) for c in marked]
 before = numbers() + documents()
-assert "zarr.dtype.text" not in sys.modules
+assert "zarr.dtype.types.text" not in sys.modules
 registry.contents
-assert "zarr.dtype.text" in sys.modules
+assert "zarr.dtype.types.text" in sys.modules
 assert before == numbers() + documents()
 """
     loaded(tmp_path, script)

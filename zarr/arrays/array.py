@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from zarr.arrays.methods.indexers import BlockIndex, OIndex, VIndex
     from zarr.arrays.show import notebook
     from zarr.arrays.show.info import ArrayInfo
-    from zarr.dtype import nullable
+    from zarr.dtype.types import nullable
     from zarr.runners import sync as crossing
     from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike
@@ -47,7 +47,7 @@ else:
     operations = LazyModule("zarr.arrays.change.operations")
     unsaved = LazyModule("zarr.arrays.create.unsaved")
     writing = LazyModule("zarr.arrays.io.writing")
-    nullable = LazyModule("zarr.dtype.nullable")
+    nullable = LazyModule("zarr.dtype.types.nullable")
     attributes = LazyModule("zarr.arrays.attributes")
     crossing = LazyModule("zarr.runners.sync")
 

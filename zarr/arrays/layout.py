@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from zarr.chunks.keys import ChunkKeyEncoding
     from zarr.codecs import _v2
     from zarr.dtype.base import ZDType
-    from zarr.dtype.nullable import Nullable
+    from zarr.dtype.types.nullable import Nullable
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.types import MemoryOrder
@@ -164,7 +164,7 @@ class ArrayLayout:
         self.ndim = len(self.shape)
         self.zdtype: ZDType[Any, Any] = metadata.dtype
         self.dtype: np.dtype[Any] = self.zdtype.to_native_dtype()
-        missing = instance_of(self.zdtype, "zarr.dtype.nullable", "Nullable")
+        missing = instance_of(self.zdtype, "zarr.dtype.types.nullable", "Nullable")
         self.nullable = cast("Nullable", self.zdtype) if missing else None
         """The data type where elements may be missing: users see masked arrays. None elsewhere."""
         self.fill = fill_array(self.dtype, self.zdtype, metadata.fill_value)

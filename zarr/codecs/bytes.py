@@ -181,7 +181,7 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
         ValueError
             When the elements have a byte order and the codec has none, or when they may be missing.
         """
-        if instance_of(array_spec.dtype, "zarr.dtype.nullable", "Nullable"):
+        if instance_of(array_spec.dtype, "zarr.dtype.types.nullable", "Nullable"):
             raise ValueError(
                 f"codec 'bytes' cannot store elements that may be missing, of {array_spec.dtype}: the codec 'optional' "
                 "does, and holds this one for the values (data_codecs)"

@@ -13,10 +13,6 @@ from zarr.errors import moved_error
 
 if TYPE_CHECKING:
     from zarr.dtype.base import HasEndianness, HasItemSize, HasLength, HasObjectCodec, TBaseDType, TBaseScalar, ZDType
-    from zarr.dtype.binary import NullTerminatedBytes, RawBits, RawBytes, VariableLengthBytes
-    from zarr.dtype.boolean import Bool
-    from zarr.dtype.floats import Complex64, Complex128, Float16, Float32, Float64
-    from zarr.dtype.integers import Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64
     from zarr.dtype.json_forms import (
         DateTime64JSON_V2,
         DateTime64JSON_V3,
@@ -37,8 +33,6 @@ if TYPE_CHECKING:
         VariableLengthUTF8JSON_V2,
         ZDTypeLike,
     )
-    from zarr.dtype.nullable import Nullable
-    from zarr.dtype.objects import PythonObject
     from zarr.dtype.parse import (
         VLEN_UTF8_ALIAS,
         get_data_type_from_json,
@@ -47,39 +41,45 @@ if TYPE_CHECKING:
         parse_dtype,
     )
     from zarr.dtype.registry import DataTypeRegistry, data_type_registry
-    from zarr.dtype.small import SmallComplex, SmallFloat, SmallInt
     from zarr.dtype.spec import check_dtype_spec_no_object_codec_v2, check_dtype_spec_v2
-    from zarr.dtype.structured import Struct, Structured, SubArray
-    from zarr.dtype.text import FixedLengthUTF32, VariableLengthUTF8
-    from zarr.dtype.times import DateTime64, TimeDelta64
+    from zarr.dtype.types.binary import NullTerminatedBytes, RawBits, RawBytes, VariableLengthBytes
+    from zarr.dtype.types.boolean import Bool
+    from zarr.dtype.types.floats import Complex64, Complex128, Float16, Float32, Float64
+    from zarr.dtype.types.integers import Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64
+    from zarr.dtype.types.nullable import Nullable
+    from zarr.dtype.types.objects import PythonObject
+    from zarr.dtype.types.small import SmallComplex, SmallFloat, SmallInt
+    from zarr.dtype.types.structured import Struct, Structured, SubArray
+    from zarr.dtype.types.text import FixedLengthUTF32, VariableLengthUTF8
+    from zarr.dtype.types.times import DateTime64, TimeDelta64
 
 # Loaded when asked for: an array has one data type.
 _find, __dir__ = lazy_names(
     __name__,
     {
         "zarr.dtype.base": "HasEndianness HasItemSize HasLength HasObjectCodec TBaseDType TBaseScalar ZDType",
-        "zarr.dtype.binary": "NullTerminatedBytes RawBits RawBytes VariableLengthBytes",
-        "zarr.dtype.boolean": "Bool",
-        "zarr.dtype.floats": "Complex128 Complex64 Float16 Float32 Float64",
-        "zarr.dtype.integers": "Int16 Int32 Int64 Int8 UInt16 UInt32 UInt64 UInt8",
+        "zarr.dtype.types.binary": "NullTerminatedBytes RawBits RawBytes VariableLengthBytes",
+        "zarr.dtype.types.boolean": "Bool",
+        "zarr.dtype.types.floats": "Complex128 Complex64 Float16 Float32 Float64",
+        "zarr.dtype.types.integers": "Int16 Int32 Int64 Int8 UInt16 UInt32 UInt64 UInt8",
         "zarr.dtype.json_forms": (
             "DTypeSpec_V2 DTypeSpec_V3 DateTime64JSON_V2 DateTime64JSON_V3 FixedLengthUTF32JSON_V2 "
             "FixedLengthUTF32JSON_V3 NullTerminatedBytesJSON_V3 NullterminatedBytesJSON_V2 RawBytesJSON_V2 "
             "RawBytesJSON_V3 StructJSON_V3 StructuredJSON_V2 StructuredJSON_V3 TimeDelta64JSON_V2 "
             "TimeDelta64JSON_V3 VariableLengthBytesJSON_V2 VariableLengthUTF8JSON_V2 ZDTypeLike"
         ),
-        "zarr.dtype.nullable": "Nullable",
-        "zarr.dtype.objects": "PythonObject",
+        "zarr.dtype.types.nullable": "Nullable",
+        "zarr.dtype.types.objects": "PythonObject",
         "zarr.dtype.parse": (
             "VLEN_UTF8_ALIAS get_data_type_from_json get_data_type_from_native_dtype parse_data_type "
             "parse_dtype"
         ),
         "zarr.dtype.registry": "DataTypeRegistry data_type_registry",
-        "zarr.dtype.small": "SmallComplex SmallFloat SmallInt",
+        "zarr.dtype.types.small": "SmallComplex SmallFloat SmallInt",
         "zarr.dtype.spec": "check_dtype_spec_no_object_codec_v2 check_dtype_spec_v2",
-        "zarr.dtype.structured": "Struct Structured SubArray",
-        "zarr.dtype.text": "FixedLengthUTF32 VariableLengthUTF8",
-        "zarr.dtype.times": "DateTime64 TimeDelta64",
+        "zarr.dtype.types.structured": "Struct Structured SubArray",
+        "zarr.dtype.types.text": "FixedLengthUTF32 VariableLengthUTF8",
+        "zarr.dtype.types.times": "DateTime64 TimeDelta64",
     },
 )
 

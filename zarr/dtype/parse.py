@@ -15,10 +15,10 @@ from zarr.dtype.spec import DTypeJSON, ZarrFormat
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from zarr.dtype import text
     from zarr.dtype.json_forms import ZDTypeLike
+    from zarr.dtype.types import text
 else:
-    text = LazyModule("zarr.dtype.text")
+    text = LazyModule("zarr.dtype.types.text")
 
 # What means text of any length; numpy reads these as text of length 0.
 VLEN_UTF8_ALIAS: Final = ("str", str, "string")
@@ -122,9 +122,9 @@ def _with_tuples(dtype: Any) -> Any:
 
 
 def _refuse_subarrays(dtype: ZDType[Any, Any]) -> None:
-    if instance_of(dtype, "zarr.dtype.structured", "Structured"):
+    if instance_of(dtype, "zarr.dtype.types.structured", "Structured"):
         for name, inner in cast("Any", dtype).fields:
-            if instance_of(inner, "zarr.dtype.structured", "SubArray"):
+            if instance_of(inner, "zarr.dtype.types.structured", "SubArray"):
                 raise ValueError(
                     f"Cannot convert the structured data type {dtype.to_native_dtype()}: field {name!r} is a subarray "
                     f"with shape {inner.shape}, which zarr_format=3 cannot store. Use zarr_format=2, or one field per "

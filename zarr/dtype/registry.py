@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 _MOST_KNOWN = 512
 # The order matters where several classes fit: the first one that does is taken.
 _BUILT_IN: Final = (
-    ("zarr.dtype.boolean", "Bool"),
-    ("zarr.dtype.integers", "Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64"),
-    ("zarr.dtype.floats", "Float16 Float32 Float64 Complex64 Complex128"),
-    ("zarr.dtype.text", "FixedLengthUTF32 VariableLengthUTF8"),
-    ("zarr.dtype.binary", "RawBytes NullTerminatedBytes VariableLengthBytes"),
-    ("zarr.dtype.structured", "Struct"),
-    ("zarr.dtype.times", "DateTime64 TimeDelta64"),
+    ("zarr.dtype.types.boolean", "Bool"),
+    ("zarr.dtype.types.integers", "Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64"),
+    ("zarr.dtype.types.floats", "Float16 Float32 Float64 Complex64 Complex128"),
+    ("zarr.dtype.types.text", "FixedLengthUTF32 VariableLengthUTF8"),
+    ("zarr.dtype.types.binary", "RawBytes NullTerminatedBytes VariableLengthBytes"),
+    ("zarr.dtype.types.structured", "Struct"),
+    ("zarr.dtype.types.times", "DateTime64 TimeDelta64"),
 )
 # No names of their own: whole families of JSON forms. They are not among the named types that others walk through.
 _FAMILIES: Final = (
-    ("zarr.dtype.binary", "RawBits"),
-    ("zarr.dtype.objects", "PythonObject"),
-    ("zarr.dtype.small", "SmallInt SmallFloat SmallComplex"),
-    ("zarr.dtype.nullable", "Nullable"),
+    ("zarr.dtype.types.binary", "RawBits"),
+    ("zarr.dtype.types.objects", "PythonObject"),
+    ("zarr.dtype.types.small", "SmallInt SmallFloat SmallComplex"),
+    ("zarr.dtype.types.nullable", "Nullable"),
 )
 # Numbers, by numpy's letter and width: as long as nobody has registered anything, these are the classes to be taken.
 _NUMBERS: Final[dict[str, str]] = {
@@ -114,7 +114,7 @@ class DataTypeRegistry:
 
     def _number(self, path: str | None) -> type[ZDType[Any, Any]] | None:
         """The class of a number while nothing else is loaded, nor registered."""
-        return None if path is None or "contents" in vars(self) else import_path(f"zarr.dtype.{path}")
+        return None if path is None or "contents" in vars(self) else import_path(f"zarr.dtype.types.{path}")
 
     def _lazy_load(self) -> None:
         offered = entry_points_by_group()  # the same object until someone looks again what is installed

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hypothesis.strategies import SearchStrategy
 
 from zarr.dtype import TBaseDType, TBaseScalar, ZDType, get_data_type_from_native_dtype
-from zarr.dtype.times import DATETIME_UNIT
+from zarr.dtype.types.times import DATETIME_UNIT
 
 __all__ = ["DATETIME_UNIT"]
 

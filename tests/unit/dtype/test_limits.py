@@ -12,7 +12,7 @@ import pytest
 from zarr.dtype import Int8, NullTerminatedBytes, RawBytes, Struct, TimeDelta64
 from zarr.dtype.base import MAX_ITEM_BYTES
 from zarr.dtype.scalars import bytes_from_json
-from zarr.dtype.text import FixedLengthUTF32
+from zarr.dtype.types.text import FixedLengthUTF32
 
 
 @pytest.mark.parametrize("kind", [NullTerminatedBytes, RawBytes, FixedLengthUTF32])

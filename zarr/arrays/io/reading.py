@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import foreign_pipeline, shard_read
     from zarr.arrays.layout import ArrayLayout
-    from zarr.dtype import objects
+    from zarr.dtype.types import objects
 else:
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
     shard_read = LazyModule("zarr.arrays.io.shard_read")
-    objects = LazyModule("zarr.dtype.objects")
+    objects = LazyModule("zarr.dtype.types.objects")
 
 Ndarray = np.ndarray[Any, Any]
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import foreign_pipeline, shard_write
     from zarr.arrays.layout import ArrayLayout
-    from zarr.dtype import objects
+    from zarr.dtype.types import objects
 else:
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
     repair = LazyModule("zarr.arrays.change.repair")
     shard_write = LazyModule("zarr.arrays.io.shard_write")
-    objects = LazyModule("zarr.dtype.objects")
+    objects = LazyModule("zarr.dtype.types.objects")
 
 Ndarray = np.ndarray[Any, Any]
 

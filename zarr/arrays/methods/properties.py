@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from zarr.arrays.show.info import ArrayInfo
     from zarr.arrays.show.notebook import Stored
     from zarr.chunks.spec import ArrayConfig
-    from zarr.dtype import nullable
+    from zarr.dtype.types import nullable
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.storage.path import StorePath
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 else:
     info = LazyModule("zarr.arrays.show.info")
     notebook = LazyModule("zarr.arrays.show.notebook")
-    nullable = LazyModule("zarr.dtype.nullable")
+    nullable = LazyModule("zarr.dtype.types.nullable")
 
 
 def split_codecs(metadata: ArrayV2Metadata | ArrayV3Metadata) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:

@@ -12,7 +12,7 @@ import numpy as np
 from zarr.arrays.io.selection import field_dtype, pop_fields
 from zarr.arrays.views.composition import ViewSelection, compose, permute, regular_length, run_lengths, whole
 from zarr.arrays.views.steps import read_points_steps, read_view_steps, write_points_steps, write_view_steps
-from zarr.dtype.nullable import shown_dtype
+from zarr.dtype.types.nullable import shown_dtype
 from zarr.runners.locks.deferred import run_now_or_later
 from zarr.types import printable
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from zarr.dtype.binary import NullTerminatedBytes, RawBytes, VariableLengthBytes
 from zarr.dtype.json_forms import (
     NullterminatedBytesJSON_V2,
     NullTerminatedBytesJSON_V3,
@@ -10,6 +9,7 @@ from zarr.dtype.json_forms import (
     RawBytesJSON_V3,
     VariableLengthBytesJSON_V2,
 )
+from zarr.dtype.types.binary import NullTerminatedBytes, RawBytes, VariableLengthBytes
 
 __all__ = [
     "NullTerminatedBytes",

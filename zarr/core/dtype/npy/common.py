@@ -31,7 +31,7 @@ from zarr.core.dtype.npy.json_checks import (
 from zarr.dtype import scalars
 from zarr.dtype.base import byte_order_of, endianness_mark
 from zarr.dtype.spec import ENDIANNESS_STR
-from zarr.dtype.times import DATETIME_UNIT, DateTimeUnit
+from zarr.dtype.types.times import DATETIME_UNIT, DateTimeUnit
 from zarr.types import EndiannessStr, ZarrFormat
 
 NumpyEndiannessStr: TypeAlias = Literal[">", "<", "="]

@@ -7,7 +7,7 @@ from zarr.dtype.json_forms import (
     FixedLengthUTF32JSON_V3,
     VariableLengthUTF8JSON_V2,
 )
-from zarr.dtype.text import FixedLengthUTF32, VariableLengthUTF8
+from zarr.dtype.types.text import FixedLengthUTF32, VariableLengthUTF8
 
 __all__ = [
     "FixedLengthUTF32",

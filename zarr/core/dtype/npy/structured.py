@@ -7,7 +7,7 @@ from zarr.dtype.json_forms import (
     StructuredJSON_V2,
     StructuredJSON_V3,
 )
-from zarr.dtype.structured import Struct, Structured
+from zarr.dtype.types.structured import Struct, Structured
 
 __all__ = [
     "Struct",

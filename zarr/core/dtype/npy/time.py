@@ -12,7 +12,7 @@ from zarr.dtype.json_forms import (
     TimeDelta64JSON_V2,
     TimeDelta64JSON_V3,
 )
-from zarr.dtype.times import DateTime64, DateTimeUnit, TimeDelta64, TimeDTypeBase
+from zarr.dtype.types.times import DateTime64, DateTimeUnit, TimeDelta64, TimeDTypeBase
 
 
 def datetime_from_int(data: int, *, unit: DateTimeUnit, scale_factor: int) -> np.datetime64:

@@ -8,8 +8,8 @@ import numpy as np
 
 from zarr._records import record
 from zarr.dtype.base import HasEndianness, TDType_co, TScalar_co
-from zarr.dtype.numeric import Numeric
 from zarr.dtype.spec import JSON, ZarrFormat
+from zarr.dtype.types.numeric import Numeric
 
 
 @record(frozen=True, kw_only=True)

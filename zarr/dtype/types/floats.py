@@ -9,9 +9,9 @@ import numpy as np
 
 from zarr._records import record
 from zarr.dtype.base import HasEndianness, TDType_co, TScalar_co, is_sequence, native_dtype, wrong_scalar
-from zarr.dtype.numeric import Numeric
 from zarr.dtype.scalars import float_from_json, float_to_json, not_a_float
 from zarr.dtype.spec import JSON, ZarrFormat
+from zarr.dtype.types.numeric import Numeric
 
 _NOT_NUMBERS = (np.void, np.datetime64, np.timedelta64)
 
