@@ -24,6 +24,14 @@ from zarr.registry.codecs import (
     get_numcodec,
     register_codec,
 )
+from zarr.registry.install_hints import CODEC_PACKAGE_PREFIXES as _CODEC_PACKAGE_PREFIXES
+from zarr.registry.install_hints import CODEC_PACKAGES as _CODEC_PACKAGES
+from zarr.registry.install_hints import NUMCODEC_PACKAGE_PREFIXES as _NUMCODEC_PACKAGE_PREFIXES
+from zarr.registry.install_hints import NUMCODEC_PACKAGES as _NUMCODEC_PACKAGES
+from zarr.registry.install_hints import NUMCODECS_HELP as _NUMCODECS_CODEC_DOCS_URL
+from zarr.registry.install_hints import ZARR_CODEC_HELP as _ZARR_CODEC_DOCS_URL
+from zarr.registry.install_hints import missing_codec_message as _missing_codec_message
+from zarr.registry.install_hints import packages_for_codec as _packages_for_codec
 from zarr.registry.kinds import (
     get_buffer_class,
     get_chunk_grid_class,
@@ -40,14 +48,6 @@ from zarr.registry.kinds import (
     register_storage_transformer,
     register_store,
 )
-from zarr.registry.packages import CODEC_PACKAGE_PREFIXES as _CODEC_PACKAGE_PREFIXES
-from zarr.registry.packages import CODEC_PACKAGES as _CODEC_PACKAGES
-from zarr.registry.packages import NUMCODEC_PACKAGE_PREFIXES as _NUMCODEC_PACKAGE_PREFIXES
-from zarr.registry.packages import NUMCODEC_PACKAGES as _NUMCODEC_PACKAGES
-from zarr.registry.packages import NUMCODECS_HELP as _NUMCODECS_CODEC_DOCS_URL
-from zarr.registry.packages import ZARR_CODEC_HELP as _ZARR_CODEC_DOCS_URL
-from zarr.registry.packages import missing_codec_message as _missing_codec_message
-from zarr.registry.packages import packages_for_codec as _packages_for_codec
 from zarr.registry.table import (
     Registry,
     entry_points_for,

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from zarr.abc.codec import Codec, CodecJSON_V2
     from zarr.abc.numcodec import Numcodec
-    from zarr.registry import packages
+    from zarr.registry import install_hints
     from zarr.types import JSON
 else:
-    packages = LazyModule("zarr.registry.packages")
+    install_hints = LazyModule("zarr.registry.install_hints")
     numcodecs_registry = LazyModule("numcodecs.registry")  # compiled, and slow to import
 
 T = TypeVar("T")
@@ -97,7 +97,7 @@ def _choose_codec(key: str, registry: Registry[Any] | None, wanted: str | None) 
     if registry is not None and registry.lazy_load_list:
         registry.lazy_load()
     if registry is None or not (registry or registry.builtins):
-        raise UnknownCodecError(packages.missing_codec_message(key, zarr_format=3) + failure_of(key))
+        raise UnknownCodecError(install_hints.missing_codec_message(key, zarr_format=3) + failure_of(key))
     if wanted is not None:
         found = registry.find(wanted)
         if found is None:
@@ -187,7 +187,7 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
     except ValueError as error:
         if name in numcodecs_registry.codec_registry:  # something else is wrong
             raise
-        raise UnknownCodecError(packages.missing_codec_message(name, zarr_format=2)) from error
+        raise UnknownCodecError(install_hints.missing_codec_message(name, zarr_format=2)) from error
 
 
 _WHOLE_NUMBERS = frozenset(
