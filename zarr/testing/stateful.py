@@ -16,9 +16,9 @@ from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.codecs import BytesCodec
 from zarr.runners.sync import SyncMixin
 from zarr.storage import LocalStore, MemoryStore
-from zarr.testing.hierarchy_machine import ZarrHierarchyStateMachine
-from zarr.testing.rules import split_prefix_name, with_frequency
-from zarr.testing.store_machine import MAX_BINARY_SIZE, SyncStoreWrapper, ZarrStoreStateMachine
+from zarr.testing.machines.hierarchy import ZarrHierarchyStateMachine
+from zarr.testing.machines.rules import split_prefix_name, with_frequency
+from zarr.testing.machines.store import MAX_BINARY_SIZE, SyncStoreWrapper, ZarrStoreStateMachine
 from zarr.testing.strategies import arrays as zarr_arrays
 from zarr.testing.strategies import (
     basic_indices,

@@ -28,7 +28,7 @@ from zarr.runners.sync import sync
 from zarr.storage.keys import normalize_path
 from zarr.storage.memory.store import MemoryStore
 from zarr.storage.resolve import StoreLike
-from zarr.testing.strategies_arrays import (
+from zarr.testing.generate.arrays import (
     array_metadata,
     arrays,
     block_test_arrays,
@@ -41,7 +41,7 @@ from zarr.testing.strategies_arrays import (
     subchunk_write_orders,
     zarr_formats,
 )
-from zarr.testing.strategies_grids import (
+from zarr.testing.generate.grids import (
     chunk_grids,
     chunk_paths,
     chunk_shapes,
@@ -53,14 +53,14 @@ from zarr.testing.strategies_grids import (
     rectilinear_dim_edges,
     shard_shapes,
 )
-from zarr.testing.strategies_indices import (
+from zarr.testing.generate.indices import (
     basic_indices,
     block_indices,
     end_slices,
     is_negative_slice,
     orthogonal_indices,
 )
-from zarr.testing.strategies_names import (
+from zarr.testing.generate.names import (
     array_names,
     attrs,
     clear_store,
@@ -73,7 +73,7 @@ from zarr.testing.strategies_names import (
     stores,
     zarr_key_chars,
 )
-from zarr.testing.strategies_types import (
+from zarr.testing.generate.types import (
     DATETIME_UNIT,
     array_shapes,
     dtypes,

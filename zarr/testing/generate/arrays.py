@@ -21,7 +21,7 @@ from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.storage.keys import normalize_path
 from zarr.storage.memory.store import MemoryStore
-from zarr.testing.strategies_grids import (
+from zarr.testing.generate.grids import (
     chunk_grids,
     chunk_shapes,
     chunks_param_from_rectilinear,
@@ -29,8 +29,8 @@ from zarr.testing.strategies_grids import (
     rectilinear_chunk_grids,
     shard_shapes,
 )
-from zarr.testing.strategies_names import array_names, attrs, dimension_names, paths, stores
-from zarr.testing.strategies_types import array_shapes, dtypes, numpy_arrays
+from zarr.testing.generate.names import array_names, attrs, dimension_names, paths, stores
+from zarr.testing.generate.types import array_shapes, dtypes, numpy_arrays
 from zarr.types import JSON, AccessModeLiteral, ZarrFormat
 
 zarr_formats: SearchStrategy[ZarrFormat] = st.sampled_from((3, 2))

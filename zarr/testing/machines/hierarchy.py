@@ -17,7 +17,7 @@ from zarr.arrays.array import Array
 from zarr.groups.group import Group
 from zarr.runners.sync import SyncMixin
 from zarr.storage import MemoryStore
-from zarr.testing.rules import split_prefix_name, with_frequency
+from zarr.testing.machines.rules import split_prefix_name, with_frequency
 from zarr.testing.strategies import (
     basic_indices,
     chunk_paths,

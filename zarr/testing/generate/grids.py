@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hypothesis.strategies import SearchStrategy
 
 from zarr.chunks import RectilinearChunkGridMetadata, RegularChunkGridMetadata
-from zarr.testing.strategies_types import numpy_arrays
+from zarr.testing.generate.types import numpy_arrays
 
 NUMPY_ARRAYS = numpy_arrays()
 

@@ -15,7 +15,7 @@ from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.buffer.cpu import Buffer as CPUBuffer
 from zarr.runners.sync import SyncMixin
-from zarr.testing.rules import split_prefix_name, with_frequency
+from zarr.testing.machines.rules import split_prefix_name, with_frequency
 from zarr.testing.strategies import (
     key_ranges,
 )
