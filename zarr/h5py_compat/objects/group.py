@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from zarr.h5py_compat.copying import CopyRules, copy_node
-from zarr.h5py_compat.creation import make_dataset, plan_dataset
-from zarr.h5py_compat.dataset import Dataset
-from zarr.h5py_compat.dtypes import describe
+from zarr.h5py_compat.data.creation import make_dataset, plan_dataset
 from zarr.h5py_compat.errors import UnsupportedFeature
-from zarr.h5py_compat.links import ExternalLink, HardLink, SoftLink, find, links_of
-from zarr.h5py_compat.members import (
+from zarr.h5py_compat.members.copying import CopyRules, copy_node
+from zarr.h5py_compat.members.links import ExternalLink, HardLink, SoftLink, find, links_of
+from zarr.h5py_compat.members.names import RESERVED, as_text, parent_of, resolve
+from zarr.h5py_compat.members.order import (
     ItemsOfGroup,
     KeysOfGroup,
     ValuesOfGroup,
@@ -24,10 +23,11 @@ from zarr.h5py_compat.members import (
     open_object,
     target_path,
 )
-from zarr.h5py_compat.names import RESERVED, as_text, parent_of, resolve
-from zarr.h5py_compat.objects import CLASSES, DatasetID, GroupID, HLObject
-from zarr.h5py_compat.storage import Storage, unnamed_storage
-from zarr.h5py_compat.visiting import visit_links, visit_members
+from zarr.h5py_compat.members.visiting import visit_links, visit_members
+from zarr.h5py_compat.objects.base import CLASSES, DatasetID, GroupID, HLObject
+from zarr.h5py_compat.objects.dataset import Dataset
+from zarr.h5py_compat.objects.storage import Storage, unnamed_storage
+from zarr.h5py_compat.types.dtypes import describe
 
 __all__ = ["Group"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from zarr.h5py_compat.dtypes import Dtype, check_complex_dtype, check_string_dtype, check_vlen_dtype, string_dtype
-from zarr.h5py_compat.packing import is_unset, to_bytes
+from zarr.h5py_compat.types.dtypes import Dtype, check_complex_dtype, check_string_dtype, check_vlen_dtype, string_dtype
+from zarr.h5py_compat.types.packing import is_unset, to_bytes
 
 __all__ = ["as_dtype", "guess", "to_elements"]
 

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 import zarr
 from zarr.abc.store import Store
-from zarr.h5py_compat.names import RESERVED
+from zarr.h5py_compat.members.names import RESERVED
 from zarr.storage import LocalStore, MemoryStore, ZipStore
 
 __all__ = ["Storage", "open_storage", "unnamed_storage"]

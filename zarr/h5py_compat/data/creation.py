@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from zarr.h5py_compat.dtypes import Dtype, Empty, check_string_dtype, check_vlen_dtype, describe
+from zarr.h5py_compat.data.filters import Filters, parse_filters
 from zarr.h5py_compat.errors import H5pyDeprecationWarning, UnsupportedFeature
-from zarr.h5py_compat.filters import Filters, parse_filters
-from zarr.h5py_compat.names import RESERVED
-from zarr.h5py_compat.storage import Storage
-from zarr.h5py_compat.stored_types import StoredType, stored_type
-from zarr.h5py_compat.values import as_dtype, guess, to_elements
+from zarr.h5py_compat.members.names import RESERVED
+from zarr.h5py_compat.objects.storage import Storage
+from zarr.h5py_compat.types.dtypes import Dtype, Empty, check_string_dtype, check_vlen_dtype, describe
+from zarr.h5py_compat.types.stored import StoredType, stored_type
+from zarr.h5py_compat.types.values import as_dtype, guess, to_elements
 
 __all__ = ["Plan", "make_dataset", "plan_dataset"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from zarr.h5py_compat.selections import Selection
-from zarr.h5py_compat.stored_types import StoredType
+from zarr.h5py_compat.data.selections import Selection
+from zarr.h5py_compat.types.stored import StoredType
 
 __all__ = ["read", "spread", "write"]
 

@@ -23,8 +23,8 @@ import numpy as np
 
 from zarr.codecs import BloscCodec, GzipCodec, ZstdCodec
 from zarr.codecs.numcodecs import LZ4, FixedScaleOffset, Fletcher32, Shuffle
-from zarr.h5py_compat.dtypes import Dtype
 from zarr.h5py_compat.errors import UnsupportedFeature
+from zarr.h5py_compat.types.dtypes import Dtype
 
 __all__ = [
     "FILTER_DEFLATE",

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from zarr.h5py_compat.dtypes import Dtype, check_vlen_dtype, string_dtype
-from zarr.h5py_compat.packing import blank, pack, unpack
+from zarr.h5py_compat.types.dtypes import Dtype, check_vlen_dtype, string_dtype
+from zarr.h5py_compat.types.packing import blank, pack, unpack
 
 __all__ = ["StoredType", "stored_type", "type_of_array"]
 

@@ -10,8 +10,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from zarr.h5py_compat.names import join, resolve
-from zarr.h5py_compat.storage import Storage, open_storage
+from zarr.h5py_compat.members.names import join, resolve
+from zarr.h5py_compat.objects.storage import Storage, open_storage
 
 __all__ = ["ExternalLink", "HardLink", "SoftLink", "find", "links_of", "parse_link"]
 

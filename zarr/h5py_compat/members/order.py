@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterator, KeysView, ValuesView
 from typing import Any
 
-from zarr.h5py_compat.links import find, links_of
-from zarr.h5py_compat.names import join, parent_of
-from zarr.h5py_compat.objects import DatasetID, GroupID, TypeID, class_for
-from zarr.h5py_compat.storage import Storage
+from zarr.h5py_compat.members.links import find, links_of
+from zarr.h5py_compat.members.names import join, parent_of
+from zarr.h5py_compat.objects.base import DatasetID, GroupID, TypeID, class_for
+from zarr.h5py_compat.objects.storage import Storage
 
 __all__ = ["ItemsOfGroup", "KeysOfGroup", "ValuesOfGroup", "enter", "forget", "member_names", "open_object", "wrap"]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import zarr
-from zarr.h5py_compat.links import ExternalLink, SoftLink, find, links_of
-from zarr.h5py_compat.names import RESERVED, join, resolve
-from zarr.h5py_compat.storage import Storage
+from zarr.h5py_compat.members.links import ExternalLink, SoftLink, find, links_of
+from zarr.h5py_compat.members.names import RESERVED, join, resolve
+from zarr.h5py_compat.objects.storage import Storage
 
 __all__ = ["CopyRules", "copy_node"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zarr.h5py_compat.dtypes import Dtype, check_string_dtype
+from zarr.h5py_compat.types.dtypes import Dtype, check_string_dtype
 
 __all__ = ["AsStrView", "AstypeView", "FieldsView"]
 

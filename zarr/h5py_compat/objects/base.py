@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from zarr.h5py_compat.attributes import AttributeManager
-from zarr.h5py_compat.names import parent_of
-from zarr.h5py_compat.storage import Storage
+from zarr.h5py_compat.members.names import parent_of
+from zarr.h5py_compat.objects.attributes import AttributeManager
+from zarr.h5py_compat.objects.storage import Storage
 
 __all__ = ["DatasetID", "FileID", "GroupID", "HLObject", "ObjectID", "TypeID", "class_for"]
 

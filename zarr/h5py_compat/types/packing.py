@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from zarr.h5py_compat.dtypes import Dtype, check_vlen_dtype
+from zarr.h5py_compat.types.dtypes import Dtype, check_vlen_dtype
 
 __all__ = ["blank", "is_unset", "pack", "to_bytes", "unpack"]
 

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.lib.recfunctions import repack_fields
 
-from zarr.h5py_compat.chunk_walk import walk_chunks
-from zarr.h5py_compat.dimensions import DimensionManager, make_scale
-from zarr.h5py_compat.dtypes import Dtype, Empty, check_string_dtype, check_vlen_dtype, parse_description
+from zarr.h5py_compat.data.chunk_walk import walk_chunks
+from zarr.h5py_compat.data.dimensions import DimensionManager, make_scale
+from zarr.h5py_compat.data.filters import Filters
+from zarr.h5py_compat.data.selections import Selection, select, split_names
+from zarr.h5py_compat.data.transfer import read, spread, write
 from zarr.h5py_compat.errors import UnsupportedFeature
-from zarr.h5py_compat.filters import Filters
-from zarr.h5py_compat.names import RESERVED
-from zarr.h5py_compat.objects import CLASSES, DatasetID, HLObject
-from zarr.h5py_compat.selections import Selection, select, split_names
-from zarr.h5py_compat.stored_types import StoredType, stored_type, type_of_array
-from zarr.h5py_compat.transfer import read, spread, write
-from zarr.h5py_compat.values import to_elements
-from zarr.h5py_compat.views import AsStrView, AstypeView, FieldsView
+from zarr.h5py_compat.members.names import RESERVED
+from zarr.h5py_compat.objects.base import CLASSES, DatasetID, HLObject
+from zarr.h5py_compat.objects.views import AsStrView, AstypeView, FieldsView
+from zarr.h5py_compat.types.dtypes import Dtype, Empty, check_string_dtype, check_vlen_dtype, parse_description
+from zarr.h5py_compat.types.stored import StoredType, stored_type, type_of_array
+from zarr.h5py_compat.types.values import to_elements
 
 __all__ = ["Dataset"]
 

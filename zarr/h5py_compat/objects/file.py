@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import Any
 
 from zarr.h5py_compat.errors import UnsupportedFeature
-from zarr.h5py_compat.group import Group
-from zarr.h5py_compat.objects import CLASSES, FileID
-from zarr.h5py_compat.storage import Storage, open_storage
+from zarr.h5py_compat.objects.base import CLASSES, FileID
+from zarr.h5py_compat.objects.group import Group
+from zarr.h5py_compat.objects.storage import Storage, open_storage
 
 __all__ = ["File", "is_hdf5"]
 

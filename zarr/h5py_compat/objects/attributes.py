@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from zarr.h5py_compat.dtypes import (
+from zarr.h5py_compat.errors import UnsupportedFeature
+from zarr.h5py_compat.members.names import RESERVED, as_text
+from zarr.h5py_compat.types.dtypes import (
     Dtype,
     Empty,
     check_string_dtype,
@@ -23,10 +25,8 @@ from zarr.h5py_compat.dtypes import (
     parse_description,
     string_dtype,
 )
-from zarr.h5py_compat.errors import UnsupportedFeature
-from zarr.h5py_compat.names import RESERVED, as_text
-from zarr.h5py_compat.packing import pack, unpack
-from zarr.h5py_compat.values import as_dtype, guess, to_elements
+from zarr.h5py_compat.types.packing import pack, unpack
+from zarr.h5py_compat.types.values import as_dtype, guess, to_elements
 
 __all__ = ["AttributeManager", "from_json", "to_json"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from zarr.h5py_compat.links import HardLink, links_of
-from zarr.h5py_compat.members import wrap
-from zarr.h5py_compat.names import join
-from zarr.h5py_compat.storage import Storage
+from zarr.h5py_compat.members.links import HardLink, links_of
+from zarr.h5py_compat.members.names import join
+from zarr.h5py_compat.members.order import wrap
+from zarr.h5py_compat.objects.storage import Storage
 
 __all__ = ["visit_links", "visit_members"]
 

@@ -14,8 +14,8 @@ from typing import Any
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 from zarr.h5py_compat.errors import UnsupportedFeature
-from zarr.h5py_compat.names import as_text
-from zarr.h5py_compat.objects import DatasetID, class_for
+from zarr.h5py_compat.members.names import as_text
+from zarr.h5py_compat.objects.base import DatasetID, class_for
 
 __all__ = ["DimensionManager", "DimensionProxy", "make_scale"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zarr.h5py_compat.dtypes import Dtype, parse_description
-from zarr.h5py_compat.objects import CLASSES, HLObject, TypeID
+from zarr.h5py_compat.objects.base import CLASSES, HLObject, TypeID
+from zarr.h5py_compat.types.dtypes import Dtype, parse_description
 
 __all__ = ["Datatype"]
 
