@@ -2,7 +2,7 @@
 
 May import: steps, runners, metadata, codecs, grids, chunk_keys, storage, dtype, array_spec, buffer, abc, registry,
 settings, errors, types, zarr_core. Never groups or api.
-Read first: ``layout.py`` (what an array is once it is open), then ``reading.py`` and ``writing.py``.
+Read first: ``layout.py`` (what an array is once it is open), then ``io/reading.py`` and ``io/writing.py``.
 """
 
 from __future__ import annotations

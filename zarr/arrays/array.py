@@ -256,7 +256,8 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         array([ 8, 50,  9])
         """
         requests = [(self._handle, selection) for selection in selections]
-        result: list[Any] = self._handle.run(read_many.read_many_steps(requests, read_many.outs_for(out, len(requests))))
+        outs = read_many.outs_for(out, len(requests))
+        result: list[Any] = self._handle.run(read_many.read_many_steps(requests, outs))
         return result
 
     @property
@@ -483,7 +484,8 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
 
     def _repr_html_(self) -> str:
         """What a notebook shows; which chunks are stored is told where the store is memory or a folder."""
-        return notebook.array_page(self._handle, self.info, self._handle.run(notebook.chunks_at_hand_steps(self._handle)))
+        chunks = self._handle.run(notebook.chunks_at_hand_steps(self._handle))
+        return notebook.array_page(self._handle, self.info, chunks)
 
     # ------------------------------------------------------------------------------------------ protocols
 

@@ -1,7 +1,7 @@
 """The codecs of the library: their public classes, and the chains that arrays read and write with.
 
 May import: ``zarr_core``, the first floor, ``zarr.dtype``, ``zarr.chunks.spec``.
-Read first: ``bound.py`` for what a codec becomes, then ``bytes.py`` as an example, then ``chain.py``.
+Read first: ``base/bound.py`` for what a codec becomes, then ``bytes.py`` as an example, then ``base/chain.py``.
 """
 
 from __future__ import annotations

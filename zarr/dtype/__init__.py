@@ -1,7 +1,7 @@
 """Data types: what they are in numpy and in array metadata, and their scalars in JSON. One file a family.
 
 May import the floor below: ``zarr.errors``, ``zarr.types``, ``zarr.registry``.
-Read ``base.py`` first, then ``integers.py`` for the simplest family.
+Read ``base.py`` first, then ``types/integers.py`` for the simplest family.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ and say what to use instead: hard links, object and region references, virtual d
 blocks, SWMR, locks.
 
 May import: the public names of ``zarr`` and ``zarr.core``; nothing else imports it.
-Read first: ``file.py``, ``group.py``, ``dataset.py``; then ``stored_types.py`` for how h5py's types lie in zarr arrays
-and ``attributes.py`` for how attribute values lie in JSON.
+Read first: ``file.py``, ``group.py`` and ``dataset.py`` of ``objects/``; then ``types/stored.py`` for how h5py's
+types lie in zarr arrays, and ``objects/attributes.py`` for how attribute values lie in JSON.
 """
 
 from __future__ import annotations

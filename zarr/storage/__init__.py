@@ -1,7 +1,7 @@
 """Stores: where bytes are kept. One file a store, and ``resolve.py``, which makes a store of what a user names.
 
 May import: errors, types, buffer, abc, registry, zarr_core. Never steps, runners, arrays or the config.
-Read first: ``memory.py``.
+Read first: ``memory/store.py``, then ``resolve.py``. Files that begin with ``_`` are import paths of zarr-python.
 """
 
 from __future__ import annotations

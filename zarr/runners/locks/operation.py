@@ -3,7 +3,8 @@
 The table of all locks of the process is in :mod:`zarr.runners.locks.table`.
 
 A finalizer may run in the middle of any operation, in the same thread, and write to what that operation has locked.
-The one cannot wait for the other, so the finalizer's work is put off as a whole: see :mod:`zarr.runners.locks.deferred`.
+The one cannot wait for the other, so the finalizer's work is deferred as a whole: see
+:mod:`zarr.runners.locks.deferred`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ _holding: dict[Holder, None] = {}
 STORING: dict[str, int] = {}
 """The keys that are held for one call of a store only, without a :class:`Holder`, and the threads that hold them.
 
-Each is the very object that the function has which lets go of it: see :func:`~zarr.runners.locks.deferred.known_to_callers`.
+Each is the very object that the function has which lets go of it: see
+:func:`~zarr.runners.locks.deferred.known_to_callers`.
 """
 
 
