@@ -26,7 +26,7 @@ from zarr import models
 from zarr.codecs import ShardingCodec
 from zarr.errors import ContainsArrayError, ContainsGroupError, MetadataValidationError, UnknownCodecError
 from zarr.models import ArraySpec, GroupSpec, v2
-from zarr.models.names import from_model_names, to_model_names
+from zarr.models.plain import from_model_names, to_model_names
 from zarr.storage import MemoryStore
 
 HERE = Path(__file__).parent

@@ -12,8 +12,7 @@ from zarr.storage.path import StorePath
 if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.metadata import group
-    from zarr.metadata.consolidated import ConsolidatedMetadata
-    from zarr.metadata.group import GroupMetadata
+    from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
 else:

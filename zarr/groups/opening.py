@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from zarr.errors import ContainsArrayError, GroupNotFoundError, ZarrUserWarning
 from zarr.groups.handle import GroupHandle
-from zarr.metadata.consolidated import ConsolidatedMetadata
-from zarr.metadata.consolidated_parser import load_with_copy
+from zarr.metadata.consolidated import load_with_copy
 from zarr.metadata.documents import load_document
 from zarr.metadata.error_location import document_place, locate
-from zarr.metadata.group import GroupMetadata
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.steps.consolidated import version
 from zarr.steps.documents import name_store, wanted_names
 from zarr.steps.requests import GetMany, Steps

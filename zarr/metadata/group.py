@@ -14,8 +14,7 @@ from zarr.abc.metadata import Metadata
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import remember
-from zarr.metadata.consolidated_parser import Piece
-from zarr.metadata.consolidated_tree import nest_paths, split_zmetadata, tree_order, zmetadata_document
+from zarr.metadata.consolidated import Piece, nest_paths, split_zmetadata, tree_order, zmetadata_document
 from zarr.metadata.documents import dump_document
 from zarr.metadata.error_location import document_place, locate, require
 from zarr.metadata.members import AllowedExtraField, parse_attributes, parse_extra_fields

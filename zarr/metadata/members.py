@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Literal, TypedDict
 
-from zarr.errors import MetadataValidationError
+from zarr.errors import MetadataValidationError, ZarrUserWarning
 from zarr.registry import failure_of, get_storage_transformer_class
 from zarr.types import JSON, NodeType, parse_named_configuration
 
@@ -191,3 +192,78 @@ def parse_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
                 f"{failure_of(name)}"
             ) from error
     return tuple([dict(t) if isinstance(t, Mapping) else {"name": t} for t in transformers])
+
+
+def check_node_name(name: str) -> None:
+    """Refuse a name that format 3 forbids for a node other than the root.
+
+    Parameters
+    ----------
+    name
+        One segment of a path.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, contains a slash, consists of periods, or is ``zarr.json``.
+
+    Warns
+    -----
+    ZarrUserWarning
+        If it begins with ``__``, which the format keeps for itself. Such nodes exist, so the name is not refused.
+
+    Examples
+    --------
+    >>> check_node_name("temperature")
+    """
+    if not name:
+        raise ValueError("A node name must not be empty.")
+    if "/" in name:
+        raise ValueError(f"The node name {name!r} must not contain '/'.")
+    if not name.strip("."):
+        raise ValueError(f"The node name {name!r} must not consist of periods only.")
+    if name == "zarr.json":
+        raise ValueError(f"The node name {name!r} is that of the metadata document.")
+    if name.startswith("__"):
+        warnings.warn(
+            f"The node name {name!r} begins with '__', which the format reserves.", ZarrUserWarning, stacklevel=2
+        )
+
+
+_DOCUMENTS = frozenset(("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"))
+
+
+def check_new_path(path: str) -> None:
+    """Refuse to make a node whose path has a name that no node can bear in either format.
+
+    Raises
+    ------
+    ValueError
+        If a segment consists of periods, or is the name of a metadata document.
+
+    Examples
+    --------
+    >>> check_new_path("a/b")
+    """
+    for name in path.split("/") if path else ():
+        if not name.strip("."):
+            raise ValueError(f"The node name {name!r} (in {path!r}) must not consist of periods only.")
+        if name in _DOCUMENTS:
+            raise ValueError(f"The node name {name!r} (in {path!r}) is that of a metadata document; choose another.")
+
+
+def check_node_path(path: str) -> None:
+    """Check every segment of the path of a node; the root, ``""``, is fine.
+
+    Raises
+    ------
+    ValueError
+        If a segment is not an allowed name.
+
+    Examples
+    --------
+    >>> check_node_path("a/b")
+    """
+    if path:
+        for name in path.split("/"):
+            check_node_name(name)

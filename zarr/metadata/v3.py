@@ -22,7 +22,6 @@ from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import find_members, known_documents, remember, structure_key
 from zarr.metadata.codecs import fits_shapes, parse_codecs, settle_codecs, validate_array_bytes_codec, warn_whole_shards
 from zarr.metadata.documents import dump_document, dump_framed
-from zarr.metadata.draft_strings import add_string_codec, with_codecs_member
 from zarr.metadata.error_location import document_place, locate, require
 from zarr.metadata.members import (
     AllowedExtraField,
@@ -32,7 +31,14 @@ from zarr.metadata.members import (
     parse_extra_fields,
     parse_storage_transformers,
 )
-from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
+from zarr.metadata.repair import (
+    Reading,
+    add_string_codec,
+    keep_stored,
+    repair_array_document,
+    tell_readings,
+    with_codecs_member,
+)
 from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, parse_shapelike
 
 if TYPE_CHECKING:

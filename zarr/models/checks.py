@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zarr.errors import MetadataValidationError
-from zarr.metadata.names import check_node_name
+from zarr.metadata.members import check_node_name
 
 
 def lengths(value: Any, name: str, least: int = 0) -> tuple[int, ...]:

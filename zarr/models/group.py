@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from zarr.errors import MetadataValidationError
-from zarr.metadata.consolidated import ConsolidatedMetadata
-from zarr.metadata.group import GroupMetadata
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.models.checks import check_member_name
-from zarr.models.flat import nest, normal_paths, walk
 from zarr.models.node import NodeSpec
+from zarr.models.plain import nest, normal_paths, walk
 from zarr.models.stored import group_model, write_model
 from zarr.models.typed import anything, first_fit, is_union, member_types
 

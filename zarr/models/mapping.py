@@ -10,8 +10,8 @@ from zarr.codecs.transpose import TransposeCodec
 from zarr.errors import MetadataValidationError
 from zarr.metadata.convert import convert_array_metadata
 from zarr.models import v2, v3
-from zarr.models.flat import walk
 from zarr.models.node import NodeSpec, attributes_json
+from zarr.models.plain import walk
 
 DIMENSIONS = "_ARRAY_DIMENSIONS"
 """The attribute in which arrays of format 2 keep the names of their dimensions, by xarray's convention."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from zarr.dtype.parse import parse_dtype
 from zarr.errors import MetadataValidationError
-from zarr.metadata.consolidated_tree import split_zmetadata, zmetadata_document
+from zarr.metadata.consolidated import split_zmetadata, zmetadata_document
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.models.checks import check_literal, check_rank, lengths, required

@@ -57,13 +57,13 @@ if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.buffer.core import Buffer
     from zarr.metadata import group
-    from zarr.metadata import names as _names
+    from zarr.metadata import members as _names
     from zarr.metadata.group import GroupMetadata
     from zarr.storage.wrappers.wrapper import WrapperStore
     from zarr.types import AccessModeLiteral, ZarrFormat
 else:
     group = LazyModule("zarr.metadata.group")
-    _names = LazyModule("zarr.metadata.names")
+    _names = LazyModule("zarr.metadata.members")
 
 
 def ancestor_paths(path: str) -> list[str]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata import ArrayV2Metadata, ArrayV3Metadata, ConsolidatedMetadata, GroupMetadata
-from zarr.metadata.consolidated_tree import nest_paths
+from zarr.metadata.consolidated import nest_paths
 
 GROUP = {"zarr_format": 3, "node_type": "group", "attributes": {}}
 ARRAY: dict[str, Any] = {

@@ -13,8 +13,7 @@ from zarr.chunks.spec import parse_array_config
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord, Nodes
 from zarr.groups.members.consolidate import nest
-from zarr.metadata.consolidated import ConsolidatedMetadata
-from zarr.metadata.group import GroupMetadata
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.consolidated import ancestors, record_changes_steps

@@ -12,8 +12,7 @@ from zarr.errors import GroupNotFoundError, ZarrUserWarning, warn_once
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.members.walk import members_steps
 from zarr.groups.opening import open_group_steps
-from zarr.metadata.consolidated import ConsolidatedMetadata
-from zarr.metadata.group import GroupMetadata
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.steps.consolidated import changes_noted, touch
 from zarr.steps.documents import node_key
 from zarr.steps.requests import Gather, Hold, LockScope, Put, Steps

@@ -17,7 +17,7 @@ from zarr.steps.requests import Await, Gather, ListDir, Steps
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
-    from zarr.metadata.consolidated import ConsolidatedMetadata
+    from zarr.metadata.group import ConsolidatedMetadata
 
 Lookup: TypeAlias = Callable[[str], Awaitable[Any]]
 
