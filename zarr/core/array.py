@@ -20,10 +20,10 @@ from zarr.arrays.create.steps import (
     default_filters_v2,
     default_serializer_v3,
 )
-from zarr.core.array_nodes import create_codec_pipeline, get_array_metadata, init_array, parse_array_metadata
 from zarr.core.borrowed import borrowed_names
 from zarr.core.chunk_walks import cells_outside as _iter_chunk_coords_to_delete
 from zarr.core.chunk_walks import chunk_spec as _get_chunk_spec
+from zarr.core.chunk_walks import create_codec_pipeline, get_array_metadata, init_array, parse_array_metadata
 from zarr.core.chunk_walks import default_chunk_key_encoding as _parse_chunk_key_encoding
 from zarr.core.chunk_walks import iter_chunk_coords as _iter_chunk_coords
 from zarr.core.chunk_walks import iter_chunk_regions as _iter_chunk_regions

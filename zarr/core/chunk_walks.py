@@ -6,21 +6,30 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.api.documents import get_array_metadata
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.change.operations import stored_chunks_steps
 from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3
+from zarr.arrays.create.steps import init_array_steps, new_array_metadata
+from zarr.arrays.opening import parse_metadata
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
 from zarr.chunks.spec import ArraySpec
 from zarr.chunks.walk import cells_outside
 from zarr.codecs.base.adapters import SortedCodecs, sort_codecs
+from zarr.runners.choose import async_runner_for
+from zarr.storage.memory.store import MemoryStore
+from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
+    from zarr.abc.codec import CodecPipeline
+    from zarr.abc.store import Store
     from zarr.buffer.core import BufferPrototype
     from zarr.chunks import ChunkGrid
-    from zarr.chunks.spec import ArrayConfig
+    from zarr.chunks.spec import ArrayConfig, ArrayConfigLike
     from zarr.dtype import ZDType
     from zarr.types import ZarrFormat
+
 
 AnyFace = Array[Any] | AsyncArray[Any]
 Block = Sequence[int] | None
@@ -144,15 +153,79 @@ def default_chunk_key_encoding(data: ChunkKeyEncodingLike | None, zarr_format: Z
     return parse_chunk_key_encoding(data)
 
 
+parse_array_metadata = parse_metadata
+
+
+async def init_array(
+    *,
+    store_path: StorePath,
+    overwrite: bool = False,
+    config: ArrayConfigLike | None = None,
+    **parameters: Any,
+) -> AsyncArray[Any]:
+    """Make an array without data.
+
+    Parameters
+    ----------
+    store_path : StorePath
+    overwrite : bool
+    config : ArrayConfig or dict, optional
+    **parameters
+        See :func:`zarr.create_array`.
+
+    Returns
+    -------
+    AsyncArray
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from zarr.storage import MemoryStore, StorePath
+    >>> asyncio.run(init_array(store_path=StorePath(MemoryStore()), shape=(3,), dtype="int8")).shape
+    (3,)
+    """
+    metadata = new_array_metadata(**parameters)
+    steps = init_array_steps(store_path, metadata, overwrite=overwrite, config=config)
+    return AsyncArray.from_handle(await async_runner_for(store_path.store).run(steps))
+
+
+def create_codec_pipeline(metadata: Any, *, store: Store | None = None) -> CodecPipeline:
+    """The codec pipeline of an array, by its metadata.
+
+    Parameters
+    ----------
+    metadata : ArrayV2Metadata or ArrayV3Metadata
+    store : Store, optional
+        Only for pipelines that want to know it.
+
+    Returns
+    -------
+    CodecPipeline
+
+    Examples
+    --------
+    >>> import zarr
+    >>> type(create_codec_pipeline(zarr.zeros((3,)).metadata)).__name__.endswith("Pipeline")
+    True
+    """
+    path = StorePath(MemoryStore() if store is None else store)
+    pipeline: CodecPipeline = AsyncArray(metadata, path).codec_pipeline
+    return pipeline
+
+
 __all__ = [
     "cells_outside",
     "chunk_spec",
+    "create_codec_pipeline",
     "default_chunk_key_encoding",
+    "get_array_metadata",
+    "init_array",
     "iter_chunk_coords",
     "iter_chunk_regions",
     "iter_shard_coords",
     "iter_shard_keys",
     "iter_shard_regions",
+    "parse_array_metadata",
     "parse_chunk_encoding_v2",
     "parse_chunk_encoding_v3",
     "shards_initialized",

@@ -1,7 +1,7 @@
 """Data types: what they are in numpy and in array metadata, and their scalars in JSON. One file a family.
 
 May import the floor below: ``zarr.errors``, ``zarr.types``, ``zarr.registry``.
-Read ``base.py`` first, then ``types/integers.py`` for the simplest family.
+Read ``base.py`` first, then ``types/numbers.py`` for the simplest family.
 """
 
 from __future__ import annotations
@@ -43,10 +43,23 @@ if TYPE_CHECKING:
     from zarr.dtype.registry import DataTypeRegistry, data_type_registry
     from zarr.dtype.spec import check_dtype_spec_no_object_codec_v2, check_dtype_spec_v2
     from zarr.dtype.types.binary import NullTerminatedBytes, RawBits, RawBytes, VariableLengthBytes
-    from zarr.dtype.types.boolean import Bool
-    from zarr.dtype.types.floats import Complex64, Complex128, Float16, Float32, Float64
-    from zarr.dtype.types.integers import Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64
     from zarr.dtype.types.nullable import Nullable
+    from zarr.dtype.types.numbers import (
+        Bool,
+        Complex64,
+        Complex128,
+        Float16,
+        Float32,
+        Float64,
+        Int8,
+        Int16,
+        Int32,
+        Int64,
+        UInt8,
+        UInt16,
+        UInt32,
+        UInt64,
+    )
     from zarr.dtype.types.objects import PythonObject
     from zarr.dtype.types.small import SmallComplex, SmallFloat, SmallInt
     from zarr.dtype.types.structured import Struct, Structured, SubArray
@@ -59,9 +72,9 @@ _find, __dir__ = lazy_names(
     {
         "zarr.dtype.base": "HasEndianness HasItemSize HasLength HasObjectCodec TBaseDType TBaseScalar ZDType",
         "zarr.dtype.types.binary": "NullTerminatedBytes RawBits RawBytes VariableLengthBytes",
-        "zarr.dtype.types.boolean": "Bool",
-        "zarr.dtype.types.floats": "Complex128 Complex64 Float16 Float32 Float64",
-        "zarr.dtype.types.integers": "Int16 Int32 Int64 Int8 UInt16 UInt32 UInt64 UInt8",
+        "zarr.dtype.types.numbers": (
+            "Bool Complex128 Complex64 Float16 Float32 Float64 Int16 Int32 Int64 Int8 UInt16 UInt32 UInt64 UInt8"
+        ),
         "zarr.dtype.json_forms": (
             "DTypeSpec_V2 DTypeSpec_V3 DateTime64JSON_V2 DateTime64JSON_V3 FixedLengthUTF32JSON_V2 "
             "FixedLengthUTF32JSON_V3 NullTerminatedBytesJSON_V3 NullterminatedBytesJSON_V2 RawBytesJSON_V2 "

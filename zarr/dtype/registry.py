@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 _MOST_KNOWN = 512
 # The order matters where several classes fit: the first one that does is taken.
 _BUILT_IN: Final = (
-    ("zarr.dtype.types.boolean", "Bool"),
-    ("zarr.dtype.types.integers", "Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64"),
-    ("zarr.dtype.types.floats", "Float16 Float32 Float64 Complex64 Complex128"),
+    (
+        "zarr.dtype.types.numbers",
+        "Bool Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float16 Float32 Float64 Complex64 Complex128",
+    ),
     ("zarr.dtype.types.text", "FixedLengthUTF32 VariableLengthUTF8"),
     ("zarr.dtype.types.binary", "RawBytes NullTerminatedBytes VariableLengthBytes"),
     ("zarr.dtype.types.structured", "Struct"),
@@ -37,12 +38,12 @@ _FAMILIES: Final = (
 )
 # Numbers, by numpy's letter and width: as long as nobody has registered anything, these are the classes to be taken.
 _NUMBERS: Final[dict[str, str]] = {
-    "b1": "boolean.Bool", "f2": "floats.Float16", "f4": "floats.Float32", "f8": "floats.Float64",
-    "c8": "floats.Complex64", "c16": "floats.Complex128",
-    **{f"i{n}": f"integers.Int{8 * n}" for n in (1, 2, 4, 8)},
-    **{f"u{n}": f"integers.UInt{8 * n}" for n in (1, 2, 4, 8)},
+    "b1": "Bool", "f2": "Float16", "f4": "Float32", "f8": "Float64",
+    "c8": "Complex64", "c16": "Complex128",
+    **{f"i{n}": f"Int{8 * n}" for n in (1, 2, 4, 8)},
+    **{f"u{n}": f"UInt{8 * n}" for n in (1, 2, 4, 8)},
 }  # fmt: skip
-_NUMBERS_BY_NAME: Final = {path.partition(".")[2].lower(): path for path in _NUMBERS.values()}
+_NUMBERS_BY_NAME: Final = {name.lower(): name for name in _NUMBERS.values()}
 
 
 def _classes(table: Iterable[tuple[str, str]]) -> list[type[ZDType[Any, Any]]]:
@@ -114,7 +115,7 @@ class DataTypeRegistry:
 
     def _number(self, path: str | None) -> type[ZDType[Any, Any]] | None:
         """The class of a number while nothing else is loaded, nor registered."""
-        return None if path is None or "contents" in vars(self) else import_path(f"zarr.dtype.types.{path}")
+        return None if path is None or "contents" in vars(self) else import_path(f"zarr.dtype.types.numbers.{path}")
 
     def _lazy_load(self) -> None:
         offered = entry_points_by_group()  # the same object until someone looks again what is installed

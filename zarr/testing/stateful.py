@@ -16,9 +16,14 @@ from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.codecs import BytesCodec
 from zarr.runners.sync import SyncMixin
 from zarr.storage import LocalStore, MemoryStore
-from zarr.testing.machines.hierarchy import ZarrHierarchyStateMachine
-from zarr.testing.machines.rules import split_prefix_name, with_frequency
-from zarr.testing.machines.store import MAX_BINARY_SIZE, SyncStoreWrapper, ZarrStoreStateMachine
+from zarr.testing.machines.store import (
+    MAX_BINARY_SIZE,
+    SyncStoreWrapper,
+    ZarrHierarchyStateMachine,
+    ZarrStoreStateMachine,
+    split_prefix_name,
+    with_frequency,
+)
 from zarr.testing.strategies import arrays as zarr_arrays
 from zarr.testing.strategies import (
     basic_indices,

@@ -42,46 +42,42 @@ from zarr.testing.generate.arrays import (
     zarr_formats,
 )
 from zarr.testing.generate.grids import (
+    basic_indices,
+    block_indices,
     chunk_grids,
     chunk_paths,
     chunk_shapes,
     chunks_param_from_rectilinear,
+    end_slices,
+    is_negative_slice,
     np_array_and_chunks,
+    orthogonal_indices,
     rectilinear_chunk_grids,
     rectilinear_chunk_shape_declarations,
     rectilinear_chunks,
     rectilinear_dim_edges,
     shard_shapes,
 )
-from zarr.testing.generate.indices import (
-    basic_indices,
-    block_indices,
-    end_slices,
-    is_negative_slice,
-    orthogonal_indices,
-)
 from zarr.testing.generate.names import (
+    DATETIME_UNIT,
     array_names,
+    array_shapes,
     attrs,
     clear_store,
     dimension_names,
+    dtypes,
     key_ranges,
     keys,
     node_names,
+    numpy_arrays,
     paths,
+    safe_unicode_for_dtype,
     short_node_names,
     stores,
-    zarr_key_chars,
-)
-from zarr.testing.generate.types import (
-    DATETIME_UNIT,
-    array_shapes,
-    dtypes,
-    numpy_arrays,
-    safe_unicode_for_dtype,
     structured_dtypes,
     v2_dtypes,
     v3_dtypes,
+    zarr_key_chars,
     zdtypes,
 )
 from zarr.types import AnyArray

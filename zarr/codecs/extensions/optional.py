@@ -24,8 +24,8 @@ from zarr.codecs.base.configuration import configuration_of
 from zarr.codecs.base.parsing import parse_codecs
 from zarr.codecs.base.sync_methods import ArrayBytesMethods, wrap_bytes
 from zarr.codecs.extensions.packbits import PackBitsCodec
-from zarr.dtype.types.boolean import Bool
 from zarr.dtype.types.nullable import NAMES, Nullable
+from zarr.dtype.types.numbers import Bool
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
 """The data types, one family a file.
 
 May import: errors, types, ``zarr.dtype`` (base, scalars, spec).
-Read first: ``boolean.py``, then ``integers.py``.
+Read first: ``numbers.py``.
 """

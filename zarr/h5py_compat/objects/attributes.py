@@ -25,8 +25,7 @@ from zarr.h5py_compat.types.dtypes import (
     parse_description,
     string_dtype,
 )
-from zarr.h5py_compat.types.packing import pack, unpack
-from zarr.h5py_compat.types.values import as_dtype, guess, to_elements
+from zarr.h5py_compat.types.values import as_dtype, guess, pack, to_elements, unpack
 
 __all__ = ["AttributeManager", "from_json", "to_json"]
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.recfunctions import repack_fields
 
-from zarr.h5py_compat.data.chunk_walk import walk_chunks
 from zarr.h5py_compat.data.dimensions import DimensionManager, make_scale
 from zarr.h5py_compat.data.filters import Filters
 from zarr.h5py_compat.data.selections import Selection, select, split_names
-from zarr.h5py_compat.data.transfer import read, spread, write
+from zarr.h5py_compat.data.transfer import read, spread, walk_chunks, write
 from zarr.h5py_compat.errors import UnsupportedFeature
 from zarr.h5py_compat.members.names import RESERVED
 from zarr.h5py_compat.objects.base import CLASSES, DatasetID, HLObject

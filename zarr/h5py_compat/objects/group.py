@@ -22,8 +22,9 @@ from zarr.h5py_compat.members.order import (
     member_names,
     open_object,
     target_path,
+    visit_links,
+    visit_members,
 )
-from zarr.h5py_compat.members.visiting import visit_links, visit_members
 from zarr.h5py_compat.objects.base import CLASSES, DatasetID, GroupID, HLObject
 from zarr.h5py_compat.objects.dataset import Dataset
 from zarr.h5py_compat.objects.storage import Storage, unnamed_storage

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from zarr.h5py_compat.types.dtypes import Dtype, check_vlen_dtype, string_dtype
-from zarr.h5py_compat.types.packing import blank, pack, unpack
+from zarr.h5py_compat.types.values import blank, pack, unpack
 
 __all__ = ["StoredType", "stored_type", "type_of_array"]
 

@@ -29,8 +29,16 @@ from zarr.testing.generate.grids import (
     rectilinear_chunk_grids,
     shard_shapes,
 )
-from zarr.testing.generate.names import array_names, attrs, dimension_names, paths, stores
-from zarr.testing.generate.types import array_shapes, dtypes, numpy_arrays
+from zarr.testing.generate.names import (
+    array_names,
+    array_shapes,
+    attrs,
+    dimension_names,
+    dtypes,
+    numpy_arrays,
+    paths,
+    stores,
+)
 from zarr.types import JSON, AccessModeLiteral, ZarrFormat
 
 zarr_formats: SearchStrategy[ZarrFormat] = st.sampled_from((3, 2))

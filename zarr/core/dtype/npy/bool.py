@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zarr.dtype.types.boolean import Bool
+from zarr.dtype.types.numbers import Bool
 
 __all__ = [
     "Bool",

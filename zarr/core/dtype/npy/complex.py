@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zarr.dtype.types.floats import BaseComplex, Complex64, Complex128
+from zarr.dtype.types.numbers import BaseComplex, Complex64, Complex128
 
 __all__ = [
     "BaseComplex",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zarr.dtype.types.floats import BaseFloat, Float16, Float32, Float64
+from zarr.dtype.types.numbers import BaseFloat, Float16, Float32, Float64
 
 __all__ = [
     "BaseFloat",

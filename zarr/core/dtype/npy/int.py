@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zarr.dtype.types.integers import BaseInt, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64
+from zarr.dtype.types.numbers import BaseInt, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64
 
 __all__ = [
     "BaseInt",

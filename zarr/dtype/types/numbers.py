@@ -1,0 +1,452 @@
+"""Define the numbers that numpy has: booleans, integers, floats and complex numbers, of each width and byte order."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsComplex, SupportsFloat, SupportsIndex, SupportsInt
+
+import numpy as np
+
+from zarr._records import record
+from zarr.dtype.base import (
+    HasEndianness,
+    HasItemSize,
+    TBaseDType,
+    TDType_co,
+    TScalar_co,
+    ZDType,
+    byte_order_of,
+    canonical,
+    check_zarr_format,
+    endianness_mark,
+    is_sequence,
+    native_dtype,
+    wrong_dtype,
+    wrong_json,
+    wrong_scalar,
+)
+from zarr.dtype.scalars import float_from_json, float_to_json, not_a_float
+from zarr.dtype.spec import (
+    JSON,
+    DTypeJSON,
+    EndiannessStr,
+    ZarrFormat,
+    check_dtype_spec_no_object_codec_v2,
+    split_dtype_spec_v3,
+)
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
+
+
+@record(frozen=True, kw_only=True)
+class Numeric(ZDType[TDType_co, TScalar_co], HasItemSize):
+    """Numbers that numpy has under a letter and a width, such as ``i4``.
+
+    Attributes
+    ----------
+    _code
+        The letter and the width.
+    _zarr_v2_names
+        The names in format 2: one for a single byte, else one per byte order, big-endian first.
+    _zarr_v3_aliases
+        Other names that are read in format 3.
+    """
+
+    _code: ClassVar[str]
+    _zarr_v2_names: ClassVar[tuple[str, ...]]
+    _zarr_v3_aliases: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def _make(cls, endianness: EndiannessStr) -> Self:
+        return cls() if len(cls._zarr_v2_names) == 1 else cls(endianness=endianness)  # type: ignore[call-arg]
+
+    @classmethod
+    def _check_native_dtype(cls, dtype: TBaseDType) -> bool:
+        return type(canonical(dtype)) is cls.dtype_cls
+
+    @classmethod
+    def from_native_dtype(cls, dtype: TBaseDType) -> Self:
+        """Return the data type of a numpy dtype, with its byte order."""
+        if cls._check_native_dtype(dtype):
+            return cls._make(byte_order_of(dtype))
+        raise wrong_dtype(cls, dtype)
+
+    def to_native_dtype(self) -> TDType_co:
+        """Return the numpy dtype, with the byte order."""
+        mark = endianness_mark(getattr(self, "endianness", "little"))
+        return native_dtype(mark + self._code)  # type: ignore[no-any-return]
+
+    @classmethod
+    def _from_json_v2(cls, data: DTypeJSON) -> Self:
+        if check_dtype_spec_no_object_codec_v2(data) and isinstance(data["name"], str):
+            name = data["name"]
+            if len(cls._zarr_v2_names) == 1 and name[:1] in "|<>" and name[1:] == cls._code:
+                return cls._make("little")
+            if name in cls._zarr_v2_names:
+                return cls._make("big" if name[0] == ">" else "little")
+        raise wrong_json(cls, data, f"one of the strings {cls._zarr_v2_names}.")
+
+    @classmethod
+    def _from_json_v3(cls, data: DTypeJSON) -> Self:
+        spec = split_dtype_spec_v3(data)
+        if spec is not None and spec[0] in (cls._zarr_v3_name, *cls._zarr_v3_aliases) and not spec[1]:
+            return cls._make("little")
+        raise wrong_json(cls, data, f"the string {cls._zarr_v3_name!r}")
+
+    def _v2_name(self) -> str:
+        declared = self._zarr_v2_names
+        return declared[0] if len(declared) == 1 else str(self.to_native_dtype().str)
+
+    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
+        """Return the name; in format 3 it says nothing about the byte order, which the ``bytes`` codec has."""
+        check_zarr_format(zarr_format)
+        if zarr_format == 2:
+            return {"name": self._v2_name(), "object_codec_id": None}
+        return self._zarr_v3_name
+
+    def default_scalar(self) -> TScalar_co:
+        """Return zero."""
+        return self._scalar_type()(0)  # type: ignore[no-any-return]
+
+    def cast_scalar(self, data: object) -> TScalar_co:
+        """Make a number of this type of another number, or of a string with a number."""
+        if self._check_scalar(data):
+            return self._cast_scalar_unchecked(data)
+        raise wrong_scalar(self, data)
+
+    def _cast_scalar_unchecked(self, data: Any) -> TScalar_co:
+        return self._scalar_type()(data)  # type: ignore[no-any-return]
+
+    @classmethod
+    def _scalar_type(cls) -> Any:
+        return native_dtype(cls._code).type
+
+    @property
+    def item_size(self) -> int:
+        """The number of bytes of one element."""
+        return int(np.dtype(self._code).itemsize)
+
+
+@record(frozen=True, kw_only=True)
+class Bool(ZDType["np.dtype[np.bool_]", np.bool_], HasItemSize):
+    """True and false.
+
+    Examples
+    --------
+    >>> Bool().to_json(3)
+    'bool'
+    """
+
+    dtype_cls: ClassVar[Any] = np.dtypes.BoolDType
+    _zarr_v3_name: ClassVar[str] = "bool"
+    _zarr_v2_name: ClassVar[str] = "|b1"
+
+    @classmethod
+    def from_native_dtype(cls, dtype: TBaseDType) -> Self:
+        """Return the data type of numpy's bool."""
+        if cls._check_native_dtype(dtype):
+            return cls()
+        raise wrong_dtype(cls, dtype)
+
+    def to_native_dtype(self) -> np.dtype[np.bool_]:
+        """Return numpy's bool."""
+        return np.dtype(np.bool_)
+
+    @classmethod
+    def _from_json_v2(cls, data: DTypeJSON) -> Self:
+        # A byte has no byte order; marks of one occur in old files all the same.
+        if check_dtype_spec_no_object_codec_v2(data) and data["name"] in ("|b1", "<b1", ">b1"):
+            return cls()
+        raise wrong_json(cls, data, "the string '|b1'")
+
+    @classmethod
+    def _from_json_v3(cls, data: DTypeJSON) -> Self:
+        if split_dtype_spec_v3(data) == ("bool", {}):
+            return cls()
+        raise wrong_json(cls, data, "the string 'bool'")
+
+    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
+        """Return ``"bool"``, or ``"|b1"`` in format 2."""
+        check_zarr_format(zarr_format)
+        return {"name": "|b1", "object_codec_id": None} if zarr_format == 2 else "bool"
+
+    def _check_scalar(self, data: object) -> bool:
+        return data is None or isinstance(data, (str, bytes, int, float, complex, np.generic))
+
+    def cast_scalar(self, data: object) -> np.bool_:
+        """Return the truth value of an object."""
+        if self._check_scalar(data) or (isinstance(data, np.ndarray) and data.ndim == 0):
+            return np.bool_(bool(data))
+        raise wrong_scalar(self, data)
+
+    def default_scalar(self) -> np.bool_:
+        """Return false."""
+        return np.False_
+
+    def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> np.bool_:
+        """Return the scalar of true, false, or a number; null counts as false."""
+        if data is None or isinstance(data, (bool, int, float)):
+            return np.bool_(bool(data))
+        raise TypeError(f"Invalid type: {data}. Expected a boolean.")
+
+    def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> bool:
+        """Return the truth value."""
+        return bool(self.cast_scalar(data))
+
+    @property
+    def item_size(self) -> int:
+        """One byte."""
+        return 1
+
+
+@record(frozen=True, kw_only=True)
+class BaseInt(Numeric[TDType_co, TScalar_co]):
+    """Integers."""
+
+    def _check_scalar(self, data: object) -> bool:
+        # Void scalars and time scalars of numpy have __int__ too, but no meaning as a number.
+        if isinstance(data, (complex, np.complexfloating, np.void, np.datetime64, np.timedelta64)):
+            return False
+        return isinstance(data, (SupportsInt, SupportsIndex, str, bytes))
+
+    def _cast_scalar_unchecked(self, data: Any) -> TScalar_co:
+        # Through a Python int: numpy's own conversion between its integer scalars wraps around silently.
+        return self._scalar_type()(int(data))  # type: ignore[no-any-return]
+
+    def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> TScalar_co:
+        """Return the scalar of an integer; a float or a string without a fraction counts as one."""
+        if isinstance(data, int):
+            return self._cast_scalar_unchecked(data)
+        if isinstance(data, float) and data.is_integer():
+            return self._cast_scalar_unchecked(data)
+        if isinstance(data, str):
+            try:
+                return self._cast_scalar_unchecked(int(data))
+            except ValueError:
+                pass
+        raise TypeError(f"Invalid type: {data}. Expected an integer.")
+
+    def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> int:
+        """Return the integer."""
+        return int(self.cast_scalar(data))
+
+
+@record(frozen=True, kw_only=True)
+class BaseWideInt(BaseInt[TDType_co, TScalar_co], HasEndianness):
+    """Integers of several bytes, which come in an order."""
+
+
+class Int8(BaseInt["np.dtype[np.int8]", np.int8]):
+    """Integers from -128 to 127."""
+
+    dtype_cls: ClassVar[Any] = np.dtypes.Int8DType
+    _zarr_v3_name: ClassVar[str] = "int8"
+    _code: ClassVar[str] = "i1"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = ("|i1",)
+
+
+class UInt8(BaseInt["np.dtype[np.uint8]", np.uint8]):
+    """Integers from 0 to 255."""
+
+    dtype_cls: ClassVar[Any] = np.dtypes.UInt8DType
+    _zarr_v3_name: ClassVar[str] = "uint8"
+    _code: ClassVar[str] = "u1"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = ("|u1",)
+
+
+class Int16(BaseWideInt["np.dtype[np.int16]", np.int16]):
+    """Integers of 2 bytes."""
+
+    dtype_cls: ClassVar[Any] = np.dtypes.Int16DType
+    _zarr_v3_name: ClassVar[str] = "int16"
+    _code: ClassVar[str] = "i2"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">i2", "<i2")
+
+
+class UInt16(BaseWideInt["np.dtype[np.uint16]", np.uint16]):
+    """Integers of 2 bytes from 0."""
+
+    dtype_cls: ClassVar[Any] = np.dtypes.UInt16DType
+    _zarr_v3_name: ClassVar[str] = "uint16"
+    _code: ClassVar[str] = "u2"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">u2", "<u2")
+
+
+class Int32(BaseWideInt["np.dtype[np.int32]", np.int32]):
+    """Integers of 4 bytes.
+
+    Examples
+    --------
+    >>> Int32(endianness="big").to_json(2)["name"]
+    '>i4'
+    """
+
+    dtype_cls: ClassVar[Any] = np.dtypes.Int32DType
+    _zarr_v3_name: ClassVar[str] = "int32"
+    _code: ClassVar[str] = "i4"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">i4", "<i4")
+
+
+class UInt32(BaseWideInt["np.dtype[np.uint32]", np.uint32]):
+    """Integers of 4 bytes from 0."""
+
+    dtype_cls: ClassVar[Any] = np.dtypes.UInt32DType
+    _zarr_v3_name: ClassVar[str] = "uint32"
+    _code: ClassVar[str] = "u4"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">u4", "<u4")
+
+
+class Int64(BaseWideInt["np.dtype[np.int64]", np.int64]):
+    """Integers of 8 bytes."""
+
+    dtype_cls: ClassVar[Any] = np.dtypes.Int64DType
+    _zarr_v3_name: ClassVar[str] = "int64"
+    _code: ClassVar[str] = "i8"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">i8", "<i8")
+
+
+class UInt64(BaseWideInt["np.dtype[np.uint64]", np.uint64]):
+    """Integers of 8 bytes from 0."""
+
+    dtype_cls: ClassVar[Any] = np.dtypes.UInt64DType
+    _zarr_v3_name: ClassVar[str] = "uint64"
+    _code: ClassVar[str] = "u8"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">u8", "<u8")
+
+
+_NOT_NUMBERS = (np.void, np.datetime64, np.timedelta64)
+
+
+@record(frozen=True, kw_only=True)
+class BaseFloat(Numeric[TDType_co, TScalar_co], HasEndianness):
+    """Floats."""
+
+    def _check_scalar(self, data: object) -> bool:
+        if isinstance(data, (complex, np.complexfloating, *_NOT_NUMBERS)):
+            return False
+        if isinstance(data, (str, bytes)):
+            try:
+                float(data)
+            except ValueError:
+                return False
+            return True
+        return isinstance(data, (SupportsFloat, SupportsIndex))
+
+    def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> TScalar_co:
+        """Return the scalar of a number, "NaN", "Infinity", "-Infinity", or the bits as "0x..."."""
+        return float_from_json(data, native_dtype(self._code))  # type: ignore[no-any-return]
+
+    def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> float | str:
+        """Return the number, or a string for what JSON has no number for."""
+        return float_to_json(self.cast_scalar(data), keep_bits=zarr_format == 3)
+
+
+class Float16(BaseFloat["np.dtype[np.float16]", np.float16]):
+    """Floats of 2 bytes."""
+
+    dtype_cls: ClassVar[Any] = np.dtypes.Float16DType
+    _zarr_v3_name: ClassVar[str] = "float16"
+    _code: ClassVar[str] = "f2"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">f2", "<f2")
+
+
+class Float32(BaseFloat["np.dtype[np.float32]", np.float32]):
+    """Floats of 4 bytes.
+
+    Examples
+    --------
+    >>> Float32().to_json_scalar(float("nan"), zarr_format=3)
+    'NaN'
+    """
+
+    dtype_cls: ClassVar[Any] = np.dtypes.Float32DType
+    _zarr_v3_name: ClassVar[str] = "float32"
+    _code: ClassVar[str] = "f4"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">f4", "<f4")
+
+
+class Float64(BaseFloat["np.dtype[np.float64]", np.float64]):
+    """Floats of 8 bytes."""
+
+    dtype_cls: ClassVar[Any] = np.dtypes.Float64DType
+    _zarr_v3_name: ClassVar[str] = "float64"
+    _code: ClassVar[str] = "f8"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">f8", "<f8")
+
+
+def with_plain_nans(number: complex) -> complex:
+    """Return a number of Python with the usual NaN in place of any: arithmetic leaves signs in it that nobody meant.
+
+    Examples
+    --------
+    >>> with_plain_nans(float("inf") * 1j)
+    (nan+infj)
+    """
+    real, imag = (math.nan if part != part else part for part in (number.real, number.imag))
+    return complex(real, imag)
+
+
+@record(frozen=True, kw_only=True)
+class BaseComplex(Numeric[TDType_co, TScalar_co], HasEndianness):
+    """Complex numbers: the real part, then the imaginary part."""
+
+    _part_code: ClassVar[str]
+
+    def _check_scalar(self, data: object) -> bool:
+        if isinstance(data, _NOT_NUMBERS):
+            return False
+        return isinstance(data, (SupportsComplex, SupportsFloat, SupportsIndex, str))
+
+    def _cast_scalar_unchecked(self, data: Any) -> TScalar_co:
+        try:
+            number = data if isinstance(data, np.generic) else with_plain_nans(complex(data))
+            return self._scalar_type()(number)  # type: ignore[no-any-return]
+        except TypeError:
+            raise wrong_scalar(self, data) from None
+
+    def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> TScalar_co:
+        """Return the scalar of a pair of floats in any form that a float has; a lone number is a real part."""
+        pair = [data, 0] if isinstance(data, (int, float)) else data
+        if not is_sequence(pair) or len(pair) != 2:
+            raise not_a_float(data)
+        part = native_dtype(self._part_code)
+        # Assembled from bytes: arithmetic would not keep the bits of a NaN.
+        bits = b"".join(float_from_json(item, part).tobytes() for item in pair)
+        return np.frombuffer(bits, dtype=self._code)[0]  # type: ignore[no-any-return]
+
+    def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> tuple[float | str, float | str]:
+        """Return the two parts, each as a float goes to JSON."""
+        scalar: Any = self.cast_scalar(data)
+        keep_bits = zarr_format == 3
+        return float_to_json(scalar.real, keep_bits=keep_bits), float_to_json(scalar.imag, keep_bits=keep_bits)
+
+
+class Complex64(BaseComplex["np.dtype[np.complex64]", np.complex64]):
+    """Complex numbers of two floats of 4 bytes.
+
+    Examples
+    --------
+    >>> Complex64().to_json_scalar(1 + 2j, zarr_format=3)
+    (1.0, 2.0)
+    """
+
+    dtype_cls: ClassVar[Any] = np.dtypes.Complex64DType
+    _zarr_v3_name: ClassVar[str] = "complex64"
+    _zarr_v3_aliases: ClassVar[tuple[str, ...]] = ("complex_float32",)
+    _code: ClassVar[str] = "c8"
+    _part_code: ClassVar[str] = "f4"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">c8", "<c8")
+
+
+class Complex128(BaseComplex["np.dtype[np.complex128]", np.complex128]):
+    """Complex numbers of two floats of 8 bytes."""
+
+    dtype_cls: ClassVar[Any] = np.dtypes.Complex128DType
+    _zarr_v3_name: ClassVar[str] = "complex128"
+    _zarr_v3_aliases: ClassVar[tuple[str, ...]] = ("complex_float64",)
+    _code: ClassVar[str] = "c16"
+    _part_code: ClassVar[str] = "f8"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">c16", "<c16")
