@@ -47,7 +47,8 @@ def opened(files: dict[str, Any], **options: Any) -> Any:
 def v2(raw: Any = RAW, leave_out: str = "", **members: Any) -> dict[str, Any]:
     document = {key: value for key, value in {**OF_2, **members}.items() if key != leave_out}
     separator = members.get("dimension_separator") or "."
-    return {".zarray": document, f"0{separator}0": bytes(raw)}
+    attributes = document.pop("attributes", {})
+    return {".zarray": document, ".zattrs": attributes, f"0{separator}0": bytes(raw)}
 
 
 def v3(raw: Any = RAW, leave_out: str = "", **members: Any) -> dict[str, Any]:
@@ -85,6 +86,7 @@ FORMS: dict[str, dict[str, Any]] = {
     ),
     "netCDF-C 4.10: shuffle of what size the elements have": v2(
         zlib.compress(shuffled()), compressor={"id": "zlib", "level": 5}, filters=[{"id": "shuffle", "elementsize": 0}],
+        attributes={"_nczarr_array": {"dimension_references": ["/x", "/y"]}},
     ),
     "netCDF-C 4.10: the same as the last filter": v2(shuffled(), compressor={"id": "shuffle", "elementsize": "0"}),
     "netCDF-C: blosc": v2(

@@ -14,13 +14,13 @@ from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.chunks.keys import V2ChunkKeyEncoding, parse_separator
 from zarr.chunks.shapes import parse_shape, parse_stored_shape
 from zarr.chunks.spec import ArrayConfig, ArraySpec
-from zarr.codecs.base.validation import settle_shuffle
 from zarr.dtype.base import ZDType
 from zarr.dtype.parse import get_data_type_from_json
 from zarr.errors import ZarrUserWarning, warn_once
 from zarr.metadata.documents import dump_document
 from zarr.metadata.error_location import document_place, locate, require
 from zarr.metadata.members import parse_attributes
+from zarr.metadata.nczarr import settle_shuffles
 from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
 from zarr.registry import get_numcodec
 from zarr.types import JSON, ZARRAY_JSON, ZATTRS_JSON, MemoryOrder, parse_order
@@ -288,7 +288,6 @@ class ArrayV2Metadata(Metadata):
         attributes: dict[str, JSON] | None = None,
     ) -> None:
         lengths = parse_shape(shape)
-        codecs, last = parse_filters(filters), parse_compressor(compressor)
         # The class is frozen, so its fields are put in place behind its back, all at once.
         self.__dict__.update(
             shape=lengths,
@@ -296,9 +295,9 @@ class ArrayV2Metadata(Metadata):
             dtype=dtype,
             fill_value=None if fill_value is None else dtype.cast_scalar(fill_value),
             order=parse_order(order),
-            filters=None if codecs is None else tuple([settle_shuffle(codec, dtype) for codec in codecs]),
+            filters=parse_filters(filters),
             dimension_separator=parse_separator(dimension_separator),
-            compressor=None if last is None else settle_shuffle(last, dtype),
+            compressor=parse_compressor(compressor),
             attributes=parse_attributes(attributes),
         )
 
@@ -365,6 +364,7 @@ class ArrayV2Metadata(Metadata):
             members: dict[str, Any] = {}
             for member, parse, needed in _PARSERS:
                 members[member] = parse(require(data, member) if needed else data.get(member))  # type: ignore[arg-type]
+            settle_shuffles(members, stored, dtype)
             member = None
             metadata = cls(dtype=dtype, fill_value=fill_value, **members)
         except (ValueError, TypeError, KeyError, OverflowError) as error:

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec, Codec
 from zarr.codecs.base.bound import replace_spec
-from zarr.registry import get_numcodec
 
 if TYPE_CHECKING:
-    from zarr.abc.numcodec import Numcodec
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import ZDType
 
 
 def settle(codecs: Iterable[Codec], spec: ArraySpec, shape: tuple[int, ...], chunk_grid: Any) -> tuple[Codec, ...]:
@@ -44,22 +41,6 @@ def settle(codecs: Iterable[Codec], spec: ArraySpec, shape: tuple[int, ...], chu
             encode_grid = getattr(evolved, "encode_grid", None)
             chunk_grid = chunk_grid if encode_grid is None else encode_grid(chunk_grid)
     return tuple(settled)
-
-
-def settle_shuffle(codec: Numcodec, dtype: ZDType[Any, Any]) -> Numcodec:
-    """Give a shuffle of elements of size 0, as netCDF-C writes it, the size that this stands for: the data type's.
-
-    Examples
-    --------
-    >>> from numcodecs import Shuffle
-    >>> from zarr.dtype import Int32
-    >>> settle_shuffle(Shuffle(0), Int32()).elementsize
-    4
-    """
-    if getattr(codec, "codec_id", None) != "shuffle" or getattr(codec, "elementsize", None) != 0:
-        return codec
-    settings: Any = {"id": "shuffle", "elementsize": dtype.to_native_dtype().itemsize}
-    return get_numcodec(settings)
 
 
 def _encoded_shape(codec: ArrayArrayCodec, whole: ArraySpec, chunk_shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -87,7 +87,7 @@ class Shuffle(_NumcodecsBytesBytesCodec, codec_name="shuffle"):
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
         """Return the codec with the element size of the array, if none was given."""
         itemsize = native_dtype(array_spec).itemsize
-        if self.codec_config.get("elementsize") or not itemsize:
+        if self.codec_config.get("elementsize") is not None or not itemsize:  # 0 means that nothing is shuffled
             return self
         return type(self)(**{**self.codec_config, "elementsize": itemsize})
 
