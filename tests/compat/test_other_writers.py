@@ -122,9 +122,9 @@ FORMS: dict[str, dict[str, Any]] = {
     # C++
     "z5: big-endian order of single bytes": v2(BYTES, dtype=">u1"),
     "tensorstore: names of dimensions": v3(dimension_names=[None, "x"]),
-    "tensorstore 3: typesize of blosc left to the library": v3(
-        BLOSC, codecs=[LITTLE, {"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle",
-                                                                 "blocksize": 0}}],
+    "tensorstore 3: blosc that shuffles nothing, without a typesize": v3(
+        numcodecs.Blosc("lz4", 5, 0).encode(RAW), codecs=[LITTLE, {"name": "blosc", "configuration": {
+            "cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "blocksize": 0}}],
     ),
     # GDAL
     "GDAL: gzip": v2(gzip.compress(RAW), compressor={"id": "gzip", "level": 6}),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,11 @@ def parse_transpose_order(data: JSON | Iterable[int]) -> tuple[int, ...]:
     """
     if not isinstance(data, Iterable):
         raise TypeError(f"Expected an iterable. Got {data} instead.")
+    if data in ("C", "F"):
+        raise TypeError(
+            f"Expected an iterable of integers. Got {data} instead. The order lists the axes: (0, 1) is what 'C' once "
+            "meant for two of them, (1, 0) what 'F' did."
+        )
     order = tuple(data)
     if not all(isinstance(axis, (int, np.integer)) and not isinstance(axis, bool) for axis in order):
         raise TypeError(f"Expected an iterable of integers. Got {data} instead.")
@@ -110,31 +115,21 @@ class TransposeCodec(ArrayArrayMethods, ArrayArrayCodec):
 
     is_fixed_size = True
 
-    # "C" and "F" come from early files only; they mean the given and the reversed order of however many axes there are.
-    order: tuple[int, ...] | Literal["C", "F"]
+    order: tuple[int, ...]
 
     def __init__(self, *, order: Iterable[int]) -> None:
         object.__setattr__(self, "order", parse_transpose_order(order))
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes; the order may be the former "C" or "F"."""
-        configuration = configuration_of(data, "transpose")
-        if configuration.get("order") not in ("C", "F"):
-            return cls(**configuration)
-        codec = cls(order=())
-        object.__setattr__(codec, "order", configuration["order"])
-        return codec
+        """Return the codec that a JSON object describes."""
+        return cls(**configuration_of(data, "transpose"))
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the JSON object that describes this codec."""
         return {"name": "transpose", "configuration": {"order": self.order}}
 
     def _order_for(self, ndim: int) -> tuple[int, ...]:
-        if self.order == "C":
-            return tuple(range(ndim))
-        if self.order == "F":
-            return tuple(reversed(range(ndim)))
         check_order(self.order, ndim)
         return self.order
 
@@ -145,15 +140,15 @@ class TransposeCodec(ArrayArrayMethods, ArrayArrayCodec):
         self._order_for(len(shape))
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Return the codec for arrays of that many dimensions.
+        """Return the codec itself.
 
         Raises
         ------
         ValueError
             When the order is no permutation of the axes.
         """
-        order = self._order_for(array_spec.ndim)
-        return self if order == self.order else replace(self, order=order)
+        self._order_for(array_spec.ndim)
+        return self
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
         """Return the description with the axes in order."""

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from zarr.dtype.json_forms import ZDTypeLike
-    from zarr.dtype.types import text
+    from zarr.dtype.types import small, text
 else:
     text = LazyModule("zarr.dtype.types.text")
+    small = LazyModule("zarr.dtype.types.small")
 
 # What means text of any length; numpy reads these as text of length 0.
 VLEN_UTF8_ALIAS: Final = ("str", str, "string")
@@ -97,7 +98,11 @@ def parse_dtype(dtype_spec: ZDTypeLike, *, zarr_format: ZarrFormat) -> ZDType[TB
             return get_data_type_from_json(dtype_spec, zarr_format=3)
         except ValueError:
             pass  # not a name of format 3, so perhaps one of numpy's
-    native = np.dtype(_with_tuples(dtype_spec))
+    try:
+        native = np.dtype(_with_tuples(dtype_spec))
+    except TypeError as error:
+        missing = small.missing_message(dtype_spec)
+        raise (TypeError(missing) if missing else error) from error.__cause__
     if native.kind == "U" and native.itemsize == 0:
         return text.VariableLengthUTF8()
     parsed = data_type_registry.match_dtype(native)

@@ -10,6 +10,8 @@ from zarr._lazy import loaded_class
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BaseCodec, BytesBytesCodec, Codec
 from zarr.buffer.cpu import buffer_prototype
 from zarr.chunks.spec import ArrayConfig, ArraySpec
+from zarr.codecs.base.adapters import sort_codecs
+from zarr.codecs.base.parsing import limited
 from zarr.codecs.base.validation import settle
 from zarr.dtype.base import ZDType
 from zarr.errors import MetadataValidationError, ZarrUserWarning
@@ -36,6 +38,8 @@ def parse_codecs(data: object) -> tuple[Codec, ...]:
     ------
     TypeError
         If it is not an iterable, or an entry is neither.
+    ValueError
+        If there are more codecs than any chain has.
     UnknownCodecError
         If no implementation of a name is known.
 
@@ -48,7 +52,34 @@ def parse_codecs(data: object) -> tuple[Codec, ...]:
         data = [data]
     if type(data) is not list and not isinstance(data, Iterable):
         raise TypeError(f"Expected iterable, got {type(data)}")
-    return tuple([entry if isinstance(entry, _KINDS) else _parse_codec(entry) for entry in data])
+    return tuple([entry if isinstance(entry, _KINDS) else _parse_codec(entry) for entry in limited(data)])
+
+
+def parse_stored_codecs(data: object) -> tuple[Codec, ...]:
+    """Read the codecs of a document: here nothing is left to the array that a codec object may leave to it.
+
+    Raises
+    ------
+    ValueError
+        If blosc is to shuffle and is not told the size of the items, and where `parse_codecs` raises.
+    """
+    _check_stored(data)
+    return parse_codecs(data)
+
+
+def _check_stored(data: object) -> None:
+    for entry in data if isinstance(data, list | tuple) else ():
+        configuration = entry.get("configuration") if isinstance(entry, Mapping) else None
+        if not isinstance(configuration, Mapping):
+            continue
+        if entry.get("name") == "blosc" and configuration.get("typesize") is None:
+            shuffle = configuration.get("shuffle")
+            if shuffle in ("shuffle", "bitshuffle"):
+                raise ValueError(
+                    f"the codec 'blosc' with shuffle {shuffle!r} needs a 'typesize'; add it to the document: the "
+                    "item size of the data type"
+                )
+        _check_stored(configuration.get("codecs"))
 
 
 def _parse_codec(entry: Any) -> Codec:
@@ -126,12 +157,15 @@ def settle_codecs(
     ------
     ValueError
         If there is not exactly one array-to-bytes codec, or a codec does not fit the array.
+    TypeError
+        If they stand in an impossible order.
     """
     chunk = _first_chunk_shape(chunk_grid, shape)
     spec = ArraySpec(shape=chunk, dtype=dtype, fill_value=fill_value, config=_PLAIN_CONFIG, prototype=buffer_prototype)
     settled = settle(codecs, spec, shape, chunk_grid)
     # A codec that does not fit the array is named first: it says more than that another one is missing.
     validate_array_bytes_codec(codecs)
+    sort_codecs(codecs)
     return settled
 
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from zarr._lazy import LazyModule
 from zarr.errors import MetadataValidationError, ZarrUserWarning
 from zarr.registry import failure_of, get_storage_transformer_class
 from zarr.types import JSON, NodeType, parse_named_configuration
+
+if TYPE_CHECKING:
+    from zarr.dtype.base import ZDType
+    from zarr.dtype.types import structured
+else:
+    structured = LazyModule("zarr.dtype.types.structured")
 
 
 class AllowedExtraField(TypedDict):
@@ -267,3 +274,16 @@ def check_node_path(path: str) -> None:
     if path:
         for name in path.split("/"):
             check_node_name(name)
+
+
+def parse_fill_value(data: Any, dtype: ZDType[Any, Any]) -> Any:
+    """Read the ``fill_value`` member of format 3.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no value of the data type, or a record without one of its fields.
+    """
+    if type(data) is dict:
+        structured.check_fields(dtype, data)
+    return dtype.from_json_scalar(data, zarr_format=3)

@@ -14,6 +14,7 @@ from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.chunks.keys import V2ChunkKeyEncoding, parse_separator
 from zarr.chunks.shapes import parse_shape, parse_stored_shape
 from zarr.chunks.spec import ArrayConfig, ArraySpec
+from zarr.codecs.base.parsing import limited
 from zarr.dtype.base import ZDType
 from zarr.dtype.parse import get_data_type_from_json
 from zarr.errors import ZarrUserWarning, warn_once
@@ -95,14 +96,10 @@ def parse_filters(data: object) -> tuple[Numcodec, ...] | None:
     data
         None, or an iterable of numcodecs codecs and their configurations. An empty one means the same as None.
 
-    Returns
-    -------
-    tuple of codecs, or None
-
     Raises
     ------
-    TypeError
-        If it is anything else.
+    TypeError, ValueError
+        If it is anything else, or there are too many.
     UnknownCodecError
         If numcodecs knows no such codec.
 
@@ -121,7 +118,7 @@ def parse_filters(data: object) -> tuple[Numcodec, ...] | None:
             f"numcodecs.abc.Codec. Got {type(data)} instead."
         )
     filters: list[Numcodec] = []
-    for index, entry in enumerate(data):
+    for index, entry in enumerate(limited(data, "filters")):
         if _is_numcodec(entry):
             filters.append(entry)
         elif isinstance(entry, Mapping):

@@ -20,7 +20,14 @@ from zarr.dtype.base import ZDType
 from zarr.dtype.parse import get_data_type_from_json
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import find_members, known_documents, remember, structure_key
-from zarr.metadata.codecs import fits_shapes, parse_codecs, settle_codecs, validate_array_bytes_codec, warn_whole_shards
+from zarr.metadata.codecs import (
+    fits_shapes,
+    parse_codecs,
+    parse_stored_codecs,
+    settle_codecs,
+    validate_array_bytes_codec,
+    warn_whole_shards,
+)
 from zarr.metadata.documents import dump_document, dump_framed
 from zarr.metadata.error_location import document_place, locate, require
 from zarr.metadata.members import (
@@ -29,6 +36,7 @@ from zarr.metadata.members import (
     parse_attributes,
     parse_dimension_names,
     parse_extra_fields,
+    parse_fill_value,
     parse_storage_transformers,
 )
 from zarr.metadata.repair import (
@@ -220,13 +228,8 @@ class ArrayV3Metadata(Metadata):
         """Check parsed members against each other, and put them in place."""
         shape, grid = members["shape"], members["chunk_grid"]
         check_ranks(shape, grid, members["dimension_names"])
-        members["codecs"] = settle_codecs(
-            members["codecs"],
-            shape=shape,
-            dtype=members["data_type"],
-            fill_value=members["fill_value"],
-            chunk_grid=grid,
-        )
+        kind, fill = members["data_type"], members["fill_value"]
+        members["codecs"] = settle_codecs(members["codecs"], shape=shape, dtype=kind, fill_value=fill, chunk_grid=grid)
         # The class is frozen, so its fields are put in place behind its back, all at once.
         self.__dict__.update(members)
 
@@ -300,8 +303,7 @@ class ArrayV3Metadata(Metadata):
             for member, parse in _PARSERS:
                 members[member] = parse(require(data, member))  # type: ignore[arg-type]
             members["codecs"] = add_string_codec(members["codecs"], data)
-            raw_fill = require(data, member := "fill_value")
-            members[member] = members["data_type"].from_json_scalar(raw_fill, zarr_format=3)
+            members["fill_value"] = parse_fill_value(require(data, member := "fill_value"), members["data_type"])
             for member, optional in _OPTIONAL_PARSERS:
                 members[member] = optional(data.get(member))
             member = None
@@ -495,7 +497,7 @@ _PARSERS: Final = (
     ("data_type", parse_data_type),
     ("chunk_grid", parse_chunk_grid),
     ("chunk_key_encoding", parse_chunk_key_encoding),
-    ("codecs", parse_codecs),
+    ("codecs", parse_stored_codecs),
 )
 _OPTIONAL_PARSERS: Final = (
     ("attributes", parse_attributes),

@@ -56,6 +56,9 @@ NUMCODEC_PACKAGE_PREFIXES: Final[dict[str, tuple[str, ...]]] = {
     "imagecodecs_": ("imagecodecs-numcodecs",),
 }
 
+# Those of this library's extras that bring codecs of numcodecs.
+EXTRAS: Final[dict[str, str]] = {"pcodec": "pcodec", "zfpy": "zfp"}
+
 
 def packages_for_codec(name: str, *, zarr_format: ZarrFormat) -> tuple[str, ...]:
     """Return the packages that bring a codec, as far as we know of any.
@@ -100,8 +103,8 @@ def missing_codec_message(name: str, *, zarr_format: ZarrFormat) -> str:
 
     Examples
     --------
-    >>> missing_codec_message("gribberish", zarr_format=3)[-49:]
-    'Known packages supporting this codec: gribberish.'
+    >>> missing_codec_message("gribberish", zarr_format=3).endswith("pip install 'gribberish'.")
+    True
     """
     library, help_url = ("numcodecs", NUMCODECS_HELP) if zarr_format == 2 else ("zarr", ZARR_CODEC_HELP)
     message = (
@@ -109,4 +112,7 @@ def missing_codec_message(name: str, *, zarr_format: ZarrFormat) -> str:
         f"(see {help_url}), or install a Python package that registers a codec implementation with {library}."
     )
     packages = packages_for_codec(name, zarr_format=zarr_format)
-    return f"{message} Known packages supporting this codec: {', '.join(packages)}." if packages else message
+    if not packages:
+        return message
+    best = f"zarr[{EXTRAS[name]}]" if zarr_format == 2 and name in EXTRAS else packages[0]
+    return f"{message} Known packages supporting this codec: {', '.join(packages)}. To install: pip install '{best}'."

@@ -51,12 +51,6 @@ def read(document: dict[str, Any], key: str, chunk: bytes) -> list[Any]:
         ({"data_type": {"name": "int32", "configuration": {}}}, "c/0", CHUNK, [0, 1, 0, 0]),
         # Names of old data.
         ({"codecs": [{"name": "endian", "configuration": {"endian": "little"}}]}, "c/0", CHUNK, [0, 1, 0, 0]),
-        (
-            {**SQUARE, "codecs": [{"name": "transpose", "configuration": {"order": "F"}}, BYTES]},
-            "c/0/0",
-            np.arange(4, dtype="<i4").tobytes(),
-            [[0, 2], [1, 3]],
-        ),
         ({"data_type": "binary", "fill_value": "", "codecs": ["vlen-bytes"]}, "x", b"", [b""] * 4),
         ({"data_type": "variable_length_bytes", "fill_value": "", "codecs": ["vlen-bytes"]}, "x", b"", [b""] * 4),
         ({"codecs": [BYTES, {"name": "numcodecs.adler32"}]}, "x", b"", [0] * 4),

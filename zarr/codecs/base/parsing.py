@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.registry import get_codec_class
@@ -46,6 +46,8 @@ def parse_codecs(data: Iterable[Any]) -> tuple[Codec, ...]:
     ------
     TypeError
         When it is no list, or an entry is no codec.
+    ValueError
+        When there are more codecs than any chain has.
 
     Examples
     --------
@@ -54,4 +56,49 @@ def parse_codecs(data: Iterable[Any]) -> tuple[Codec, ...]:
     """
     if isinstance(data, (str, Mapping)) or not isinstance(data, Iterable):
         raise TypeError(f"Expected a list of codecs, got {data!r}.")
-    return tuple(parse_codec(entry) for entry in data)
+    codecs = tuple([parse_codec(entry) for entry in limited(data)])
+    check_count(sum(map(_count, codecs)))
+    return codecs
+
+
+# Each codec costs time at every open and at every chunk; a document with more of them is no honest one.
+MOST_CODECS: Final = 256
+_INNER: Final = ("codecs", "index_codecs", "mask_codecs", "data_codecs")
+
+
+def check_count(count: int, what: str = "codecs") -> None:
+    """Refuse a chain of more codecs than any array has.
+
+    Raises
+    ------
+    ValueError
+
+    Examples
+    --------
+    >>> check_count(256)
+    """
+    if count > MOST_CODECS:
+        raise ValueError(f"a chain has at most {MOST_CODECS} {what}, those inside of others included; got {count}")
+
+
+def limited(entries: Iterable[Any], what: str = "codecs") -> list[Any]:
+    """Return a list of no more entries than a chain has codecs.
+
+    Raises
+    ------
+    ValueError
+
+    Examples
+    --------
+    >>> limited(("bytes", "crc32c"))
+    ['bytes', 'crc32c']
+    """
+    found = list(entries)
+    check_count(len(found), what)
+    return found
+
+
+def _count(codec: Any) -> int:
+    """Return how many codecs a codec is, with those that it holds."""
+    inner = (entry for name in _INNER for entry in getattr(codec, name, None) or ())
+    return 1 + sum(map(_count, inner))

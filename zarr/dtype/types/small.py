@@ -81,6 +81,23 @@ def _native(name: str, mark: Any = "=") -> Any:
     return np.dtype([("real", part), ("imag", part)])
 
 
+def missing_message(name: object) -> str | None:
+    """Return what to install for a type that is known by name only; None for what is no such name.
+
+    Examples
+    --------
+    >>> missing_message("int3") is None
+    True
+    """
+    if not isinstance(name, str) or name not in (*_INTEGERS, *_FLOATS, *_COMPLEX):
+        return None
+    try:
+        _native(name)
+    except DataTypeValidationError as error:
+        return str(error)
+    return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Named(ZDType[Any, Any], HasItemSize):
     """A family of types that differ by name."""

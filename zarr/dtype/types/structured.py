@@ -340,6 +340,27 @@ class Struct(Structured):
         return {name: dtype.to_json_scalar(record[name], zarr_format=3) for name, dtype in self.fields}
 
 
+def check_fields(dtype: ZDType[Any, Any], stored: JSON) -> None:
+    """Refuse the fill value of a document that has no value for a field, as the format does; records within, too.
+
+    Raises
+    ------
+    ValueError
+
+    Examples
+    --------
+    >>> from zarr.dtype import Int8
+    >>> check_fields(Struct(fields=(("a", Int8()),)), {"a": 1})
+    """
+    if not isinstance(dtype, Structured) or not isinstance(stored, Mapping):
+        return
+    missing = [name for name, _ in dtype.fields if name not in stored]
+    if missing:
+        raise ValueError(f"The fill value {stored!r} has no value for the fields {missing} of the data type {dtype}.")
+    for name, inner in dtype.fields:
+        check_fields(inner, stored[name])
+
+
 def _innermost(dtype: ZDType[Any, Any]) -> ZDType[Any, Any]:
     return _innermost(dtype.base) if isinstance(dtype, SubArray) else dtype
 
