@@ -68,6 +68,8 @@ def note_place(error: BaseException, layout: ArrayLayout, key: str, what: str) -
         error.array, error.key, error.place = error.array or layout.path, error.key or key, place
         if error.remedy:
             error.add_note(error.remedy)
+    elif type(error) is MemoryError and place not in str(error):
+        error.args = (f"{error or 'there is no memory'} ({place})",)
     error.add_note(f"while {what} {place}")
 
 

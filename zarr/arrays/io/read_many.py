@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import zarr_core
 from zarr.arrays.io.chunks import cached_chunk_steps, decode_steps, fits_cache, note_place, raise_missing
-from zarr.arrays.io.reading import checked_out, get_selection_steps, wants_pipeline
+from zarr.arrays.io.reading import checked_out, get_selection_steps, settle_booleans, wants_pipeline
 from zarr.arrays.io.retries import patient_steps
 from zarr.arrays.io.selection import as_items, plan_orthogonal, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, cached_inner_steps, decode_inner_steps, stored_steps
@@ -137,6 +137,9 @@ def read_many_steps(requests: Sequence[tuple[ArrayHandle, Any]], outs: Sequence[
         members.append(one)
         selected.append(one)
     yield from _all_steps([read_group_steps(*group) for known in groups.values() for group in known])
+    for one in selected:
+        if one.data.dtype.kind in "bV":
+            settle_booleans(one.data)
     return [_answer(handle, one) for (handle, _), one in zip(requests, selected, strict=True)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -114,6 +114,8 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
         yield from read_chunk_steps(layout, plan.slot(0), out)
     else:
         yield from read_plan_steps(layout, plan, out, handle.bulk)
+    if layout.dtype.kind in "bV":
+        settle_booleans(out)
     if layout.nullable is not None:
         out = layout.nullable.to_masked(out)
     # As in zarr-python, Python integers alone give a 0-d array, other indices of one element a scalar.
@@ -202,6 +204,8 @@ def read_into_steps(
         yield from batch.read_steps(layout, plan, data)
     else:
         yield from read_plan_steps(layout, plan, data, handle.bulk)
+    if layout.dtype.kind in "bV":
+        settle_booleans(data)
     result = data if fields is None else project(data, fields)
     if layout.nullable is not None and fields is None and not direct:
         result = layout.nullable.to_masked(data)
@@ -229,6 +233,29 @@ def checked_out(out: NDBuffer | Ndarray, shape: tuple[int, ...]) -> Ndarray:
     if not array.flags.writeable:
         raise ValueError("the out argument is a read-only array")
     return array if array.shape == shape else array.reshape(shape)
+
+
+_FEW: Final = 4096
+
+
+def settle_booleans(data: Ndarray) -> None:
+    """Make 1 of every byte of a boolean that is neither 0 nor 1: numpy counts on it, other writers need not.
+
+    Examples
+    --------
+    >>> read = np.array([0, 1, 2], dtype="u1").view(bool)
+    >>> settle_booleans(read)
+    >>> read.view("u1").tolist()
+    [0, 1, 1]
+    """
+    if data.dtype.kind == "V":
+        for name in data.dtype.names or ():
+            settle_booleans(data[name])
+    elif data.dtype.kind == "b" and data.size:
+        raw = data.view(np.uint8)
+        # To look costs less than to write, where there is much of it.
+        if data.size <= _FEW or raw.max() > 1:
+            np.not_equal(raw, 0, out=data)
 
 
 def project(data: Ndarray, fields: Fields) -> Ndarray:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import zarr_core
 from zarr._lazy import LazyModule
 from zarr.codecs.base.bound import (
+    MAX_UNKNOWN_NBYTES,
     START_NBYTES,
     SUSPECT_NBYTES,
     BoundBase,
@@ -294,8 +295,12 @@ def numcodec_decode(
         if decoded is None:
             raise ChunkDecodeError(f"codec {name!r}: {size} stored bytes hold nothing", codec=name)
         return decoded
-    except (MemoryError, ChunkDecodeError):
+    except ChunkDecodeError:
         raise
+    except MemoryError as error:
+        if error.args:
+            raise
+        raise MemoryError(f"codec {name!r}: there is no memory to decode {size} stored bytes") from error
     except Exception as error:
         checksum = getattr(codec, "codec_id", "") in _FIXED_OVERHEAD
         kind = ChunkChecksumError if checksum else ChunkDecodeError
@@ -331,6 +336,10 @@ def _encode_snappy(codec: Numcodec, data: Any) -> Bytes:
     return as_bytes(zarr_core.encode(stage[0], as_bytes(data), **stage[1]))
 
 
+# Encoders make dictionaries of up to 1.5 GiB; a stream that asks for more is no honest one.
+_MOST_DICTIONARY = MAX_UNKNOWN_NBYTES
+
+
 def _bz2_decompressor(codec: Any) -> Callable[[], _Decompressor]:
     return bz2.BZ2Decompressor
 
@@ -338,8 +347,11 @@ def _bz2_decompressor(codec: Any) -> Callable[[], _Decompressor]:
 def _lzma_decompressor(codec: Any) -> Callable[[], _Decompressor]:
     def create() -> _Decompressor:
         # numcodecs stores filter chains only with raw streams; xz and alone streams describe themselves.
-        raw = codec.format == lzma.FORMAT_RAW
-        return lzma.LZMADecompressor(format=codec.format, filters=codec.filters if raw else None)
+        if codec.format != lzma.FORMAT_RAW:
+            return lzma.LZMADecompressor(format=codec.format, memlimit=_MOST_DICTIONARY)
+        if any(entry.get("dict_size", 0) > _MOST_DICTIONARY for entry in codec.filters or ()):
+            raise ValueError(f"the filters ask for a dictionary of more than {_MOST_DICTIONARY} bytes")
+        return lzma.LZMADecompressor(format=codec.format, filters=codec.filters)
 
     return create
 
