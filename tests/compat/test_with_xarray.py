@@ -216,3 +216,9 @@ async def test_loading_in_a_running_loop(tmp_path: Path, zarr_format: int) -> No
     if not hasattr(found, "load_async"):
         pytest.skip("this xarray loads in no loop")
     xr.testing.assert_identical(await found.load_async(), dataset())
+
+
+def test_an_array_without_a_name_is_stored(tmp_path: Path) -> None:
+    """Its name begins with two underscores, which format 3 reserves: such nodes are made and read all the same."""
+    xr.DataArray([1, 2, 3]).to_zarr(tmp_path / "a.zarr", zarr_format=3)
+    assert list(zarr.open_group(tmp_path / "a.zarr", mode="r").array_keys()) == ["__xarray_dataarray_variable__"]
