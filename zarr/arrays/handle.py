@@ -149,7 +149,18 @@ class ArrayHandle:
     bulk: str | None
     """Where a bulk transfer finds chunks: "files", "memory", or "buffers" that are read whole. None: no bulk."""
 
-    __slots__ = ("_async_run", "_run", "batch", "bulk", "by_hand", "pipeline", "serving", "state", "store_path")
+    __slots__ = (
+        "__weakref__",
+        "_async_run",
+        "_run",
+        "batch",
+        "bulk",
+        "by_hand",
+        "pipeline",
+        "serving",
+        "state",
+        "store_path",
+    )
 
     def __init__(self, store_path: StorePath, metadata: ArrayV2Metadata | ArrayV3Metadata, config: ArrayConfig) -> None:
         self.store_path = store_path

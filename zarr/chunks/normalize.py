@@ -119,8 +119,28 @@ def _listed_chunks(given: list[object], span: int) -> VaryingDimension:
     if min(sizes) < 1:
         raise ValueError(f"All chunk sizes must be positive, got {sizes}")
     if span and sum(sizes) != span:
-        raise ValueError(f"Chunk sizes {sizes} do not sum to span {span}")
+        raise ValueError(
+            f"Chunk sizes {sizes} do not sum to span {span}. To keep the chunks of an array that was shrunk, pass its "
+            "metadata.chunk_grid."
+        )
     return VaryingDimension(sizes, span)
+
+
+def _check_rank(ndim: int, shape: tuple[int, ...]) -> None:
+    if ndim != len(shape):
+        raise ValueError(f"chunks has {ndim} dimensions but shape has {len(shape)} dimensions")
+
+
+def _grid_over(chunks: ChunkGrid | ChunkGridMetadata, shape: tuple[int, ...]) -> ChunkGrid:
+    """The chunks of a grid over a shape, all of them: those of an array that was shrunk run past its end."""
+    _check_rank(chunks.ndim, shape)
+    if isinstance(chunks, ChunkGridMetadata):
+        return chunks.to_grid(shape)
+    dimensions: list[DimensionGrid] = [
+        dim.with_extent(span) if isinstance(dim, VaryingDimension) else FixedDimension(dim.chunk_size(0), span)
+        for dim, span in zip(chunks.dimensions, shape, strict=True)
+    ]
+    return ChunkGrid(dimensions=tuple(dimensions))
 
 
 def normalize_chunks_nd(chunks: Any, shape: tuple[int, ...], unit: tuple[int, ...] | None = None) -> ChunkGrid:
@@ -155,12 +175,8 @@ def normalize_chunks_nd(chunks: Any, shape: tuple[int, ...], unit: tuple[int, ..
             f'{chunks} is not a valid chunk input. Use chunks="auto" for automatic chunking, or pass an int or a '
             "tuple of ints."
         )
-    if isinstance(chunks, ChunkGrid):
-        chunks = tuple(
-            [dim.edges if isinstance(dim, VaryingDimension) else dim.chunk_size(0) for dim in chunks.dimensions]
-        )
-    elif isinstance(chunks, ChunkGridMetadata):
-        return chunks.to_grid(shape)
+    if isinstance(chunks, ChunkGrid | ChunkGridMetadata):
+        return _grid_over(chunks, shape)
     if chunks is False:
         chunks = -1
     listed = None if _as_int(chunks) is not None else _as_list(chunks)
@@ -168,8 +184,7 @@ def normalize_chunks_nd(chunks: Any, shape: tuple[int, ...], unit: tuple[int, ..
         return ChunkGrid(dimensions=())
     entries: Sequence[object] = (chunks,) * len(shape) if listed is None else listed
     entries = [-1 if entry is None else entry for entry in entries]
-    if len(entries) != len(shape):
-        raise ValueError(f"chunks has {len(entries)} dimensions but shape has {len(shape)} dimensions")
+    _check_rank(len(entries), shape)
     units = unit if unit is not None else (1,) * len(shape)
     return ChunkGrid(
         dimensions=tuple([normalize_chunks_1d(entry, span, step) for entry, span, step in zip(entries, shape, units)])

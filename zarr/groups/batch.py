@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import ref
 
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.batch import Batch, Budget, checked_limit
@@ -17,51 +18,58 @@ T = TypeVar("T")
 class GroupBatch:
     """The batches of the arrays that are taken from a group while its batch is open.
 
+    There is one for each path, whatever object stands for the array and however its documents change meanwhile.
+
     Parameters
     ----------
     budget : Budget
     """
 
-    __slots__ = ("batches", "budget", "handles")
+    __slots__ = ("batches", "budget", "closed", "handles")
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
         self.batches: dict[str, Batch] = {}
-        self.handles: list[Any] = []
+        self.closed = False
+        self.handles: list[ref[Any]] = []
 
     def adopt(self, node: T) -> T:
         """Let an array, or a group with all that will be taken from it, take part."""
         handle: Any = node._handle  # type: ignore[attr-defined]
         handle.batch = self._batch_for(handle) if isinstance(handle, ArrayHandle) else self
-        self.handles.append(handle)
+        self.handles.append(ref(handle))
         return node
 
     def _batch_for(self, handle: ArrayHandle) -> Batch:
-        """The batch of an array: one for all objects that stand for it, until it is made anew."""
-        batch = self.batches.get(handle.store_path.path)
-        if batch is None or batch.closed or not _same_chunks(batch, handle):
-            batch = self.batches[handle.store_path.path] = Batch(handle, self.budget)
-        return batch
+        """The batch of an array: the one of its path, also for threads that take the array at the same time."""
+        path = handle.store_path.path
+        batch = self.batches.get(path)
+        return self.batches.setdefault(path, Batch(handle, self.budget)) if batch is None else batch
+
+    def flush_steps(self, path: str) -> Steps[None]:
+        """Store what is pending of the arrays at and below a path."""
+        below = f"{path}/" if path else ""
+        batches = [one for at, one in list(self.batches.items()) if at == path or at.startswith(below)]
+        yield Gather(batch.handle.from_outside_steps(batch.flush_steps()) for batch in batches)
 
     def close_steps(self) -> Steps[None]:
-        """Store all that is pending; an error of one array does not keep the others from being stored."""
-        batches, self.batches = list(self.batches.values()), {}
+        """Store all that is pending; an error of one array does not keep the others from being stored.
+
+        Threads may take arrays and write all the while: their writes go straight to the store from now on, each behind
+        what is pending of its array. What was put into a batch before that is found here, for the batch was kept first.
+        """
+        self.budget.over = True
         try:
-            errors = yield Gather(_close_one_steps(batch) for batch in batches)
+            errors = yield Gather([_close_one_steps(batch) for batch in list(self.batches.values())])
         finally:
-            handles, self.handles = self.handles, []
-            for handle in handles:
-                handle.batch = None
+            self.closed = True
+            for known in self.handles:
+                handle = known()
+                if handle is not None:
+                    handle.batch = None
         for error in errors:
             if error is not None:
                 raise error
-
-
-def _same_chunks(batch: Batch, handle: ArrayHandle) -> bool:
-    """Whether the chunks of a batch are still those of the array: after it was replaced they need not be."""
-    old, new = batch.layout, handle.layout
-    grids = old.grid.ndim == new.grid.ndim and old.metadata.update_shape(new.shape) == new.metadata
-    return grids and old.dtype == new.dtype
 
 
 def _close_one_steps(batch: Batch) -> Steps[Exception | None]:
@@ -86,7 +94,9 @@ class GroupBatchScope:
     def _begin(self) -> None:
         """Open a batch; inside another one, that one goes on."""
         mine = GroupBatch(Budget(self._limit))
-        if self._handle.batch is None:  # no call between the look and the change: another thread may begin one, too
+        open_now = self._handle.batch
+        # No call between the look and the change: another thread may begin one, too.
+        if open_now is None or open_now.closed:
             self._handle.batch = mine
             self._batch = mine
 
@@ -100,21 +110,30 @@ class GroupBatchScope:
 
     def __exit__(self, *_: object) -> None:
         if self._batch is not None:
-            batch = self._batch
-            self._leave()
-            self._run(batch.close_steps())
+            try:
+                self._run(self._batch.close_steps())
+            finally:
+                self._leave()
 
     async def __aenter__(self) -> None:
         self._begin()
 
     async def __aexit__(self, *_: object) -> None:
         if self._batch is not None:
-            batch = self._batch
-            self._leave()
-            await self._run(batch.close_steps())
+            try:
+                await self._run(self._batch.close_steps())
+            finally:
+                self._leave()
+
+
+def pending_steps(handle: GroupHandle, *paths: str) -> Steps[None]:
+    """Store what an open batch holds of nodes that are to be removed, replaced or moved: it shares their fate."""
+    batch: GroupBatch | None = handle.batch
+    if batch is not None:
+        yield Gather(batch.flush_steps(path) for path in paths)
 
 
 def adopted(handle: GroupHandle, node: T) -> T:
     """A node that was taken from a group: part of the group's batch, where one is open."""
     batch: GroupBatch | None = handle.batch
-    return node if batch is None else batch.adopt(node)
+    return node if batch is None or batch.closed else batch.adopt(node)

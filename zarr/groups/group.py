@@ -107,8 +107,8 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
     def batch(self, max_bytes: int = BATCH_BYTES) -> GroupBatchScope:
         """Collect the writes to all arrays that are taken from this group object inside a ``with``.
 
-        See :meth:`zarr.Array.batch`. Arrays that were opened before, or elsewhere, are not part of it, and deleting
-        an array inside does not drop what was written to it before: write first, delete after the ``with``.
+        See :meth:`zarr.Array.batch`. Arrays that were opened before, or elsewhere, are not part of it. What this group
+        removes, replaces or moves inside takes along what was written to it before.
 
         Parameters
         ----------

@@ -35,7 +35,7 @@ class GroupHandle:
         With what configuration the arrays below are opened, and changes of attributes lock.
     """
 
-    __slots__ = ("batch", "by_hand", "config", "metadata", "origin", "store_path", "version")
+    __slots__ = ("__weakref__", "batch", "by_hand", "config", "metadata", "origin", "store_path", "version")
 
     def __init__(
         self,

@@ -23,6 +23,7 @@ from zarr.errors import (
     GroupNotFoundError,
     NodeNotFoundError,
 )
+from zarr.groups.batch import pending_steps
 from zarr.groups.create.arrays import full_like_parameters, legacy_array_steps, like_parameters
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.members.walk import fresh_steps, look_up
@@ -178,6 +179,8 @@ def create_group_steps(
 ) -> Steps[NodeRecord]:
     """Make a group below a group."""
     zarr_format = handle.metadata.zarr_format
+    if overwrite:
+        yield from pending_steps(handle, (handle.store_path / name).path)
     made = yield from new_group_steps(handle.store_path / name, zarr_format, attributes, overwrite, handle.config)
     return NodeRecord(name, made.store_path, made.metadata, config=handle.config)
 
@@ -230,6 +233,8 @@ def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Ste
     """Make an array below a group; the parameters are those of :func:`create_array_steps`."""
     zarr_format = handle.metadata.zarr_format
     parameters.pop("storage_options", None)  # the store is the group's
+    if parameters.get("overwrite"):
+        yield from pending_steps(handle, (handle.store_path / name).path)
     if zarr_format == 2 and is_auto(parameters.get("compressors", "auto")):
         # What arrays made by way of a group of format 2 have always got; other ways of making one choose by dtype.
         parameters["compressors"] = numcodecs.Blosc()
@@ -257,6 +262,8 @@ def like_steps(
         )
     parameters.pop("storage_options", None)  # the store is the group's
     given = {"zarr_format": zarr_format, **_configured(handle, parameters)}
+    if given.get("overwrite"):
+        yield from pending_steps(handle, (handle.store_path / name).path)
     if like is not None:
         given = (full_like_parameters if full else like_parameters)(like, given)
     made = yield from legacy_array_steps(handle.store_path / name, translate=True, **given)
@@ -267,6 +274,7 @@ def set_steps(handle: GroupHandle, key: str, value: Any) -> Steps[NodeRecord]:
     """Store data as an array below a group, in the place of what was there."""
     if (handle.store_path / key).path == handle.path:
         raise ValueError(f"a group cannot be replaced by a member of its own: {key!r} names the group itself")
+    yield from pending_steps(handle, (handle.store_path / key).path)
     if isinstance(value, ArrayFace):
         given = {"data": value, "zarr_format": handle.metadata.zarr_format, "overwrite": True}
         made = yield from from_array_steps(handle.store_path / key, **_configured(handle, given))
@@ -321,6 +329,7 @@ def delete_steps(handle: GroupHandle, key: str) -> Steps[None]:
     if store_path.path == handle.path:
         raise ValueError(f"a group cannot delete itself: {key!r} names the group at {handle.store_path}")
     locking = locking_of(handle)
+    yield from pending_steps(handle, store_path.path)
     yield from delete_node_steps(store_path.path, locking)
     yield from record_changes_steps(handle.store, {store_path.path: {}}, locking=locking)
     yield from fresh_steps(handle)

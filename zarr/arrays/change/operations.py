@@ -193,6 +193,8 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
         grown = new if most == shape else handle.state.reshaped(old.metadata.update_shape(most))
         yield from clear_leftovers_steps(grown.layout, old.shape, handle.bulk)
     yield from publish_steps(handle, new)
+    if batch is not None:
+        batch.layout = new.layout
     if not delete_outside_chunks or all(after >= before for after, before in zip(shape, old.shape, strict=True)):
         return
     try:
@@ -383,6 +385,8 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
             yield from batch.flush_steps()
         yield from write_plan_steps(grown, plan, value, None, layout.skip_filled, handle.bulk)
         yield from publish_steps(handle, state)
+        if batch is not None:
+            batch.layout = grown
     except Exception:
         yield from _best_effort_steps(clear_leftovers_steps(grown, shape, handle.bulk))
         raise

@@ -210,7 +210,9 @@ def _make_metadata(
     if zarr_format == 2:
         _refuse_v3_words(shards, serializer, dimension_names, checksum, storage_transformers)
         if not grid.is_regular:
-            raise ValueError("Zarr format 2 does not support rectilinear chunk grids.")
+            raise ValueError(
+                "Zarr format 2 does not support rectilinear chunk grids. Pass chunks= with one length for each axis."
+            )
         chosen, compressor = choose_codecs_v2(zdtype, filters, compressors)
         return ArrayV2Metadata(
             dtype=zdtype,

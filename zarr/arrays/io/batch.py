@@ -76,13 +76,24 @@ class Pending:
 
 
 class Budget:
-    """How many bytes the batches of one ``with`` may hold together, and how many they do."""
+    """How many bytes the batches of one ``with`` may hold together, and how many they do.
 
-    __slots__ = ("limit", "nbytes")
+    Attributes
+    ----------
+    over : bool
+        Whether the ``with`` is ending: writes go straight to the store then, each behind what waits for its array.
+    """
+
+    __slots__ = ("limit", "nbytes", "over")
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.nbytes = 0
+        self.over = False
+
+    def add(self, nbytes: int) -> None:
+        """Count bytes; with no call between the look and the change, lest a thread's count is lost."""
+        self.nbytes += nbytes
 
 
 class Batch:
@@ -111,7 +122,7 @@ class Batch:
         """Drop a chunk that has been stored."""
         pending = self.chunks.pop(coords, None)
         if pending is not None:
-            self.budget.nbytes -= pending.nbytes
+            self.budget.add(-pending.nbytes)
 
     def write_steps(
         self, layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, fields: list[str] | None
@@ -129,12 +140,43 @@ class Batch:
 
     def close_steps(self) -> Steps[None]:
         """Store all that is pending and end the batch; it ends also where that fails."""
+        self.budget.over = True
         try:
             yield from _flush_steps(self)
         finally:
             self.closed = True
             for coords in list(self.chunks):
                 self.forget(coords)
+
+
+# ----------------------------------------------------------------------------------------------- layouts
+
+
+def _widened(known: ArrayLayout, layout: ArrayLayout) -> ArrayLayout | None:
+    """The layout of the array as large as either has it; None where the chunks of the two are not the same.
+
+    The objects that stand for one array need not know the same shape. Whether a chunk was covered is only sure by the
+    largest.
+    """
+    if known.ndim != layout.ndim or known.dtype != layout.dtype or known.inner != layout.inner:
+        return None
+    most = tuple(map(max, known.shape, layout.shape))
+    ours, theirs = (x.metadata if x.shape == most else x.metadata.update_shape(most) for x in (known, layout))
+    if ours.chunk_grid != theirs.chunk_grid:
+        return None
+    return layout if theirs is layout.metadata else layout.reshaped(theirs)
+
+
+def _agree_steps(batch: Batch, layout: ArrayLayout) -> Steps[None]:
+    """Go over to the layout by which the array is read or written now; to be called under the lock of the batch.
+
+    What is pending was written by another object for the same array, or for one that has been replaced by an array of
+    other chunks since: those are stored as they were meant.
+    """
+    wide = _widened(batch.layout, layout)
+    if wide is None:
+        yield from _flush_steps(batch)
+    batch.layout = layout if wide is None else wide
 
 
 # ----------------------------------------------------------------------------------------------- chunks at rest
@@ -161,13 +203,13 @@ def valid_shape(layout: ArrayLayout, coords: Coords) -> Coords:
     return tuple(int(axis.valid_length(i)) for axis, i in zip(layout.grid.axes, coords, strict=True))
 
 
-def _settle_steps(batch: Batch, layout: ArrayLayout, coords: Coords, anew: bool = False) -> Steps[None]:
+def _settle_steps(batch: Batch, coords: Coords, anew: bool = False) -> Steps[None]:
     """Make a pending chunk complete: as it was stored at the first time, or is now where it is to be stored."""
-    pending = batch.chunks[coords]
+    pending, layout = batch.chunks[coords], batch.layout
     before = pending.nbytes
     if not pending.covers(valid_shape(layout, coords)) and (anew or not pending.settled):
         pending.merge((yield from _stored_chunk_steps(layout, coords, pending.chunk.shape)))
-    batch.budget.nbytes += pending.nbytes - before
+    batch.budget.add(pending.nbytes - before)
 
 
 # ----------------------------------------------------------------------------------------------- writing
@@ -177,8 +219,11 @@ def _write_steps(
     batch: Batch, layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, fields: list[str] | None
 ) -> Steps[None]:
     yield batch.lock
-    batch.layout, budget = layout, batch.budget
-    if batch.closed or plan.nslots * layout.chunk_nbytes >= budget.limit:
+    if layout is not batch.layout:
+        yield from _agree_steps(batch, layout)
+    budget = batch.budget
+    large = budget.over or plan.nslots * layout.chunk_nbytes >= budget.limit
+    if large and layout is batch.layout:
         yield from _flush_steps(batch)
         yield Gather((writing.write_plan_steps(layout, plan, value, fields, layout.skip_filled, batch.bulk),))
         return
@@ -187,14 +232,14 @@ def _write_steps(
         if fields is not None:
             yield from _fields_steps(batch, layout, slot)
         _put(batch, layout, slot, value, fields)
-    if budget.nbytes > budget.limit:
+    if large or budget.nbytes > budget.limit:
         yield from _flush_steps(batch)
 
 
 def _fields_steps(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Steps[None]:
     """Bring in the rest of each element: a mask knows elements, not their fields."""
     _pending_for(batch, layout, slot)
-    yield from _settle_steps(batch, layout, slot.coords)
+    yield from _settle_steps(batch, slot.coords)
 
 
 def _pending_for(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Pending:
@@ -203,7 +248,7 @@ def _pending_for(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Pen
         shape = slot.chunk_shape
         pending = Pending(new_chunk(layout, shape), np.zeros(shape, dtype=bool))
         batch.chunks[slot.coords] = pending
-        batch.budget.nbytes += pending.nbytes
+        batch.budget.add(pending.nbytes)
     return pending
 
 
@@ -216,8 +261,8 @@ def _put(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray
     gather_into(pending.chunk, value, slot, fields)
     if pending.written is None:
         return
-    if slot.whole and fields is None:
-        batch.budget.nbytes -= pending.written.nbytes
+    if slot.whole and fields is None and layout is batch.layout:  # whole as the largest of the layouts has it
+        batch.budget.add(-pending.written.nbytes)
         pending.written = None
     else:
         zarr_core.gather(np.broadcast_to(np.True_, slot.plan.shape), slot, pending.written)
@@ -228,13 +273,15 @@ def _put(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray
 
 def _read_steps(batch: Batch, layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray) -> Steps[None]:
     yield batch.lock
+    if layout is not batch.layout:
+        yield from _agree_steps(batch, layout)
     if not layout.reads_missing:  # a chunk that only the batch knows is not missing
         yield from _flush_steps(batch)
     touched = [i for i in range(plan.nslots) if plan.coords(i) in batch.chunks] if batch.chunks else []
     if len(touched) < plan.nslots:
         yield Gather((reading.read_plan_steps(layout, plan, out, batch.bulk),))
     for i in touched:
-        yield from _settle_steps(batch, layout, plan.coords(i))
+        yield from _settle_steps(batch, plan.coords(i))
         zarr_core.scatter(batch.chunks[plan.coords(i)].chunk, plan.slot(i), out)
 
 
@@ -263,7 +310,7 @@ def _store_chunk_steps(batch: Batch, layout: ArrayLayout, coords: Coords) -> Ste
     key = layout.key(coords)
     try:
         yield Hold((key,), "chunk", layout.scope)
-        yield from _settle_steps(batch, layout, coords, anew=True)
+        yield from _settle_steps(batch, coords, anew=True)
         chunk = batch.chunks[coords].chunk
         yield from put_chunk_steps(layout, layout.chain_for(chunk.shape), key, chunk, layout.skip_filled)
     except Exception as error:

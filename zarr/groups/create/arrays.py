@@ -18,6 +18,7 @@ from zarr.arrays.create.steps import (
     new_array_metadata,
     store_key_encoding,
 )
+from zarr.chunks import RectilinearChunkGridMetadata
 from zarr.chunks.spec import parse_array_config
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.sharding import ShardingCodec
@@ -28,6 +29,7 @@ from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.runners.locks.synchronizers import with_synchronizer
 from zarr.steps.requests import Get, Steps
+from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
@@ -384,9 +386,7 @@ def _lent(metadata: ArrayV2Metadata | ArrayV3Metadata, given: Mapping[str, Any])
             )
         return lent
     sharding = [codec for codec in metadata.codecs if isinstance(codec, ShardingCodec)]
-    grid = metadata.chunk_grid
-    outer = getattr(grid, "chunk_shape", None) or getattr(grid, "chunk_shapes", None)
-    lent["chunks"] = sharding[0].chunk_shape if sharding and not same else outer
+    lent["chunks"] = sharding[0].chunk_shape if sharding and not same else _lent_chunks(metadata, given)
     if same:
         lent.update(zarr_format=3, codecs=metadata.codecs, chunk_key_encoding=metadata.chunk_key_encoding)
         if "chunks" in given or "chunk_shape" in given:
@@ -396,3 +396,15 @@ def _lent(metadata: ArrayV2Metadata | ArrayV3Metadata, given: Mapping[str, Any])
         if {"compressor", "codecs"} & set(given):
             lent.pop("codecs", None)
     return lent
+
+
+def _lent_chunks(metadata: ArrayV3Metadata, given: Mapping[str, Any]) -> Any:
+    """The stored chunks of a model; a rectilinear grid is what it would be after a resize to the shape that is given.
+
+    Its chunks may run past the shape, where the model was shrunk: they are kept, and are there when it grows again.
+    """
+    grid = metadata.chunk_grid
+    if not isinstance(grid, RectilinearChunkGridMetadata):
+        return getattr(grid, "chunk_shape", None)
+    shape = parse_shapelike(given["shape"]) if given.get("shape") is not None else metadata.shape
+    return grid.resized(metadata.shape, shape) if len(shape) == grid.ndim else grid

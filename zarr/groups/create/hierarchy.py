@@ -11,6 +11,7 @@ from zarr.abc.stores.staging import TakenError, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
+from zarr.groups.batch import pending_steps
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord, Nodes
 from zarr.groups.members.consolidate import nest
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
@@ -291,4 +292,6 @@ def member_hierarchy_steps(handle: GroupHandle, nodes: Nodes, overwrite: bool = 
             "The zarr_format of the nodes must be the same as the parent group. "
             f"The group at {handle.store_path} is of format {handle.metadata.zarr_format}."
         )
+    if overwrite:
+        yield from pending_steps(handle, *[(handle.store_path / path).path for path in nodes])
     return (yield from create_hierarchy_steps(handle.store_path, nodes, overwrite, handle.config))

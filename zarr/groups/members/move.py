@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
+from zarr.groups.batch import pending_steps
 from zarr.groups.handle import GroupHandle
 from zarr.groups.members.walk import DOCUMENT_NAMES
 from zarr.groups.operations import find_steps, locking_of
@@ -48,6 +49,7 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
     moved = yield from find_steps(handle, source)
     if moved is None:
         raise KeyError(source)
+    yield from pending_steps(handle, old, new)
     locking = locking_of(handle)
     targets = (yield Gather([_move_locked_steps(handle, old, new, locking)]))[0]
     documents = yield from _documents_steps(target for _, target in targets)
