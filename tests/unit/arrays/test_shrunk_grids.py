@@ -144,7 +144,7 @@ def test_format_2_needs_other_chunks(layout: str) -> None:
         lambda **how: zarr.zeros_like(group["x"], zarr_format=2, **how),
     ]
     for way in ways:
-        with pytest.raises(ValueError, match="format 2 does not support rectilinear.*Pass chunks="):
+        with pytest.raises(ValueError, match=r"format 2 does not support rectilinear.*Pass chunks="):
             way()
         way(chunks=(2, 4))
     assert other["x"].chunks == (2, 4)
