@@ -12,7 +12,7 @@ from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, canonical
 from zarr.dtype.spec import DTypeJSON, ZarrFormat, split_dtype_spec_v3
 from zarr.errors import DataTypeValidationError
 from zarr.registry.changes import Changes
-from zarr.registry.table import entry_points_by_group, entry_points_for, failure_of, import_path, load_entry_point
+from zarr.registry.table import entry_points_by_group, entry_points_for, failure_of, import_path, load_waiting
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -120,14 +120,10 @@ class DataTypeRegistry:
     def _lazy_load(self) -> None:
         offered = entry_points_by_group()  # the same object until someone looks again what is installed
         if self._state.get("offered") is not offered:
-            self._state["offered"] = offered
             self._lazy_load_list.extend(entry_points_for("data_type"))
-        waiting = list(self._lazy_load_list)
-        self._lazy_load_list.clear()
-        for point in waiting:
-            cls = load_entry_point(point)
-            if cls is not None:
-                self.register(getattr(cls, "_zarr_v3_name", point.name), cls)
+            self._state["offered"] = offered
+        for point, cls in load_waiting(self._lazy_load_list):
+            self.register(getattr(cls, "_zarr_v3_name", point.name), cls)
 
     def register(self, key: str, cls: type[ZDType[TBaseDType, TBaseScalar]]) -> None:
         """Add a class under a name; a class of that name is replaced.

@@ -270,18 +270,19 @@ def like_steps(
     return NodeRecord(name, made.store_path, made.metadata, config=made.config)
 
 
-def set_steps(handle: GroupHandle, key: str, value: Any) -> Steps[NodeRecord]:
+def set_steps(handle: GroupHandle, key: str, value: Any, overwrite: bool = True) -> Steps[NodeRecord]:
     """Store data as an array below a group, in the place of what was there."""
     if (handle.store_path / key).path == handle.path:
         raise ValueError(f"a group cannot be replaced by a member of its own: {key!r} names the group itself")
-    yield from pending_steps(handle, (handle.store_path / key).path)
+    if overwrite:
+        yield from pending_steps(handle, (handle.store_path / key).path)
     if isinstance(value, ArrayFace):
-        given = {"data": value, "zarr_format": handle.metadata.zarr_format, "overwrite": True}
+        given = {"data": value, "zarr_format": handle.metadata.zarr_format, "overwrite": overwrite}
         made = yield from from_array_steps(handle.store_path / key, **_configured(handle, given))
         return NodeRecord(key, made.store_path, made.metadata, config=made.config)
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         value = np.asarray(value)
-    given = {"data": value, "zarr_format": handle.metadata.zarr_format, "overwrite": True}
+    given = {"data": value, "zarr_format": handle.metadata.zarr_format, "overwrite": overwrite}
     made = yield from create_array_steps(handle.store_path / key, **_configured(handle, given))
     return NodeRecord(key, made.store_path, made.metadata, config=made.config)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from _thread import get_ident
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -92,6 +94,27 @@ def load_entry_point(point: EntryPoint) -> Any | None:
 
 
 _FAILURES: dict[str, str] = {}
+_LOADING: set[tuple[int, int]] = set()
+
+
+def load_waiting(waiting: list[EntryPoint]) -> Iterator[tuple[EntryPoint, Any]]:
+    """Load entry points and take them off their list, each when its class has been registered.
+
+    So a thread that looks for one meanwhile loads it, too, and does not miss it.
+    """
+    for point in list(waiting):
+        mine = (get_ident(), id(point))
+        if mine in _LOADING:  # asked for while its own module is being imported
+            continue
+        _LOADING.add(mine)
+        try:
+            cls = load_entry_point(point)
+            if cls is not None:
+                yield point, cls
+        finally:
+            _LOADING.discard(mine)
+        with suppress(ValueError):
+            waiting.remove(point)
 
 
 def _of_package(point: EntryPoint) -> str:
@@ -136,11 +159,8 @@ class Registry(dict[str, type[T]], Generic[T]):
 
     def lazy_load(self, use_entrypoint_name: bool = False) -> None:
         """Load the entry points that wait, under the names of their classes or under their own."""
-        waiting, self.lazy_load_list = self.lazy_load_list, []
-        for point in waiting:
-            cls = load_entry_point(point)
-            if cls is not None:
-                self.register(cls, point.name if use_entrypoint_name else None)
+        for point, cls in load_waiting(self.lazy_load_list):
+            self.register(cls, point.name if use_entrypoint_name else None)
 
     def find(self, name: str) -> type[T] | None:
         """Return the class of a qualified name, importing it if it is a built-in; None if there is none."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr.errors import ContainsArrayError
+from zarr.errors import ContainsArrayError, ContainsGroupError
 from zarr.groups.methods.parameters import dataset_parameters
 from zarr.groups.opening import open_group_steps
-from zarr.groups.operations import create_groups_steps, like_steps
+from zarr.groups.operations import create_groups_steps, like_steps, set_steps
 from zarr.older_calls import also_in_order
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class LegacyMembers:
         members: Any
         get: Any
         info: Any
+        _change: Any
         _create: Any
         __delitem__: Any
         __setitem__: Any
@@ -128,7 +130,8 @@ class LegacyMembers:
         array([1, 2])
         """
         if name not in self:
-            self[name] = default
+            with suppress(ContainsArrayError, ContainsGroupError):  # somebody was quicker: that one stays
+                self._change(set_steps(self._handle, name, default, overwrite=False))
         return self[name]
 
     def pop(self, name: str, *default: Any) -> Any:

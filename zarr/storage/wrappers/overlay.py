@@ -57,6 +57,10 @@ def check_expected(changes: Changes, read: Callable[[str], Any]) -> None:
             raise TakenError(key)
 
 
+_UNTOUCHED: Any = object()
+"""For keys that a transaction has not changed."""
+
+
 class OverlayStore(SyncStore):
     """A store as it will be: changes are kept in memory, all else is read from the store below.
 
@@ -136,7 +140,7 @@ class OverlayStore(SyncStore):
     # Reading
 
     def _is_removed(self, key: str) -> bool:
-        return any(is_below(key, folder) for folder in self._removed)
+        return any(is_below(key, folder) for folder in tuple(self._removed))  # another thread may add to it
 
     def _note(self, key: str, value: Buffer | None) -> Buffer | None:
         if self._watch and key not in self._seen:
@@ -148,13 +152,13 @@ class OverlayStore(SyncStore):
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key."""
-        if key not in self._values:
+        value = self._values.get(key, _UNTOUCHED)  # asked once: another thread may drop what is kept
+        if value is _UNTOUCHED:
             if self._removed and self._is_removed(key):
                 return None
             if byte_range is not None:
                 return self._base.get_sync(key, prototype=prototype, byte_range=byte_range)
             return self._note(key, self._base.get_sync(key, prototype=prototype))
-        value = self._values[key]
         if value is None:
             return None
         value = (default_buffer_prototype() if prototype is None else prototype).buffer.from_buffer(value)
@@ -162,8 +166,9 @@ class OverlayStore(SyncStore):
 
     def exists_sync(self, key: str) -> bool:
         """Whether the key has a value."""
-        if key in self._values:
-            return self._values[key] is not None
+        value = self._values.get(key, _UNTOUCHED)
+        if value is not _UNTOUCHED:
+            return value is not None
         return not self._is_removed(key) and self._base.exists_sync(key)
 
     def getsize_sync(self, key: str) -> int:
@@ -239,11 +244,13 @@ class OverlayStore(SyncStore):
         self._check_writable()
         folder = prefix.rstrip("/")
         with self._lock:
+            # Removed first, dropped then: those who read meanwhile must not find what the store below has.
+            if not self._is_removed(folder) and folder not in self._removed:
+                self._removed.append(folder)
+                kept = [gone for gone in self._removed if gone == folder or not is_below(gone, folder)]
+                self._removed[:] = kept
             for key in [key for key in self._values if is_below(key, folder)]:
                 del self._values[key]
-            if not self._is_removed(folder) and folder not in self._removed:
-                self._removed[:] = [gone for gone in self._removed if not is_below(gone, folder)]
-                self._removed.append(folder)
 
     # Bulk
 
