@@ -179,6 +179,9 @@ def new_array_metadata(
     return metadata
 
 
+_NO_RECTILINEAR = "Zarr format 2 does not support rectilinear chunk grids. Pass chunks= with one length for each axis."
+
+
 def _make_metadata(
     *,
     shape: ShapeLike,
@@ -210,9 +213,7 @@ def _make_metadata(
     if zarr_format == 2:
         _refuse_v3_words(shards, serializer, dimension_names, checksum, storage_transformers)
         if not grid.is_regular:
-            raise ValueError(
-                "Zarr format 2 does not support rectilinear chunk grids. Pass chunks= with one length for each axis."
-            )
+            raise ValueError(_NO_RECTILINEAR)
         chosen, compressor = choose_codecs_v2(zdtype, filters, compressors)
         return ArrayV2Metadata(
             dtype=zdtype,
