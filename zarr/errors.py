@@ -7,6 +7,8 @@ that argument. All of them survive pickling, because ``args`` then holds the fin
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 __all__ = [
@@ -59,6 +61,65 @@ __all__ = [
 ]
 
 
+_LONGEST_LABEL: Final = 300
+
+
+def label_of(store: object, form: Callable[[object], str] = repr) -> str:
+    """Return a store's text for messages and tables, without calling a method that is not of this library.
+
+    Messages are made on the event loop and while locks are held. A method of somebody else's may wait there for what
+    the loop, or the holder of the lock, would have to do first; so a store of somebody else's is named by its class.
+
+    Parameters
+    ----------
+    store : object
+    form : callable
+        ``repr`` or ``str``.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> store = MemoryStore()
+    >>> label_of(store) == repr(store)
+    True
+    """
+    try:
+        return form(store)[:_LONGEST_LABEL] if _has_our_text(store) else object.__repr__(store)
+    except Exception:  # a label must not hide the error that it belongs to
+        return object.__repr__(store)
+
+
+def _has_our_text(store: object) -> bool:
+    """Whether the texts of a store, and of all stores that it wraps, are made by this library."""
+    if not _class_has_our_text(type(store)):
+        return False
+    for held in getattr(store, "__dict__", {}).values():  # a generator would be one frame more
+        if _is_store_class(type(held)) and not _has_our_text(held):
+            return False
+    return True
+
+
+@cache
+def _class_has_our_text(cls: type) -> bool:
+    makers = [next(base for base in cls.__mro__ if name in vars(base)) for name in ("__repr__", "__str__")]
+    return all(maker is object or maker.__module__.startswith("zarr.") for maker in makers)
+
+
+@cache
+def _is_store_class(cls: type) -> bool:
+    return hasattr(cls, "get_partial_values")
+
+
+class _Label:
+    """A store as it stands in a message."""
+
+    def __init__(self, store: object) -> None:
+        self.text = label_of(store)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
 class BaseZarrError(ValueError):
     """Base of the errors that carry a sentence of their own.
 
@@ -77,7 +138,8 @@ class BaseZarrError(ValueError):
 
     def __init__(self, *args: object) -> None:
         if len(args) > 1:
-            args = (self._msg.format(*args),)
+            named = [_Label(arg) if _is_store_class(type(arg)) else arg for arg in args]
+            args = (self._msg.format(*named),)
         super().__init__(*args)
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule, load_all
 from zarr.abc.store import bulk_access_of, is_synchronous
-from zarr.arrays.layout import ArrayLayout, name_of
-from zarr.errors import BaseZarrError
+from zarr.arrays.layout import ArrayLayout
+from zarr.errors import BaseZarrError, label_of
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.steps.requests import Await
 
@@ -75,7 +75,7 @@ class ArrayState:
             try:
                 layout = ArrayLayout(self.metadata, self.path, self.config)
             except BaseZarrError as error:
-                error.add_note(f"in the metadata of /{self.path} of {name_of(self.store)}")
+                error.add_note(f"in the metadata of /{self.path} of {label_of(self.store)}")
                 raise
             layout.store = self.store
             self._layout = layout
@@ -253,7 +253,7 @@ class ArrayHandle:
 
     def describe(self) -> str:
         """The array in an error message."""
-        return f"array /{self.store_path.path} in {self.store_path.store}"
+        return f"array /{self.store_path.path} in {label_of(self.store_path.store, str)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (ArrayHandle, (self.store_path, self.metadata, self.config))

@@ -20,7 +20,7 @@ from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.chain import CodecChain, ShardLevel
 from zarr.defaults import settings
 from zarr.dtype.base import empty_array
-from zarr.errors import UnknownCodecError
+from zarr.errors import UnknownCodecError, label_of
 from zarr.metadata.error_location import document_place, locate
 from zarr.steps.requests import LockScope
 
@@ -112,17 +112,6 @@ def shard_starts(grid: zarr_core.Grid, inner: Sequence[int]) -> list[Any]:
         edges = [0, *(axis.offset(i) + axis.chunk_length(i) for i in range(axis.nchunks))]
         starts.append(np.array(edges, dtype=np.int64) // length)
     return starts
-
-
-def name_of(store: Any) -> str:
-    """A store in an error message; one whose ``repr`` fails does not hide the error."""
-    try:
-        return repr(store)[:_LONGEST_NAME]
-    except Exception:
-        return type(store).__name__
-
-
-_LONGEST_NAME = 300
 
 
 class ArrayLayout:
@@ -310,4 +299,4 @@ class ArrayLayout:
 
     def describe(self) -> str:
         """The array in an error message."""
-        return f"array /{self.path}" if self.store is None else f"array /{self.path} of {name_of(self.store)}"
+        return f"array /{self.path}" if self.store is None else f"array /{self.path} of {label_of(self.store)}"

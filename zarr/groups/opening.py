@@ -6,7 +6,7 @@ import dataclasses
 import warnings
 from typing import TYPE_CHECKING
 
-from zarr.errors import ContainsArrayError, GroupNotFoundError, ZarrUserWarning
+from zarr.errors import ContainsArrayError, GroupNotFoundError, ZarrUserWarning, label_of
 from zarr.groups.handle import GroupHandle
 from zarr.metadata.consolidated import load_with_copy
 from zarr.metadata.documents import load_document
@@ -54,7 +54,7 @@ def open_group_steps(
     path = store_path.path
     if use_consolidated is not False and not store_path.store.supports_consolidated_metadata:
         if use_consolidated:
-            raise ValueError(f"The store {store_path.store} doesn't support consolidated metadata.")
+            raise ValueError(f"The store {label_of(store_path.store, str)} doesn't support consolidated metadata.")
         use_consolidated = False
     copy_name = use_consolidated if isinstance(use_consolidated, str) else V2_COPY
     names = _names(zarr_format, copy_name, use_consolidated)
@@ -64,7 +64,7 @@ def open_group_steps(
     inline, group = found.get("zarr.json"), found.get(".zgroup")
     if inline is not None and group is not None:
         warnings.warn(
-            f"Both zarr.json (Zarr format 3) and .zgroup (Zarr format 2) metadata objects exist at {store_path}. "
+            f"Both zarr.json (Zarr format 3) and .zgroup (Zarr format 2) metadata objects exist at {store_path.label}. "
             "Zarr format 3 will be used.",
             ZarrUserWarning,
             stacklevel=2,
@@ -118,7 +118,7 @@ def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | st
 
 
 def _name(store_path: StorePath, document: str) -> str:
-    return f"{store_path}/{document}"
+    return f"{store_path.label}/{document}"
 
 
 def _from_parts(group: Buffer, attributes: Buffer | None, store_path: StorePath) -> GroupMetadata:

@@ -204,7 +204,7 @@ def _require_group_steps(handle: GroupHandle, name: str) -> Steps[NodeRecord]:
     if record is None:
         return (yield from create_group_steps(handle, name))
     if not record.is_group:
-        raise TypeError(f"Incompatible object (array) already exists at {record.store_path}")
+        raise TypeError(f"Incompatible object (array) already exists at {record.store_path.label}")
     return record
 
 
@@ -258,7 +258,7 @@ def like_steps(
     asked = parameters.pop("zarr_format", None)
     if asked is not None and asked != zarr_format:
         raise ValueError(
-            f"Cannot create a zarr_format={asked} array in a zarr_format={zarr_format} group: {handle.store_path}"
+            f"Cannot create a zarr_format={asked} array in a zarr_format={zarr_format} group: {handle.store_path.label}"
         )
     parameters.pop("storage_options", None)  # the store is the group's
     given = {"zarr_format": zarr_format, **_configured(handle, parameters)}
@@ -311,7 +311,7 @@ def _require_array_steps(
         return (yield from member_array_steps(handle, name, shape=shape, dtype=wanted_type, **parameters))
     metadata = record.metadata
     if isinstance(metadata, GroupMetadata):
-        raise TypeError(f"Incompatible object (group) already exists at {record.store_path}")
+        raise TypeError(f"Incompatible object (group) already exists at {record.store_path.label}")
     wanted = (int(shape),) if isinstance(shape, int | np.integer) else tuple(shape)
     if metadata.shape != wanted:
         raise TypeError(f"Incompatible shape ({metadata.shape} vs {wanted})")
@@ -328,7 +328,7 @@ def delete_steps(handle: GroupHandle, key: str) -> Steps[None]:
     """Remove a node with all below it; a node that is not there is no error."""
     store_path = handle.store_path / key
     if store_path.path == handle.path:
-        raise ValueError(f"a group cannot delete itself: {key!r} names the group at {handle.store_path}")
+        raise ValueError(f"a group cannot delete itself: {key!r} names the group at {handle.store_path.label}")
     locking = locking_of(handle)
     yield from pending_steps(handle, store_path.path)
     yield from delete_node_steps(store_path.path, locking)

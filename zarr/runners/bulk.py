@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from zarr.errors import label_of
 from zarr.runners.resources import max_workers, run_helpers
 
 if TYPE_CHECKING:
@@ -165,4 +166,4 @@ def note_keys(error: Exception, request: Transfer, store: object) -> None:
     """Say in a note which keys of which store were at work."""
     names = request.names()
     keys = f"{names[0]!r} to {names[-1]!r}" if len(names) > 1 else repr(names[0])
-    error.add_note(f"while {'reading' if request.direction == 'read' else 'writing'} {keys} of {store!r}")
+    error.add_note(f"while {'reading' if request.direction == 'read' else 'writing'} {keys} of {label_of(store)}")

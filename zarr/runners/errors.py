@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from zarr.errors import label_of
+
 
 def first_error(error: BaseException) -> BaseException:
     """The first plain error inside (nested) exception groups."""
@@ -23,7 +25,7 @@ def as_told(error: BaseException, request: Any, store: object) -> BaseException:
     key = getattr(request, "key", None)
     folder = getattr(request, "path", None) or getattr(request, "prefix", None)
     if key is not None:
-        error.add_note(f"at the key {key!r} of {store!r}")
+        error.add_note(f"at the key {key!r} of {label_of(store)}")
     elif folder is not None and not hasattr(error, "__notes__"):
-        error.add_note(f"at or below the key {folder!r} of {store!r}")
+        error.add_note(f"at or below the key {folder!r} of {label_of(store)}")
     return error

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import label_of
 from zarr.runners.bulk import share_keys, thread_count
 from zarr.runners.concurrency import completed, concurrency, request_gate, settle, windowed
 from zarr.runners.resources import get_executor, run_helpers
@@ -69,7 +70,7 @@ async def receive(request: Transfer, store: Store) -> None:
             async with gate:
                 buffer = await get(key, prototype)
         except Exception as error:
-            error.add_note(f"while reading {key!r} of {store!r}")
+            error.add_note(f"while reading {key!r} of {label_of(store)}")
             raise
         payloads = (None if buffer is None else buffer.as_numpy_array(),)
         if direct:
@@ -103,7 +104,7 @@ async def send(request: Transfer, store: Store) -> None:
                 else:
                     await completed(store.set(key, wrap(payload)))
         except Exception as error:
-            error.add_note(f"while writing {key!r} of {store!r}")
+            error.add_note(f"while writing {key!r} of {label_of(store)}")
             raise
 
     await _each_key(send_one, names, width_of(request))

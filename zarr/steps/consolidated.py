@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.errors import label_of
 from zarr.metadata.documents import dump_document, load_document
 from zarr.steps.documents import node_key
 from zarr.steps.requests import Gather, Get, GetMany, Hold, LockScope, Put, Steps
@@ -55,7 +56,7 @@ def version(store: Store, path: str) -> int:
     >>> version(MemoryStore(), "")
     0
     """
-    return _versions.get(f"{store}/{path}", _versions.get("", 0))
+    return _versions.get(f"{label_of(store, str)}/{path}", _versions.get("", 0))
 
 
 def changes_noted() -> int:
@@ -75,7 +76,7 @@ def touch(store: Store, path: str) -> None:
         for name in list(_versions):
             if name:
                 _versions.pop(name, None)
-    _versions[f"{store}/{path}"] = next(_changes)
+    _versions[f"{label_of(store, str)}/{path}"] = next(_changes)
 
 
 def ancestors(path: str) -> Iterator[str]:

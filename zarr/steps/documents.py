@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from zarr._lazy import LazyModule
-from zarr.errors import MetadataValidationError, NodeNotFoundError, ZarrUserWarning
+from zarr.errors import MetadataValidationError, NodeNotFoundError, ZarrUserWarning, label_of
 from zarr.metadata.cache import find_members, known_documents, remember
 from zarr.metadata.documents import load_document
 from zarr.storage.path import StorePath
@@ -90,22 +90,27 @@ def not_found(place: StorePath | str, kind: type[NodeNotFoundError]) -> NodeNotF
     return kind(place.store, place.path)
 
 
+def place_label(place: StorePath | str) -> str:
+    """A place in messages, with its store where that is known."""
+    return place if isinstance(place, str) else place.label
+
+
 def document_name(place: StorePath | str, name: str) -> str:
     """The name of a document in messages, with its store."""
-    return node_key(str(place), name)
+    return node_key(place_label(place), name)
 
 
 def name_store(error: Exception, place: StorePath | str) -> None:
     """Say in which store a document lies that cannot be read."""
     if not isinstance(place, str):
-        error.add_note(f"in the metadata of /{place.path} of {place.store!r}")
+        error.add_note(f"in the metadata of /{place.path} of {label_of(place.store)}")
 
 
 def warn_of_both(place: StorePath | str, other: str) -> None:
     """Say that there are documents of both formats, and which are taken."""
     chosen = "Zarr v3" if other == ".zarray" else "Zarr format 3"
     warnings.warn(
-        f"Both zarr.json (Zarr format 3) and {other} (Zarr format 2) metadata objects exist at {place}. "
+        f"Both zarr.json (Zarr format 3) and {other} (Zarr format 2) metadata objects exist at {place_label(place)}. "
         f"{chosen} will be used.",
         category=ZarrUserWarning,
         stacklevel=2,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zarr.errors import MetadataValidationError, NodeNotFoundError
+from zarr.errors import MetadataValidationError, NodeNotFoundError, label_of
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.documents import name_store, not_found, parse_v3
 from zarr.steps.requests import Get, GetMany, ListDir, Steps
@@ -89,7 +89,7 @@ def layout_of(documents: Iterable[tuple[str, Buffer | None]], place: StorePath) 
         if name == DOCUMENT and is_n5(content):
             return N5Store(place.store, root)
         if name == "zarr.json" and is_bootstrap(content):
-            return Draft3Store(place.store, root, parse_bootstrap(content, join(str(place.store), root)))
+            return Draft3Store(place.store, root, parse_bootstrap(content, join(label_of(place.store, str), root)))
     return None
 
 

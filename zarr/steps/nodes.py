@@ -34,6 +34,7 @@ from zarr.steps.documents import (
     parse_v2,
     parse_v3,
     path_of,
+    place_label,
     wanted_names,
     warn_of_both,
 )
@@ -341,7 +342,8 @@ def _check_parent(place: StorePath | str, path: str, documents: dict[str, Buffer
         if name == ".zarray" or node_type(raw.to_bytes(), node_key(path, name)) == "array":
             cause = ContainsArrayError(above.store, path) if above is not None else None
             raise ValueError(
-                f"A parent of {place} is an array - only groups may have child nodes. (The array is at {path!r}.)"
+                f"A parent of {place_label(place)} is an array - only groups may have child nodes. "
+                f"(The array is at {path!r}.)"
             ) from cause
 
 

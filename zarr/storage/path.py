@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Self
 
 from zarr.buffer.core import default_buffer_prototype
-from zarr.errors import ReadOnlyError
+from zarr.errors import ReadOnlyError, label_of
 from zarr.storage.keys import join, normalize_path
 from zarr.types import ANY_ACCESS_MODE
 
@@ -75,7 +75,7 @@ class StorePath:
         if store.read_only:
             raise ReadOnlyError(
                 f"Store is read-only but mode is {mode!r}. Create a writable store or use 'r' mode. (path {path!r} of "
-                f"{store!r})"
+                f"{label_of(store)})"
             )
         return cls(store, path)
 
@@ -181,6 +181,11 @@ class StorePath:
     def __truediv__(self, other: str) -> StorePath:
         """The place ``other`` below this one."""
         return type(self)(self.store, join(self.path, normalize_path(other)))
+
+    @property
+    def label(self) -> str:
+        """The place in a message, made on an event loop or while locks are held: see :func:`zarr.errors.label_of`."""
+        return join(label_of(self.store, str), self.path)
 
     def __str__(self) -> str:
         return join(str(self.store), self.path)

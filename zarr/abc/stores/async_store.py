@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr._lazy import LazyModule
 from zarr.buffer.core import default_buffer_prototype
-from zarr.errors import ReadOnlyError
+from zarr.errors import ReadOnlyError, label_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -129,7 +129,7 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
     def _check_writable(self) -> None:
         """Raise if the store is read-only."""
         if self.read_only:
-            raise ReadOnlyError(f"store was opened in read-only mode and does not support writing: {self!r}")
+            raise ReadOnlyError(f"store was opened in read-only mode and does not support writing: {label_of(self)}")
 
     @abstractmethod
     def __eq__(self, value: object) -> bool:

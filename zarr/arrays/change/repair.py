@@ -47,8 +47,8 @@ def _store_steps(handle: ArrayHandle) -> Steps[dict[str, Buffer]]:
         found = cls.from_dict({**current, **attributes}, path=handle.store_path.path, quiet=True)
     if _places(found) != _places(known):
         raise ValueError(
-            f"The document of the array at {handle.store_path} has changed since this array was opened; reopen it "
-            "before writing, as its chunks lie elsewhere now."
+            f"The document of the array at {handle.store_path.label} has changed since this array was opened; reopen "
+            "it before writing, as its chunks lie elsewhere now."
         )
     documents: dict[str, Buffer] = {}
     if raw is not None and found._stored_document is not None:

@@ -290,7 +290,7 @@ def member_hierarchy_steps(handle: GroupHandle, nodes: Nodes, overwrite: bool = 
     if any(metadata.zarr_format != handle.metadata.zarr_format for metadata in nodes.values()):
         raise ValueError(
             "The zarr_format of the nodes must be the same as the parent group. "
-            f"The group at {handle.store_path} is of format {handle.metadata.zarr_format}."
+            f"The group at {handle.store_path.label} is of format {handle.metadata.zarr_format}."
         )
     if overwrite:
         yield from pending_steps(handle, *[(handle.store_path / path).path for path in nodes])

@@ -77,7 +77,7 @@ def _store_copy_steps(
     try:
         handle = yield from open_group_steps(store_path, zarr_format, use_consolidated=False)
     except GroupNotFoundError as error:
-        raise FileNotFoundError(f"could not find zarr.json or .zgroup objects in {store_path}") from error
+        raise FileNotFoundError(f"could not find zarr.json or .zgroup objects in {store_path.label}") from error
     records = yield from members_steps(handle, None, use_consolidated_for_children=False)
     handle.metadata = dataclasses.replace(handle.metadata, consolidated_metadata=nest(records))
     documents = handle.metadata.to_buffer_dict(default_buffer_prototype())

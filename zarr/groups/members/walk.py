@@ -163,7 +163,7 @@ def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
 def warn_unreadable(store_path: StorePath, error: Exception) -> None:
     """Say which member is left out, and why."""
     warnings.warn(
-        f"The node at {store_path} cannot be read and is left out: {type(error).__name__}: {error}",
+        f"The node at {store_path.label} cannot be read and is left out: {type(error).__name__}: {error}",
         ZarrUserWarning,
         stacklevel=3,
     )

@@ -297,7 +297,7 @@ class LegacyMembers:
         if kwargs.get("object_codec") is not None:
             if self.metadata.zarr_format == 3:
                 raise ValueError(
-                    f"the group at {self.store_path} is of format 3, which has no codecs for objects such as "
+                    f"the group at {self.store_path.label} is of format 3, which has no codecs for objects such as "
                     f"{kwargs['object_codec']!r}: make the group with zarr_format=2, or store strings with dtype=str"
                 )
             return self._make(like_steps(self._handle, name, **kwargs))  # type: ignore[no-any-return]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zarr._lazy import LazyModule
 from zarr.buffer.core import default_buffer_prototype
 from zarr.defaults import settings
-from zarr.errors import LockLostError
+from zarr.errors import LockLostError, label_of
 from zarr.runners.concurrency import completed
 from zarr.runners.locks.processes import lock_names
 from zarr.steps.requests import ChangedMeanwhileError
@@ -169,8 +169,9 @@ class Lease:
         renewed, ends = self._sure
         if self._lost or not renewed <= clock() <= ends:
             raise LockLostError(
-                f"the lock {self._key!r} in {self._store} ran out after {self._seconds:g} seconds, since this process "
-                "did not renew it; nothing was stored: try again, or let array.lock_lease_seconds be longer"
+                f"the lock {self._key!r} in {label_of(self._store, str)} ran out after {self._seconds:g} seconds, "
+                "since this process did not renew it; nothing was stored: try again, or let array.lock_lease_seconds be "
+                "longer"
             )
 
     async def end(self) -> None:
@@ -255,7 +256,7 @@ class Fence:
 
     def changed(self, key: str, store: Any) -> Exception:
         """What to raise where a value is not what was read."""
-        text = f"{key!r} in {store} was changed by another process, and was not stored"
+        text = f"{key!r} in {label_of(store, str)} was changed by another process, and was not stored"
         return ChangedMeanwhileError(text) if key in self._again else LockLostError(text)
 
     def note(self, key: str, value: Any) -> None:

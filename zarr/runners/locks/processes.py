@@ -18,6 +18,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from zarr._lazy import LazyModule
+from zarr.errors import label_of
 from zarr.runners.locks.table import CalledOff
 from zarr.storage.keys import LOCKS_FOLDER
 
@@ -373,8 +374,8 @@ def lock_paths(
     folder = lock_folder(store, scope)
     if folder is None:
         raise ValueError(
-            f"{store} has no place for lock files beside its data, nor does it compare before it stores, so "
-            "locking='process' needs a folder that all processes see: give "
+            f"{label_of(store, str)} has no place for lock files beside its data, nor does it compare before it "
+            "stores, so locking='process' needs a folder that all processes see: give "
             "synchronizer=zarr.ProcessSynchronizer(folder), or locking='process:<folder>'"
         )
     if family == "node" and folder and scope.folder is None:
