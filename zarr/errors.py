@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 __all__ = [
     "ArrayIndexError",
@@ -91,10 +91,10 @@ def label_of(store: object, form: Callable[[object], str] = repr) -> str:
 
 def _has_our_text(store: object) -> bool:
     """Whether the texts of a store, and of all stores that it wraps, are made by this library."""
-    if not _class_has_our_text(type(store)):
+    if not _class_has_our_text(cast("Any", type(store))):
         return False
     for held in getattr(store, "__dict__", {}).values():  # a generator would be one frame more
-        if _is_store_class(type(held)) and not _has_our_text(held):
+        if _is_store_class(cast("Any", type(held))) and not _has_our_text(held):
             return False
     return True
 
@@ -138,7 +138,7 @@ class BaseZarrError(ValueError):
 
     def __init__(self, *args: object) -> None:
         if len(args) > 1:
-            named = [_Label(arg) if _is_store_class(type(arg)) else arg for arg in args]
+            named = [_Label(arg) if _is_store_class(cast("Any", type(arg))) else arg for arg in args]
             args = (self._msg.format(*named),)
         super().__init__(*args)
 

@@ -19,6 +19,7 @@ from zarr.abc.stores.overrides import (
     is_synchronous,
     open_value_of,
     stamp_of_store,
+    takes_contents_first,
 )
 from zarr.abc.stores.sync_store import SyncStore
 
@@ -79,4 +80,5 @@ __all__ = [
     "set_or_delete",
     "open_value_of",
     "stamp_of_store",
+    "takes_contents_first",
 ]

@@ -102,7 +102,8 @@ def tell_readings(readings: Sequence[Reading], place: object) -> None:
     """Warn once of what a document was not read as it stands, naming the array."""
     told = [reading.message for reading in readings if reading.message is not None]
     if told:
-        warnings.warn(f"Array {getattr(place, 'label', place or '')!r}: {' '.join(told)}", ZarrUserWarning, stacklevel=4)
+        name = getattr(place, "label", place or "")
+        warnings.warn(f"Array {name!r}: {' '.join(told)}", ZarrUserWarning, stacklevel=4)
 
 
 def keep_stored(metadata: Any, stored: Mapping[str, Any], readings: Sequence[Reading]) -> None:

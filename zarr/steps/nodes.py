@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from zarr._lazy import LazyModule, instance_of
+from zarr.abc.store import takes_contents_first
 from zarr.abc.stores.staging import TakenError, stages
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import (
@@ -55,12 +56,10 @@ from zarr.steps.requests import (
 from zarr.storage.path import StorePath, exists_message
 
 if TYPE_CHECKING:
-    from zarr.abc.store import Store
     from zarr.buffer.core import Buffer
     from zarr.metadata import group
     from zarr.metadata import members as _names
     from zarr.metadata.group import GroupMetadata
-    from zarr.storage.wrappers.wrapper import WrapperStore
     from zarr.types import AccessModeLiteral, ZarrFormat
 else:
     group = LazyModule("zarr.metadata.group")
@@ -360,13 +359,6 @@ def _put_steps(path: str, documents: dict[str, Buffer]) -> Steps[None]:
         yield Put(node_key(path, name), documents[name])
 
 
-def _takes_contents_first(store: Store) -> bool:
-    """Whether a store takes values below a node that is not there yet; those that know of nodes refuse them."""
-    while instance_of(store, "zarr.storage.wrappers.wrapper", "WrapperStore"):
-        store = cast("WrapperStore[Any]", store)._store
-    return bool(getattr(store, "contents_first", False))
-
-
 def write_node_steps(
     place: StorePath,
     metadata: NodeMetadata,
@@ -441,7 +433,7 @@ def _write_locked_steps(
         # The documents first: should the rest not be reached, there is nothing that shows what is half removed.
         yield Gather([_delete_key_steps(node_key(path, name)) for name in (*V3_NAMES, ".zarray", ".zgroup")])
         yield DeletePrefix(path)
-    early = _takes_contents_first(place.store)
+    early = takes_contents_first(place.store)
     if contents is not None and early:
         yield from contents()
     if overwrite:

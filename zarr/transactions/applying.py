@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from zarr.abc.store import takes_contents_first
 from zarr.abc.stores.staging import Changes, TakenError
 from zarr.storage.keys import METADATA_NAMES
 from zarr.storage.wrappers.overlay import check_expected, digest_of
@@ -28,7 +30,8 @@ def apply_in_order(store: SyncStore, changes: Changes) -> None:
     """Carry out changes in an order in which no reader meets a chunk of a shape that the document does not have.
 
     What is replaced goes first, its document before all else; then chunks, then documents, parents first; at the end
-    what was deleted. A crash on the way leaves some of it done.
+    what was deleted. A crash on the way leaves some of it done. Stores that do not take contents first get deletions of
+    chunks before the documents, and chunks behind them.
 
     Parameters
     ----------
@@ -52,12 +55,27 @@ def apply_in_order(store: SyncStore, changes: Changes) -> None:
             store.delete_sync(f"{folder}/{name}" if folder else name)
         store.delete_dir_sync(folder)
     put = {key: value for key, value in changes.values.items() if value is not None}
-    for key, value in put.items():
-        if not is_document(key):
-            store.set_sync(key, value)
+    gone = sorted((key for key in changes.values if key not in put), key=is_document, reverse=True)
+    early = takes_contents_first(store)
+    if early:
+        _put_chunks(store, put)
+    else:
+        _delete(store, (key for key in gone if not is_document(key)))
     for key in sorted(filter(is_document, put), key=lambda key: (key.count("/"), key)):
         _put_document(store, key, put[key], changes)
-    for key in sorted((key for key in changes.values if key not in put), key=is_document, reverse=True):
+    if not early:
+        _put_chunks(store, put)
+    _delete(store, (key for key in gone if early or is_document(key)))
+
+
+def _put_chunks(store: SyncStore, values: Mapping[str, Buffer]) -> None:
+    for key, value in values.items():
+        if not is_document(key):
+            store.set_sync(key, value)
+
+
+def _delete(store: SyncStore, keys: Iterable[str]) -> None:
+    for key in keys:
         store.delete_sync(key)
 
 

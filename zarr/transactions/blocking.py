@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any
 
-from zarr.abc.store import Store, SyncStore
+from zarr.abc.store import Store, SyncStore, takes_contents_first
 from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.sync import sync
 
@@ -39,6 +39,11 @@ class BlockingView(SyncStore):
         return isinstance(other, BlockingView) and self._store == other._store
 
     __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def contents_first(self) -> bool:
+        """Whether the wrapped store takes values that no document tells of yet."""
+        return takes_contents_first(self._store)
 
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None

@@ -36,6 +36,27 @@ def _depth(cls: type, name: str) -> int:
     return next((i for i, base in enumerate(cls.__mro__) if name in vars(base)), 1 << 30)
 
 
+def takes_contents_first(store: object) -> bool:
+    """Return whether a store takes values that no document tells of (yet): the stores of this library do.
+
+    They say so by ``contents_first``, and wrappers say what the wrapped store says. Their readers never meet a document
+    without its data, and a writer that is killed leaves the old state or the new. All other stores may hold chunks
+    against the stored documents; they see the order of requests of zarr-python.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> takes_contents_first(MemoryStore()), takes_contents_first(object())
+    (True, False)
+    """
+    return getattr(store, "contents_first", False) is True
+
+
 @cache
 def class_is_synchronous(cls: type) -> bool:
     """Whether no coroutine of a class was overridden below the plain method that does the same."""

@@ -1,7 +1,9 @@
 """What one can do with an open array besides reading and writing elements: resize, append, attributes, counts.
 
-The order of requests is part of the rule. Growth writes data first and the shape last, so that a reader never sees a
-shape without its data; shrinking writes the shape first and removes data after it.
+The order of requests is part of the rule. In stores that take contents first (those of this library), appending writes
+data first and the shape last, so that a reader never sees a shape without its data; shrinking writes the shape first
+and removes data after it. All other stores get the document before chunks that it tells of, and deletions while it
+still tells of them.
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import zarr_core
+from zarr.abc.store import takes_contents_first
 from zarr.arrays.documents import hold_node, node_keys, put_documents_steps, record_steps
 from zarr.arrays.io.chunks import is_filled
 from zarr.arrays.io.reading import read_plan_steps
 from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
-from zarr.chunks.walk import cells, cells_outside
+from zarr.chunks.walk import cells_outside
 from zarr.errors import ArrayNotFoundError
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array
 from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps
@@ -99,12 +102,31 @@ def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
 def changing_steps(handle: ArrayHandle, change: Steps[T]) -> Steps[T]:
     """Run a change that holds the node, let go of the node, then tell the groups above."""
     before = handle.state
-    (result,) = yield Gather((change,))
+    try:
+        (result,) = yield Gather((change,))
+    except Exception:
+        yield from _best_effort_steps(_catch_up_steps(handle, before))
+        raise
+    yield from _record_steps(handle, before)
+    answer: T = result
+    return answer
+
+
+def _record_steps(handle: ArrayHandle, before: ArrayState) -> Steps[None]:
     after = handle.state
     if after is not before and after.documents is not None:
         yield from record_steps(handle, {name: raw for name, raw in after.documents.items() if raw is not None})
-    answer: T = result
-    return answer
+
+
+def _catch_up_steps(handle: ArrayHandle, before: ArrayState) -> Steps[None]:
+    """After a change that failed, on the way or at its end: show what is stored now, and tell the groups above."""
+    yield Gather((_refresh_held_steps(handle),))
+    yield from _record_steps(handle, before)
+
+
+def _refresh_held_steps(handle: ArrayHandle) -> Steps[None]:
+    yield hold_node(handle)
+    yield from refresh_steps(handle)
 
 
 def update_attributes_steps(
@@ -182,28 +204,43 @@ def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: boo
 def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_chunks: bool) -> Steps[None]:
     yield hold_node(handle)
     yield from refresh_steps(handle)
-    if (batch := handle.batch) is not None:
-        yield from batch.flush_steps()
+    if handle.batch is not None:
+        yield from handle.batch.flush_steps()
     old = handle.state.layout
     if shape == old.shape:
         return
     new = handle.state.reshaped(old.metadata.update_shape(shape))
+    cuts = delete_outside_chunks and any(after < before for after, before in zip(shape, old.shape, strict=True))
+    if not takes_contents_first(handle.store_path.store):
+        if cuts:
+            yield from _cut_steps(old, shape, handle.bulk)
+        yield from _publish_shape_steps(handle, new)
+        return
     if any(after > before for after, before in zip(shape, old.shape, strict=True)):
         most = tuple(map(max, shape, old.shape))
         grown = new if most == shape else handle.state.reshaped(old.metadata.update_shape(most))
         yield from clear_leftovers_steps(grown.layout, old.shape, handle.bulk)
-    yield from publish_steps(handle, new)
-    if batch is not None:
-        batch.layout = new.layout
-    if not delete_outside_chunks or all(after >= before for after, before in zip(shape, old.shape, strict=True)):
-        return
-    try:
-        yield from clear_cut_steps(old, shape, handle.bulk)
-        yield from delete_outside_steps(old, shape)
-    except Exception:
-        # The array has its new shape, and growing clears what lies beyond it; what can be removed now is.
-        yield from _best_effort_steps(delete_outside_steps(old, shape))
-        raise
+    yield from _publish_shape_steps(handle, new)
+    if cuts:
+        try:
+            yield from _cut_steps(old, shape, handle.bulk)
+        except Exception:
+            # The array has its new shape, and growing clears what lies beyond it; what can be removed now is.
+            yield from _best_effort_steps(delete_outside_steps(old, shape))
+            raise
+
+
+def _publish_shape_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
+    """Publish a new shape, also to the batch that collects writes of the array."""
+    yield from publish_steps(handle, state)
+    if handle.batch is not None:
+        handle.batch.layout = state.layout
+
+
+def _cut_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
+    """Remove what lies beyond a smaller shape."""
+    yield from clear_cut_steps(layout, shape, bulk)
+    yield from delete_outside_steps(layout, shape)
 
 
 def _best_effort_steps(steps: Steps[None]) -> Steps[None]:
@@ -215,7 +252,8 @@ def _best_effort_steps(steps: Steps[None]) -> Steps[None]:
 def clear_leftovers_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
     """Before an array grows: remove what lies beyond its shape, lest it show.
 
-    An append that was killed before the shape was written, or a shrinking that was killed after, leaves such data.
+    An append that was killed before the shape was written, or a shrinking that was killed after, leaves such data. It
+    is looked up by one listing: there is no request for each new chunk.
 
     Parameters
     ----------
@@ -225,19 +263,20 @@ def clear_leftovers_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str
         What the array has now.
     bulk : str, optional
     """
-    yield from delete_outside_steps(layout, shape)
+    stored = yield List(layout.path)
     kept = kept_counts(layout, shape)
+    inside: list[tuple[str, tuple[int, ...]]] = []
+    outside: list[tuple[str, tuple[int, ...]]] = []
+    for key in stored:
+        at = layout.coords_of(key)
+        if at is not None:
+            (outside if _is_outside(at, kept) else inside).append((key, at))
+    if outside:
+        yield Gather((_delete_steps(layout, key) for key, _ in outside), lean=True)
     for d, axis in enumerate(layout.outer.axes):
-        if shape[d] >= _last(axis, kept[d]):
-            continue
-        ranges = [range(count - 1, count) if i == d else range(count) for i, count in enumerate(kept)]
-        if math.prod(map(len, ranges)) <= MAX_NAMED_CHUNKS:
-            places: Iterable[tuple[int, ...]] = cells(ranges)
-        else:
-            stored = yield List(layout.path)
-            found = (layout.coords_of(key) for key in stored)
-            places = [at for at in found if at is not None and all(i in r for i, r in zip(at, ranges, strict=True))]
-        yield Gather(_clear_leftover_steps(layout, at, shape, d, bulk) for at in places)
+        if shape[d] < _last(axis, kept[d]):
+            border = [at for _, at in inside if at[d] == kept[d] - 1]
+            yield Gather(_clear_leftover_steps(layout, at, shape, d, bulk) for at in border)
 
 
 def _clear_leftover_steps(
@@ -379,14 +418,17 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     region = [slice(0, n) for n in new_shape]
     region[axis] = slice(shape[axis], end)
     plan = zarr_core.plan_basic(grown.grid, tuple(region))
+    writing = write_plan_steps(grown, plan, value, None, layout.skip_filled, handle.bulk)
+    if handle.batch is not None:
+        # What is pending is stored first: nobody may see the new shape without its data.
+        yield from handle.batch.flush_steps()
+    if not takes_contents_first(handle.store_path.store):
+        yield from _publish_shape_steps(handle, state)
+        yield from writing
+        return new_shape
     try:
-        if (batch := handle.batch) is not None:
-            # What waits there is stored first, for the shape is published now: nobody may see it without its data.
-            yield from batch.flush_steps()
-        yield from write_plan_steps(grown, plan, value, None, layout.skip_filled, handle.bulk)
-        yield from publish_steps(handle, state)
-        if batch is not None:
-            batch.layout = grown
+        yield from writing
+        yield from _publish_shape_steps(handle, state)
     except Exception:
         yield from _best_effort_steps(clear_leftovers_steps(grown, shape, handle.bulk))
         raise

@@ -170,8 +170,8 @@ class Lease:
         if self._lost or not renewed <= clock() <= ends:
             raise LockLostError(
                 f"the lock {self._key!r} in {label_of(self._store, str)} ran out after {self._seconds:g} seconds, "
-                "since this process did not renew it; nothing was stored: try again, or let array.lock_lease_seconds be "
-                "longer"
+                "since this process did not renew it; nothing was stored: try again, or let array.lock_lease_seconds "
+                "be longer"
             )
 
     async def end(self) -> None:

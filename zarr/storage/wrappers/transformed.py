@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr.abc.storage_transformer import StorageTransformer
-from zarr.abc.store import Store, is_synchronous
+from zarr.abc.store import Store, is_synchronous, takes_contents_first
 from zarr.registry import get_storage_transformer_class
 from zarr.storage.keys import join
 from zarr.storage.wrappers.wrapper import WrapperStore
@@ -55,6 +55,11 @@ class TransformedStore(WrapperStore[Store]):
     def synchronous(self) -> bool:
         """Whether both stores have plain methods."""
         return is_synchronous(self.plain) and is_synchronous(self._store)
+
+    @property
+    def contents_first(self) -> bool:
+        """Whether the store of the user takes values that no document tells of yet."""
+        return takes_contents_first(self.plain)
 
     @property
     def lock_prefix(self) -> str:

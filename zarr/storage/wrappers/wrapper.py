@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, cast
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import Store, bulk_access_of, is_synchronous
+from zarr.abc.store import Store, bulk_access_of, is_synchronous, takes_contents_first
 
 if TYPE_CHECKING:
     import asyncio
@@ -68,6 +68,11 @@ class WrapperStore(Store, Generic[T_Store]):
     def blocking(self) -> bool:
         """Whether the plain methods of the wrapped store may wait for a disk or a network."""
         return bool(getattr(self._store, "blocking", True))
+
+    @property
+    def contents_first(self) -> bool:
+        """Whether the wrapped store takes values that no document tells of yet."""
+        return takes_contents_first(self._store)
 
     @property
     def lock_prefix(self) -> str:
