@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from zarr.abc.stores.changes import in_node_order
 from zarr.api.opening import open_group
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ContainsGroupError, GroupNotFoundError
@@ -187,7 +188,7 @@ def migrate(
     shown = open_store(source, path=path)
     place = resolve_store_path(shown._store if target is None else target, path=shown.path if target is None else "")
     reader, writer = runner_for(shown), runner_for(place.store)
-    keys = sorted(reader.run(_keys_steps()), key=_documents_last)
+    keys = in_node_order(place.store, reader.run(_keys_steps()))
     if target is None:
         _check_names(keys, shown)
     elif writer.run(_get_steps("zarr.json")) is not None:
@@ -201,12 +202,6 @@ def migrate(
     if remove_draft and not dry_run:
         writer.run(_remove_steps([join(place.path, name) for name in ("meta", "data")]))
     return keys
-
-
-def _documents_last(key: str) -> tuple[bool, int, str]:
-    """A node appears when all of it is there, and the root last."""
-    is_document = key.rpartition("/")[2] == "zarr.json"
-    return is_document, -key.count("/") if is_document else 0, key
 
 
 def _check_names(keys: list[str], shown: Draft3Store) -> None:

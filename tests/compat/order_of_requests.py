@@ -31,9 +31,18 @@ class NotingStore(Store):
         super().__init__(read_only=read_only)
         self.values: dict[str, Any] = {} if values is None else values
         self.requests: list[tuple[str, str]] = []
+        self.refused = ""
+        """A key that can be neither set nor deleted."""
+
+    def _note(self, verb: str, key: str) -> None:
+        self.requests.append((verb, key))
+        if key == self.refused:
+            raise KeyError(f"no {verb} of {key}")
 
     def __eq__(self, other: object) -> bool:
         return self is other
+
+    __hash__ = None  # type: ignore[assignment]
 
     def with_read_only(self, read_only: bool = False) -> NotingStore:
         other = NotingStore(self.values, read_only=read_only)
@@ -57,15 +66,15 @@ class NotingStore(Store):
         return key in self.values
 
     async def set(self, key: str, value: Any) -> None:
-        self.requests.append(("set", key))
+        self._note("set", key)
         self.values[key] = value
 
     async def set_if_not_exists(self, key: str, value: Any) -> None:
-        self.requests.append(("set", key))
-        self.values.setdefault(key, value)
+        if key not in self.values:
+            await self.set(key, value)
 
     async def delete(self, key: str) -> None:
-        self.requests.append(("delete", key))
+        self._note("delete", key)
         self.values.pop(key, None)
 
     async def delete_dir(self, prefix: str) -> None:
@@ -118,6 +127,16 @@ def _async_append(store: Store) -> None:
     asyncio.run(run())
 
 
+def _failing(store: Any, act: Callable[[], object]) -> None:
+    """Run what fails at the chunk 3 of the array x."""
+    store.refused = "x/c/3"
+    try:
+        act()
+    except KeyError:
+        return
+    raise AssertionError("nothing failed")
+
+
 def _nothing(store: Store) -> None:
     pass
 
@@ -161,8 +180,11 @@ PROGRAMS: dict[str, tuple[Callable[[Any], object], Callable[[Any], object]]] = {
     "attributes of an array": (_array, lambda s: _x(s).attrs.update({"a": 1})),
     "attributes of a group": (_tree, lambda s: zarr.open_group(s).attrs.update({"a": 1})),
     "delete array": (_tree, lambda s: zarr.open_group(s).__delitem__("g/x")),
+    "delete chunks by a write": (_array, lambda s: _x(s).__setitem__(slice(None), 0)),
     "delete group": (_tree, lambda s: zarr.open_group(s).__delitem__("g")),
     "create group again": (_tree, lambda s: zarr.create_group(s, path="g", overwrite=True)),
+    "failed append": (_array, lambda s: _failing(s, lambda: _x(s).append(np.ones(5, "i4")))),
+    "failed shrink": (_array, lambda s: _failing(s, lambda: _x(s).resize((2,)))),
     "create hierarchy": (
         _nothing,
         lambda s: dict(

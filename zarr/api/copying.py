@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from zarr._lazy import LazyModule
+from zarr.abc.stores.changes import in_node_order
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.errors import CopyError
@@ -278,7 +279,7 @@ def copy_store(
         for name in names:
             if target + name in there and if_exists == "raise":
                 raise CopyError(f"the key {target + name!r} exists in the destination; see if_exists")
-        for name in names:
+        for name in in_node_order(given.store, names):
             if target + name in there and if_exists == "skip":
                 say(f"skip {name}")
                 skipped += 1

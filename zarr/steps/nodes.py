@@ -429,11 +429,11 @@ def _write_locked_steps(
         yield from _stage_node_steps(place, documents, missing, overwrite, replaces, contents, zarr_format)
         return documents
     yield from _put_groups_steps(missing, zarr_format)
-    if replaces:
-        # The documents first: should the rest not be reached, there is nothing that shows what is half removed.
-        yield Gather([_delete_key_steps(node_key(path, name)) for name in (*V3_NAMES, ".zarray", ".zgroup")])
-        yield DeletePrefix(path)
     early = takes_contents_first(place.store)
+    if replaces:
+        if early:  # The documents first: should the rest not be reached, nothing shows what is half removed.
+            yield Gather([_delete_key_steps(node_key(path, name)) for name in (*V3_NAMES, ".zarray", ".zgroup")])
+        yield DeletePrefix(path)
     if contents is not None and early:
         yield from contents()
     if overwrite:

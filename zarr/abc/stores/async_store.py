@@ -456,7 +456,10 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
         if changes.moves_in_one_step(self):
             await asyncio.to_thread(self.apply_sync, await changes.changes_of_move(self, names))  # type: ignore[attr-defined]
             return
-        await gather_windowed(self._copy_value, builtins.list(names.items()))
+        early = changes.takes_contents_first(self)
+        for late in (False, True):
+            part = [item for item in names.items() if (changes.is_document(item[0]) is early) is late]
+            await gather_windowed(self._copy_value, part)
         await gather_windowed(self.delete, [(key,) for key in reversed(names)])
 
     async def _copy_value(self, src: str, dest: str) -> None:

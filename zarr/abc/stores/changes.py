@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
+from zarr.abc.stores.overrides import takes_contents_first
 from zarr.abc.stores.staging import Changes, stages
 from zarr.buffer.core import default_buffer_prototype
 
@@ -101,8 +102,19 @@ async def names_to_move(store: Any, src: str, dest: str) -> dict[str, str]:
     if await store.exists(dest) or (store.supports_listing and not await store.is_empty(dest)):
         raise FileExistsError(dest)
     keys = keys or [src]
-    keys.sort(key=lambda key: key.endswith(_DOCUMENTS))
-    return {key: dest + key[len(src) :] for key in keys}
+    return {key: dest + key[len(src) :] for key in in_node_order(store, keys)}
+
+
+def is_document(key: str) -> bool:
+    """Whether a key is that of a document of a node."""
+    return key.rpartition("/")[2] in _DOCUMENTS
+
+
+def in_node_order(store: Any, keys: Iterable[str]) -> list[str]:
+    """The keys of nodes as a store takes their values: contents first and the root's document last, or the reverse."""
+    if takes_contents_first(store):
+        return sorted(keys, key=lambda key: (is_document(key), -key.count("/") * is_document(key), key))
+    return sorted(keys, key=lambda key: (not is_document(key), key.count("/"), key))
 
 
 async def changes_of_move(store: Any, names: dict[str, str]) -> Changes:

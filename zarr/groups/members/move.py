@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from zarr.abc.store import takes_contents_first
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 from zarr.groups.batch import pending_steps
@@ -25,7 +26,8 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
     """Move a node below a group.
 
     Everything is copied first, the documents of the node last, and only then is the source removed: whoever reads at
-    the same time finds the node at the one place or at the other.
+    the same time finds the node at the one place or at the other. (Stores that do not take contents first get all
+    documents before what they tell of.)
 
     Parameters
     ----------
@@ -63,10 +65,13 @@ def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) ->
     yield from _refuse_taken_steps(handle, new)
     yield from ensure_ancestors_steps(new, handle.metadata.zarr_format)
     keys = yield List(old)
-    publishing = {f"{old}/{name}" for name in PUBLISHING}
     targets = [(key, new + key[len(old) :]) for key in keys]
-    yield Gather(_copy_steps(key, target) for key, target in targets if key not in publishing)
-    yield Gather(_copy_steps(key, target) for key, target in targets if key in publishing)
+    if takes_contents_first(handle.store):
+        late = {f"{old}/{name}" for name in PUBLISHING}
+    else:
+        late = {key for key in keys if key.rpartition("/")[2] not in DOCUMENT_NAMES}
+    yield Gather(_copy_steps(key, target) for key, target in targets if key not in late)
+    yield Gather(_copy_steps(key, target) for key, target in targets if key in late)
     yield from delete_node_steps(old, locking)
     return targets
 
