@@ -44,8 +44,8 @@ class NotingStore(Store):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def with_read_only(self, read_only: bool = False) -> NotingStore:
-        other = NotingStore(self.values, read_only=read_only)
+    def with_read_only(self, read_only: bool = False) -> Any:
+        other = type(self)(self.values, read_only=read_only)
         other.requests = self.requests
         return other
 

@@ -140,3 +140,105 @@ def test_an_array_outlives_pickling(repo: Any) -> None:
     session.commit("first")
     array = zarr.open_array(repo.readonly_session("main").store, path="deep/values", mode="r")
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(array))[:], DATA)
+
+
+@pytest.mark.parametrize("options", [{}, {"shards": (40, 30)}], ids=["plain", "sharded"])
+def test_growing_shrinking_and_appending(repo: Any, options: dict[str, Any]) -> None:
+    session = repo.writable_session("main")
+    array = fill(session.store, **options)
+    array.resize((90, 40))
+    array.resize((33, 17))
+    array.resize((50, 40))
+    expected = np.zeros_like(DATA)
+    expected[:33, :17] = DATA[:33, :17]
+    np.testing.assert_array_equal(array[...], expected)
+    array.append(DATA)
+    array.append(np.ones((100, 3)), axis=1)
+    session.commit("resized")
+    again: Any = zarr.open_array(repo.readonly_session("main").store, path="deep/values", mode="r")
+    expected = np.hstack([np.vstack([expected, DATA]), np.ones((100, 3))])
+    np.testing.assert_array_equal(again[...], expected)
+
+
+async def test_growing_and_appending_by_coroutines(repo: Any) -> None:
+    session = repo.writable_session("main")
+    array = await zarr.api.asynchronous.create_array(session.store, name="x", data=np.arange(10), chunks=(3,))
+    await array.append(np.arange(7))
+    await array.resize((4,))
+    await array.resize((9,))
+    np.testing.assert_array_equal(await array.getitem(Ellipsis), [0, 1, 2, 3, 0, 0, 0, 0, 0])
+
+
+def test_xarray_appends_and_writes_regions(repo: Any) -> None:
+    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+
+    def days(start: int, count: int) -> Any:
+        values = np.arange(start * 5, (start + count) * 5, dtype="f8").reshape(count, 5)
+        return xarray.Dataset({"v": (("t", "y"), values)}, coords={"t": np.arange(start, start + count)})
+
+    session = repo.writable_session("main")
+    days(0, 6).to_zarr(session.store, mode="w", consolidated=False, encoding={"v": {"chunks": (3, 5)}})
+    session.commit("first")
+    for start in (6, 12):
+        session = repo.writable_session("main")
+        days(start, 6).to_zarr(session.store, append_dim="t", consolidated=False)
+        session.commit("appended")
+    session = repo.writable_session("main")
+    (-days(3, 3)).drop_vars("t").to_zarr(session.store, region={"t": slice(3, 6)}, consolidated=False)
+    session.commit("region")
+    expected = days(0, 18)["v"].values
+    expected[3:6] *= -1
+    found = xarray.open_zarr(repo.readonly_session("main").store, consolidated=False)
+    np.testing.assert_array_equal(found["v"].values, expected)
+    np.testing.assert_array_equal(found["t"].values, np.arange(18))
+
+
+def test_an_append_is_shared_among_workers(repo: Any) -> None:
+    session = repo.writable_session("main")
+    fill(session.store)
+    session.commit("first")
+    session = repo.writable_session("main")
+    zarr.open_array(session.store, path="deep/values").resize((90, 40))
+    with pytest.raises(ValueError, match="uncommitted"):
+        session.fork()
+    session.commit("grown")
+    session = repo.writable_session("main")
+    workers = [pickle.loads(pickle.dumps(session.fork())) for _ in range(2)]
+    for number, worker in enumerate(workers):
+        rows = slice(60, 80) if number else slice(50, 60)
+        zarr.open_array(worker.store, path="deep/values", mode="r+")[rows] = number + 1
+    session.merge(*workers)
+    session.commit("merged")
+    array: Any = zarr.open_array(repo.readonly_session("main").store, path="deep/values", mode="r")
+    np.testing.assert_array_equal(array[48:84:4, 0], [DATA[48, 0], 1, 1, 2, 2, 2, 2, 2, 0])
+
+
+def test_transactions_moves_and_copies(repo: Any) -> None:
+    session = repo.writable_session("main")
+    array = fill(session.store)
+    with zarr.transaction(session.store) as changes:
+        changes.group()["deep/values"].append(DATA[:9])
+        changes.group().create_array("new", data=DATA[0], chunks=(7,))
+    root = zarr.open_group(session.store)
+    root.move("deep", "deeper")
+    zarr.copy(root["deeper/values"], root, name="copy")
+    zarr.create_group(session.store, path="deeper", overwrite=True)
+    session.commit("changed")
+    assert array.shape == (50, 40), "of a handle that was opened before"
+    again: Any = zarr.open_group(repo.readonly_session("main").store, mode="r")
+    np.testing.assert_array_equal(again["copy"][...], np.vstack([DATA, DATA[:9]]))
+    np.testing.assert_array_equal(again["new"][...], DATA[0])
+    assert sorted(again.keys()) == ["copy", "deeper", "new"]
+
+
+def test_changes_that_fail_end_and_leave_the_handle_as_the_store_is(repo: Any) -> None:
+    session = repo.writable_session("main")
+    array = fill(session.store)
+    session.commit("first")
+    read_only = zarr.open_array(repo.readonly_session("main").store, path="deep/values")
+    for _ in range(200):
+        with pytest.raises(Exception, match=r"read.?only|commit"):
+            array.append(DATA)
+        with pytest.raises(ValueError, match=r"read.?only"):
+            read_only.append(DATA)
+    assert array.shape == read_only.shape == (50, 40)
