@@ -132,6 +132,16 @@ def _array(store: Any) -> Any:
     return zarr.open_array(store, path="g/x", mode="r+")
 
 
+def _in_transaction(store: Any) -> None:
+    with zarr.transaction(store) as changes:
+        changes.group()["g/x"].append(DATA)
+
+
+def _in_batch(store: Any) -> None:
+    with _array(store).batch():
+        zarr.open_group(store)["g/x"][4:40] = 1
+
+
 SYNC: dict[str, Callable[[Any], object]] = {
     "open group": lambda s: zarr.open_group(s, mode="r"),
     "open anything": lambda s: zarr.open(s, path="g/x"),
@@ -172,21 +182,11 @@ SYNC: dict[str, Callable[[Any], object]] = {
     "save": lambda s: zarr.save(s, DATA, path="saved"),
     "consolidate": zarr.consolidate_metadata,
     "use a copy": lambda s: zarr.open_consolidated(s)["g/x"][:],
-    "transaction": lambda s: _in_transaction(s),
-    "batch": lambda s: _in_batch(s),
+    "transaction": _in_transaction,
+    "batch": _in_batch,
     "copy of a handle": lambda s: pickle.loads(pickle.dumps(_array(MemoryStore(dict(getattr(s, "values", {})))))),
     "lock without a place": lambda s: zarr.open_array(s, path="g/x", config={"locking": "process"}).__setitem__(0, 1),
 }
-
-
-def _in_transaction(store: Any) -> None:
-    with zarr.transaction(store) as changes:
-        changes.group()["g/x"].append(DATA)
-
-
-def _in_batch(store: Any) -> None:
-    with _array(store).batch():
-        zarr.open_group(store)["g/x"][4:40] = 1
 
 
 async def _async_array(store: Any) -> Any:
@@ -206,7 +206,7 @@ ASYNC: dict[str, Callable[[Any], Any]] = {
     "create again": lambda s: zarr.api.asynchronous.create_array(s, name="g/x", shape=(4,), dtype="i4"),
     "create": lambda s: zarr.api.asynchronous.create_array(s, name="a/b", data=DATA, chunks=(9,)),
     "members": _members,
-    "consolidate": lambda s: zarr.api.asynchronous.consolidate_metadata(s),
+    "consolidate": zarr.api.asynchronous.consolidate_metadata,
 }
 
 

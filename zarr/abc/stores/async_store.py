@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, S
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr._lazy import LazyModule
+from zarr.abc.stores.overrides import takes_contents_first
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError, label_of
 
@@ -456,7 +457,7 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
         if changes.moves_in_one_step(self):
             await asyncio.to_thread(self.apply_sync, await changes.changes_of_move(self, names))  # type: ignore[attr-defined]
             return
-        early = changes.takes_contents_first(self)
+        early = takes_contents_first(self)
         for late in (False, True):
             part = [item for item in names.items() if (changes.is_document(item[0]) is early) is late]
             await gather_windowed(self._copy_value, part)
