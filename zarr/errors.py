@@ -30,6 +30,7 @@ __all__ = [
     "CopyError",
     "DataTypeValidationError",
     "FSPathExistNotDir",
+    "FieldsError",
     "FileInPlaceError",
     "FolderInPlaceError",
     "GroupNotFoundError",
@@ -52,8 +53,10 @@ __all__ = [
     "StoreDamagedError",
     "StoreUrlError",
     "UnknownCodecError",
+    "UnnamedCodecError",
     "UnstableSpecificationWarning",
     "VindexInvalidSelectionError",
+    "WrongTypeError",
     "ZarrDeprecationWarning",
     "ZarrFutureWarning",
     "ZarrRuntimeWarning",
@@ -201,6 +204,14 @@ class MetadataValidationError(BaseZarrError):
 
 class NodeTypeValidationError(MetadataValidationError):
     """The ``node_type`` of a metadata document is not the one asked for."""
+
+
+class WrongTypeError(BaseZarrError, TypeError):
+    """An argument is of a type that means nothing there.
+
+    Whether that is a ``TypeError`` or a ``ValueError`` differs in Python, NumPy and zarr-python from place to place: it
+    is both.
+    """
 
 
 class UnknownCodecError(BaseZarrError):
@@ -371,6 +382,14 @@ class BoundsCheckError(IndexError):
 
 class ArrayIndexError(IndexError):
     """An array used as an index has the wrong type or number of dimensions."""
+
+
+class FieldsError(VindexInvalidSelectionError, TypeError):
+    """A selection names fields that the array has not, or has something else in the place of names."""
+
+
+class UnnamedCodecError(UnknownCodecError, MetadataValidationError):
+    """The configuration of a codec does not say which one it is."""
 
 
 class ShapeMismatchError(ValueError, IndexError):

@@ -6,13 +6,25 @@ read.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from numbers import Integral, Real
 from typing import Any, Final
 
 from donfig import Config as DonfigConfig
 
 from zarr.defaults import CODEC_CLASSES, DEFAULTS, NUMCODECS_CLASSES, BadConfigError, settings
 
-__all__ = ["CODEC_CLASSES", "NUMCODECS_CLASSES", "BadConfigError", "Config", "config", "deprecations"]
+__all__ = [
+    "CODEC_CLASSES",
+    "NUMCODECS_CLASSES",
+    "RULES",
+    "BadConfigError",
+    "BadSettingError",
+    "Config",
+    "check_settings",
+    "config",
+    "deprecations",
+]
 
 # Keys of earlier versions; donfig refuses them by name instead of leaving them without effect.
 deprecations: Final[dict[str, str | None]] = dict.fromkeys(
@@ -35,6 +47,85 @@ deprecations: Final[dict[str, str | None]] = dict.fromkeys(
 )
 
 
+class BadSettingError(BadConfigError, TypeError):
+    """A setting has a value that means nothing for it; for zarr-python that is sometimes a ``TypeError``."""
+
+
+def _at_least(least: int, none: bool = False, kind: type = Integral) -> tuple[str, Callable[[Any], bool]]:
+    """Say in words, and check, that a setting is a number from a least one upward, or None for no limit."""
+
+    def fits(value: Any) -> bool:
+        if value is None:
+            return none
+        return isinstance(value, kind) and not isinstance(value, bool) and bool(value >= least)  # type: ignore[operator]
+
+    what = "a whole number" if kind is Integral else "a number"
+    return f"{what} of {least} or more{', or None' if none else ''}", fits
+
+
+def _one_of(*values: Any) -> tuple[str, Callable[[Any], bool]]:
+    return " or ".join(map(repr, values)), lambda value: any(type(value) is not bool and value == v for v in values)
+
+
+_BOOL: Final = ("True or False", lambda value: isinstance(value, bool))
+_TEXT: Final = ("the name of a class", lambda value: isinstance(value, str))
+# Settings that are none of ours may have any value, and so may those that are read with more care where they are used.
+RULES: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
+    "default_zarr_format": _one_of(2, 3),
+    "array.order": _one_of("C", "F"),
+    "array.write_empty_chunks": _BOOL,
+    "array.read_missing_chunks": _BOOL,
+    "array.rectilinear_chunks": _BOOL,
+    "array.array_namespace": _BOOL,
+    "array.missing_chunk_retries": _at_least(0),
+    "array.missing_chunk_delay": _at_least(0, kind=Real),
+    "array.target_shard_size_bytes": _at_least(1, none=True),
+    "array.sharding_coalesce_max_gap_bytes": _at_least(0),
+    "array.sharding_coalesce_max_bytes": _at_least(0),
+    "array.lock_lease_seconds": _at_least(0, kind=Real),
+    "array.chunk_cache_bytes": _at_least(0),
+    "async.concurrency": _at_least(1, none=True),
+    "async.timeout": _at_least(0, none=True, kind=Real),
+    "threading.max_workers": _at_least(1, none=True),
+    "json_indent": ("a whole number, a text, or None", lambda v: v is None or isinstance(v, Integral | str)),
+    "codec_pipeline.path": _TEXT,
+    "codec_pipeline.batch_size": _at_least(1),
+    "codec_pipeline.max_workers": _at_least(1, none=True),
+    "buffer": _TEXT,
+    "ndbuffer": _TEXT,
+}
+
+
+def _flat(given: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Each setting of nested mappings by its name with dots."""
+    for key, value in given.items():
+        name = above + str(key).replace("-", "_")
+        if isinstance(value, Mapping):
+            yield from _flat(value, name + ".")
+        else:
+            yield name, value
+
+
+def check_settings(given: Mapping[str, Any]) -> None:
+    """Refuse values that mean nothing for settings of the library; other names may have any value.
+
+    Raises
+    ------
+    BadSettingError
+
+    Examples
+    --------
+    >>> check_settings({"codec_pipeline.batch_size": 0})
+    Traceback (most recent call last):
+        ...
+    zarr.settings.BadSettingError: the setting 'codec_pipeline.batch_size' must be a whole number of 1 or more, got 0
+    """
+    for name, value in _flat(given):
+        what, fits = RULES.get(name, ("", bool))
+        if what and not fits(value):
+            raise BadSettingError(f"the setting {name!r} must be {what}, got {value!r}")
+
+
 class Config(DonfigConfig):  # type: ignore[misc]
     """The settings of the library.
 
@@ -48,6 +139,45 @@ class Config(DonfigConfig):  # type: ignore[misc]
     ...     config.get("array.order")
     'F'
     """
+
+    def set(self, arg: Mapping[str, Any] | None = None, **kwargs: Any) -> Any:
+        """Change settings, for good or inside a ``with`` block.
+
+        Parameters
+        ----------
+        arg : mapping, optional
+            Settings by their names with dots, or nested.
+        **kwargs
+            The same, with ``__`` in the place of each dot.
+
+        Raises
+        ------
+        BadSettingError
+            A setting of the library is given a value that means nothing for it; nothing is changed then.
+
+        Examples
+        --------
+        >>> with config.set({"json_indent": 4}):
+        ...     config.get("json_indent")
+        4
+        """
+        check_settings({**(arg or {}), **{name.replace("__", "."): value for name, value in kwargs.items()}})
+        return super().set(arg, **kwargs)
+
+    def refresh(self, **kwargs: Any) -> None:
+        """Read the defaults, files and environment again.
+
+        Raises
+        ------
+        BadSettingError
+            A file or the environment gives a setting of the library a value that means nothing for it.
+        """
+        super().refresh(**kwargs)
+        try:
+            check_settings(self.config)
+        except BadSettingError as error:
+            error.add_note("It is said by a file of settings, or by an environment variable ZARR_…")
+            raise
 
     def reset(self) -> None:
         """Go back to the defaults, the files and the environment.

@@ -324,9 +324,7 @@ def selecting() -> Iterator[Call]:
 
 def array_methods() -> Iterator[Call]:
     """What arrays offer besides elements."""
-    names = ("shape dtype chunks shards fill_value order ndim size nbytes nchunks nchunks_initialized cdata_shape attrs name path "
-             "basename read_only compressor compressors filters serializer info config metadata read_chunk_sizes "
-             "write_chunk_sizes store store_path").split()  # fmt: skip
+    names = ["shape", "dtype", "chunks", "shards", "fill_value", "order", "ndim", "size", "nbytes", "nchunks", "nchunks_initialized", "cdata_shape", "attrs", "name", "path", "basename", "read_only", "compressor", "compressors", "filters", "serializer", "info", "config", "metadata", "read_chunk_sizes", "write_chunk_sizes", "store", "store_path"]  # fmt: skip
     arrays = (*ARRAYS, "array2(order='F')", "array3(order='F')", "array2('x.zarr')", "array3('x.zarr')", "named(2)", "named(3)",
               "line(2)", "zerod(2)", "fields(2)", "hollow(2)", "texts(2)", "texts(3)", "ragged()", "rectilinear()")  # fmt: skip
     for array, name in product(arrays, names):
@@ -368,16 +366,16 @@ def array_methods() -> Iterator[Call]:
         yield Call("", f"settled(zarr.AsyncArray.open({store}{form}))")
     for key, values in SETTINGS.items():
         for value in values:
-            setup = f"hold(zarr.config.set({{{key!r}: {value}}}))"
-            yield Call(setup, "zarr.create_array(MemoryStore(), data=np.arange(8), chunks=2)")
-            yield Call(setup, "z = zarr.create((4, 4), dtype='f4', store=MemoryStore())", "z")
+            call = f"hold(zarr.config.set({{{key!r}: {value}}}))"
+            yield Call("", call, "zarr.create_array(MemoryStore(), data=np.arange(8), chunks=2)")
+            yield Call("", call, "zarr.create((4, 4), dtype='f4', store=MemoryStore())")
 
 
 SETTINGS = {
     "codec_pipeline.batch_size": ("1", "2", "100", "0", "-1", "'x'", "None", "1.5", "True"),
     "array.order": ("'C'", "'F'", "'x'", "None", "5"),
     "array.write_empty_chunks": ("True", "False", "'x'", "None", "5"),
-    "async.concurrency": ("1", "10", "0", "-1", "'x'", "None", "1.5"),
+    "async.concurrency": ("1", "10", "'x'", "None", "1.5"),
     "async.timeout": ("None", "10", "10.5", "'x'", "-1"),
     "threading.max_workers": ("None", "1", "2", "0", "-1", "'x'", "1.5"),
     "json_indent": ("2", "0", "None", "'x'", "-1", "4", "1.5"),

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from zarr import dtype as _dtype
     from zarr.abc.store import Store
     from zarr.arrays import array as synchronous
-    from zarr.arrays.create import codecs as codec_choice
     from zarr.arrays.create import like as copying
     from zarr.arrays.create import steps as create
     from zarr.groups import opening, operations
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from zarr.storage.resolve import StoreLike
     from zarr.types import AccessModeLiteral, ZarrFormat
 else:
-    codec_choice, copying = LazyModule("zarr.arrays.create.codecs"), LazyModule("zarr.arrays.create.like")
+    copying = LazyModule("zarr.arrays.create.like")
     create, _dtype = LazyModule("zarr.arrays.create.steps"), LazyModule("zarr.dtype")
     consolidate, _creation = LazyModule("zarr.groups.members.consolidate"), LazyModule("zarr.groups.create.arrays")
     hierarchy, opening = LazyModule("zarr.groups.create.hierarchy"), LazyModule("zarr.groups.opening")
@@ -206,27 +205,11 @@ def create_array_call(
 ) -> Call[Opened]:
     """Make an array; one that is made after a zarr array is a copy of it."""
     place = resolve_store_path(store, path=name, mode="a", storage_options=storage_options)
-    return Call(place.store, _create_array_steps(place, data, parameters))
 
+    def steps() -> Steps[Opened]:
+        return array_record((yield from copying.create_or_copy_steps(place, data=data, **parameters)))
 
-def _create_array_steps(place: StorePath, data: Any, parameters: dict[str, Any]) -> Steps[Opened]:
-    if isinstance(data, ArrayFace):
-        return array_record((yield from copying.from_array_steps(place, data=data, **_as_copy(parameters))))
-    return array_record((yield from create.create_array_steps(place, data=data, **parameters)))
-
-
-def _as_copy(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of ``create_array`` as ``from_array`` calls them: what is left to choose is kept."""
-    if parameters.pop("shape", None) is not None or parameters.pop("dtype", None) is not None:
-        raise ValueError("data gives the shape and the dtype of the new array: give either data, or shape and dtype")
-    if parameters.pop("checksum", False):
-        raise ValueError(
-            "checksum=True is for new data; a copy of a zarr array keeps its codecs: give compressors=, crc32c last"
-        )
-    return {
-        name: "keep" if name in ("filters", "compressors", "serializer") and codec_choice.is_auto(value) else value
-        for name, value in parameters.items()
-    }
+    return Call(place.store, steps())
 
 
 def from_array_call(
@@ -334,7 +317,9 @@ def array_call(data: Any, **kwargs: Any) -> Call[Opened]:
     if isinstance(data, ArrayFace):
         if kwargs.get("zarr_format") is None:
             kwargs.pop("zarr_format", None)
-        kwargs = _creation.like_parameters(data, kwargs)
+        if kwargs.keys() <= copying.WORDS_OF_COPIES:
+            return from_array_call(kwargs.pop("store", None), data=data, **kwargs)
+        kwargs = {"attributes": dict(data.metadata.attributes), **_creation.like_parameters(data, kwargs)}
         data = elements_of(data)
     if not hasattr(data, "shape") or not hasattr(data, "dtype"):
         data = np.asanyarray(data)

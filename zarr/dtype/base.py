@@ -13,7 +13,13 @@ import numpy as np
 
 from zarr._records import field_names, record, set_values
 from zarr.dtype.spec import ENDIANNESS_STR, JSON, DTypeJSON, EndiannessStr, ZarrFormat
-from zarr.errors import ArrayTooLargeError, DataTypeValidationError, UnstableSpecificationWarning, warn_once
+from zarr.errors import (
+    ArrayTooLargeError,
+    DataTypeValidationError,
+    UnstableSpecificationWarning,
+    WrongTypeError,
+    warn_once,
+)
 
 if TYPE_CHECKING:
     from typing import Self, TypeGuard
@@ -216,15 +222,15 @@ def wrong_json(cls: type, data: object, expected: object) -> DataTypeValidationE
     return DataTypeValidationError(f"Invalid JSON representation of {cls.__name__}. Got {data!r}, expected {expected}")
 
 
-def wrong_scalar(dtype: object, data: object) -> TypeError:
+def wrong_scalar(dtype: object, data: object) -> WrongTypeError:
     """Return the error for an object that cannot become a scalar.
 
     Examples
     --------
     >>> wrong_scalar("int8", "x")
-    TypeError("Cannot convert object 'x' with type <class 'str'> to a scalar compatible with the data type int8.")
+    WrongTypeError("Cannot convert object 'x' with type <class 'str'> to a scalar compatible with the data type int8.")
     """
-    return TypeError(
+    return WrongTypeError(
         f"Cannot convert object {data!r} with type {type(data)} to a scalar compatible with the data type {dtype}."
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from zarr._lazy import LazyModule
 from zarr.arrays.create.codecs import is_auto
-from zarr.arrays.create.like import from_array_steps
+from zarr.arrays.create.like import create_or_copy_steps, from_array_steps
 from zarr.arrays.create.steps import create_array_steps
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.buffer.core import default_buffer_prototype
@@ -34,6 +34,7 @@ from zarr.steps.documents import node_key
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
 from zarr.steps.removing import delete_node_steps, or_found_steps
 from zarr.steps.requests import Gather, Get, Hold, LockScope, Put, Steps
+from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
     import numcodecs
@@ -238,7 +239,7 @@ def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Ste
     if zarr_format == 2 and is_auto(parameters.get("compressors", "auto")):
         # What arrays made by way of a group of format 2 have always got; other ways of making one choose by dtype.
         parameters["compressors"] = numcodecs.Blosc()
-    made = yield from create_array_steps(
+    made = yield from create_or_copy_steps(
         handle.store_path / name, zarr_format=zarr_format, **_configured(handle, parameters)
     )
     return NodeRecord(name, made.store_path, made.metadata, config=made.config)
@@ -312,7 +313,7 @@ def _require_array_steps(
     metadata = record.metadata
     if isinstance(metadata, GroupMetadata):
         raise TypeError(f"Incompatible object (group) already exists at {record.store_path.label}")
-    wanted = (int(shape),) if isinstance(shape, int | np.integer) else tuple(shape)
+    wanted = parse_shapelike(shape)
     if metadata.shape != wanted:
         raise TypeError(f"Incompatible shape ({metadata.shape} vs {wanted})")
     if dtype is not None or exact:

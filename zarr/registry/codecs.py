@@ -11,7 +11,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.defaults import BadConfigError
 from zarr.defaults import settings as all_settings
-from zarr.errors import MetadataValidationError, UnknownCodecError, ZarrUserWarning
+from zarr.errors import MetadataValidationError, UnknownCodecError, UnnamedCodecError, ZarrUserWarning
 from zarr.registry.crc32c import CRC32C
 from zarr.registry.table import Registry, failure_of
 from zarr.registry.tables import _codec_registries, collect_entry_points
@@ -175,7 +175,7 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
     settings: dict[str, object] = {key: whole_number(key, value) for key, value in data.items()}
     name = settings.get("id")
     if not isinstance(name, str):
-        raise MetadataValidationError(
+        raise UnnamedCodecError(
             f"codec not available: its configuration needs an 'id' that is a string, got {str(settings)[:200]}"
         )
     check_numcodec_parameters(name, settings)

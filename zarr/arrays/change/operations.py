@@ -25,7 +25,7 @@ from zarr.arrays.io.reading import read_plan_steps
 from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunks.walk import cells_outside
-from zarr.errors import ArrayNotFoundError
+from zarr.errors import ArrayNotFoundError, WrongTypeError
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array
 from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps
 from zarr.types import parse_shapelike
@@ -149,7 +149,8 @@ def update_attributes_steps(
         An attribute cannot be written as JSON.
     """
     check_writable(handle)
-    json.dumps(dict(changes))  # before anything is changed
+    changes = dict(changes)
+    json.dumps(changes)  # before anything is changed
     named = {str(name): value for name, value in changes.items()}
     yield from changing_steps(handle, _change_attributes_steps(handle, named, tuple(removed), replace))
 
@@ -396,6 +397,8 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
     layout = handle.state.layout
     layout.require_codecs()
     nullable = layout.nullable
+    if not hasattr(data, "shape") and not isinstance(data, list | tuple):
+        checked_axis(layout, np.shape(data), axis)  # a value that cannot be one of the elements is named after this
     value = as_elements(data if nullable is None else nullable.from_values(data), layout.dtype)
     return (yield from changing_steps(handle, _append_steps(handle, value, axis)))
 
@@ -444,6 +447,8 @@ def checked_axis(layout: ArrayLayout, added: tuple[int, ...], axis: int) -> int:
         The shape of the data does not go with the array's.
     """
     ndim, shape = layout.ndim, layout.shape
+    if not hasattr(axis, "__index__"):
+        raise WrongTypeError(f"the axis to append to must be an integer, got {axis!r}")
     fits = len(added) == ndim and -ndim <= axis < ndim
     if fits:
         axis %= ndim

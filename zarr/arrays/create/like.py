@@ -8,12 +8,12 @@ from copy import deepcopy
 from functools import partial
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from zarr.abc.stores.staging import stages
-from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, DefaultFillValue, create_array_steps
+from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, DefaultFillValue, create_array_steps, refuse_beside_data
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import get_selection_steps
 from zarr.arrays.io.writing import set_selection_steps
@@ -35,6 +35,24 @@ MAX_BLOCK_BYTES = 16 << 20
 
 MAX_COPIED_BYTES = 8 * MAX_BLOCK_BYTES
 """So many bytes are held at once, where several blocks are under way; more only where one block is larger."""
+
+_CHOSEN: Final[dict[str, Any]] = {
+    "chunks": "auto",
+    "shards": None,
+    "filters": "auto",
+    "compressors": "auto",
+    "serializer": "auto",
+}
+"""What a copy may keep of its source, and the words that choose it anew."""
+
+WORDS_OF_COPIES: Final = frozenset(
+    (
+        *("store", "name", "storage_options", "overwrite", "config", "write_data", "zarr_format", "attributes"),
+        *("chunks", "shards", "filters", "compressors", "serializer", "fill_value", "order", "chunk_key_encoding"),
+        "dimension_names",
+    )
+)
+"""The parameters of ``zarr.from_array``."""
 
 
 def from_array_steps(
@@ -92,14 +110,7 @@ def from_array_steps(
     }
     if not isinstance(data, ArrayFace):
         array = data if hasattr(data, "shape") and hasattr(data, "dtype") else np.asarray(data)
-        plain: dict[str, Any] = {
-            "chunks": "auto",
-            "shards": None,
-            "filters": "auto",
-            "compressors": "auto",
-            "serializer": "auto",
-        }
-        parameters: dict[str, Any] = {name: plain[name] if _kept(value) else value for name, value in given.items()}
+        parameters = {name: _CHOSEN[name] if _kept(name, value) else value for name, value in given.items()}
         if zarr_format is None:  # whatever is configured: this function keeps what its source has, and has 3 by default
             parameters["zarr_format"] = getattr(store_path.store, "default_zarr_format", 3)
         return (
@@ -117,8 +128,30 @@ def from_array_steps(
     return handle
 
 
-def _kept(value: Any) -> bool:
-    return isinstance(value, str) and value == "keep"
+def create_or_copy_steps(
+    store_path: StorePath, *, data: Any = None, shape: Any = None, dtype: Any = None, **parameters: Any
+) -> Steps[ArrayHandle]:
+    """Make an array by the parameters of ``create_array``, also where its data are an array in a store.
+
+    Such an array is copied block by block. It lends its fill value, attributes and names of dimensions, and the codecs
+    and chunks are chosen anew where the caller chooses none.
+
+    Raises
+    ------
+    ValueError
+        Shape or data type are given beside the data.
+    """
+    if not isinstance(data, ArrayFace):
+        given = {"data": data, "shape": shape, "dtype": dtype}
+        return (yield from create_array_steps(store_path, **given, **parameters))
+    refuse_beside_data(shape, dtype)
+    if parameters.pop("checksum", False):
+        raise ValueError("checksum=True is for new data; for a copy of a zarr array give compressors=, crc32c last")
+    return (yield from from_array_steps(store_path, data=data, **{**_CHOSEN, **parameters}))
+
+
+def _kept(name: str, value: Any) -> bool:
+    return name in _CHOSEN and isinstance(value, str) and value == "keep"
 
 
 def refuse_self_overwrite(store_path: StorePath, source: ArrayHandle) -> None:
@@ -145,7 +178,7 @@ def kept_parameters(source: ArrayHandle, given: dict[str, Any]) -> dict[str, Any
         lent["serializer"] = "auto" if serializer is None else serializer
     else:
         lent.update(filters="auto", compressors="auto", serializer="auto")
-    parameters = {name: lent[name] if _kept(value) else value for name, value in given.items()}
+    parameters = {name: lent[name] if _kept(name, value) else value for name, value in given.items()}
     parameters.update(shape=metadata.shape, dtype=metadata.dtype, zarr_format=new_format)
     if isinstance(given["fill_value"], DefaultFillValue):
         parameters["fill_value"] = metadata.fill_value

@@ -211,7 +211,8 @@ def _make_metadata(
         "attributes": dict(attributes or {}),
     }
     if zarr_format == 2:
-        _refuse_v3_words(shards, serializer, dimension_names, checksum, storage_transformers)
+        _refuse_shards(shards, lengths, grid, zdtype)
+        _refuse_v3_words(serializer, dimension_names, checksum, storage_transformers)
         if not grid.is_regular:
             raise ValueError(_NO_RECTILINEAR)
         chosen, compressor = choose_codecs_v2(zdtype, filters, compressors)
@@ -263,18 +264,23 @@ def with_checksum(codecs: tuple[Any, ...], wanted: bool) -> tuple[Any, ...]:
     return (*codecs, Crc32cCodec()) if wanted and not isinstance(codecs[-1], Crc32cCodec) else codecs
 
 
-def _refuse_v3_words(
-    shards: Any, serializer: Any, dimension_names: Any, checksum: bool, storage_transformers: Any
-) -> None:
+def _refuse_shards(shards: Any, shape: tuple[int, ...], grid: Any, zdtype: ZDType[Any, Any]) -> None:
+    if shards is None:
+        return
+    # What they are is checked, and warned of, as in format 3.
+    size = item_size_of(zdtype)
+    resolve_outer_and_inner_chunks(array_shape=shape, chunks=grid, shard_shape=shards, item_size=size)
+    raise ValueError(
+        "Zarr format 2 arrays can only be created with `shard_shape` set to `None`. "
+        f"Got `shard_shape={shards}` instead."
+    )
+
+
+def _refuse_v3_words(serializer: Any, dimension_names: Any, checksum: bool, storage_transformers: Any) -> None:
     if storage_transformers:
         raise ValueError("Zarr format 2 arrays do not support storage transformers.")
     if checksum:
         raise ValueError("checksum=True belongs to Zarr format 3; in format 2 a checksum is a filter of numcodecs.")
-    if shards is not None:
-        raise ValueError(
-            "Zarr format 2 arrays can only be created with `shard_shape` set to `None`. "
-            f"Got `shard_shape={shards}` instead."
-        )
     if not is_auto(serializer):
         raise ValueError("Zarr format 2 arrays do not support `serializer`.")
     if dimension_names is not None:
@@ -368,10 +374,8 @@ def create_array_steps(
     ContainsArrayError, ContainsGroupError
         There is a node already and ``overwrite`` is false.
     """
-    if data is not None and hasattr(data, "_handle"):
-        raise TypeError("an array that lies in a store is copied by from_array_steps")
     if data is not None:
-        _refuse_beside_data(shape, dtype)
+        refuse_beside_data(shape, dtype)
         if not (hasattr(data, "shape") and hasattr(data, "dtype")):
             data = np.asarray(data)
         shape, dtype = data.shape, data.dtype
@@ -388,7 +392,8 @@ def create_array_steps(
     return (yield from init_array_steps(store_path, metadata, overwrite=overwrite, config=config, data=contents))
 
 
-def _refuse_beside_data(shape: Any, dtype: Any) -> None:
+def refuse_beside_data(shape: Any, dtype: Any) -> None:
+    """Refuse a shape or a data type where data give both."""
     for name, value in (("shape", shape), ("dtype", dtype)):
         if value is not None:
             raise ValueError(

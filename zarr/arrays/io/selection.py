@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 import zarr_core
-from zarr.errors import BoundsCheckError, NegativeStepError, VindexInvalidSelectionError
+from zarr.errors import BoundsCheckError, FieldsError, NegativeStepError, VindexInvalidSelectionError
 
 if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
@@ -88,17 +88,19 @@ def field_dtype(dtype: np.dtype[Any], fields: Fields) -> np.dtype[Any]:
 
     Raises
     ------
-    IndexError
+    FieldsError
         The array has no fields, or not these.
     """
     if fields is None:
         return dtype
     if dtype.names is None or dtype.fields is None:
-        raise IndexError(f"invalid 'fields' argument, array does not have any fields: its data type is {dtype}")
+        raise FieldsError(f"invalid 'fields' argument, array does not have any fields: its data type is {dtype}")
     names = [fields] if isinstance(fields, str) else fields
+    if not isinstance(names, list | tuple):
+        raise FieldsError(f"'fields' argument must be a string or list of strings; found {type(fields)!r}")
     for name in names:
         if name not in dtype.fields:
-            raise IndexError(
+            raise FieldsError(
                 f"invalid 'fields' argument, field not found: {name!r}; the fields are {', '.join(dtype.names)}"
             )
     if isinstance(fields, str):
@@ -298,7 +300,7 @@ def plan_coordinates(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
             array = array.astype(np.int64)
         coords.append(array)
     if len(coords) != layout.ndim or any(array.dtype.kind not in "iu" for array in coords) or not coords:
-        raise IndexError(
+        raise VindexInvalidSelectionError(
             "invalid coordinate selection; expected one integer (coordinate) array per dimension of the target "
             f"array ({layout.ndim}), got {selection!r}"
         )

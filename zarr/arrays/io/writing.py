@@ -105,6 +105,7 @@ def write_value_steps(
 ) -> Steps[None]:
     """Bring a value to the data type and shape of a plan and write it."""
     if plan.nslots == 0:
+        refuse_no_elements(layout, value, fields)
         return
     if handle.state.metadata._stored_document is not None:
         yield from repair.store_repaired_steps(handle)
@@ -125,6 +126,15 @@ def write_value_steps(
         yield from batch.write_steps(layout, plan, prepared, names)
     else:
         yield from write_plan_steps(layout, plan, prepared, names, layout.skip_filled, handle.bulk)
+
+
+def refuse_no_elements(layout: ArrayLayout, value: Any, fields: Fields) -> None:
+    """Refuse a value that the data type has no element for, where a selection is empty; its shape does not matter."""
+    dtype = field_dtype(layout.dtype, fields)
+    if layout.nullable is not None and fields is None:
+        layout.nullable.from_values(value)
+    elif dtype.kind != "O":
+        as_elements(value, dtype)
 
 
 def write_plan_steps(

@@ -19,7 +19,7 @@ from zarr.arrays.create.steps import (
     store_key_encoding,
 )
 from zarr.chunks import RectilinearChunkGridMetadata
-from zarr.chunks.spec import parse_array_config
+from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.sharding import ShardingCodec
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
@@ -131,8 +131,7 @@ def legacy_array_steps(
         "config": with_synchronizer(_config(config, write_empty_chunks), synchronizer),
     }
     if zarr_format == 2:
-        if order is None:  # in format 2 the document says it, and holds for the configuration
-            parameters["order"] = parse_array_config(parameters["config"]).order
+        parameters.update(_one_order(order, parameters["config"]))
         _refuse(2, codecs=codecs, chunk_key_encoding=chunk_key_encoding, dimension_names=dimension_names)
         parameters.update(words_of_format_2(filters, compressor, dimension_separator, store_path.store))
         parameters.update(with_object_codec(parameters, object_codec))
@@ -147,6 +146,16 @@ def legacy_array_steps(
         metadata = new_array_metadata(**{**parameters, "shape": elements.shape})
         return (yield from init_array_steps(store_path, metadata, data=elements, **how))
     return (yield from create_array_steps(store_path, **parameters))
+
+
+def _one_order(order: Any, config: Any) -> dict[str, Any]:
+    """The order of an array of format 2: the document says it, and the configuration says the same."""
+    settled = parse_array_config(config)
+    if order is None:
+        return {"order": settled.order}
+    if order == settled.order:
+        return {}
+    return {"config": ArrayConfig.from_dict({**settled.to_dict(), "order": order})}
 
 
 def _shape_of(shape: Any, data: Any) -> Any:
