@@ -388,7 +388,7 @@ class FieldsError(VindexInvalidSelectionError, TypeError):
     """A selection names fields that the array has not, or has something else in the place of names."""
 
 
-class UnnamedCodecError(UnknownCodecError, MetadataValidationError):
+class UnnamedCodecError(UnknownCodecError, MetadataValidationError, TypeError):
     """The configuration of a codec does not say which one it is."""
 
 

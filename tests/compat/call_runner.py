@@ -223,7 +223,19 @@ def look_at_array(array: Any) -> Any:
     face = type(array).__name__
     sync_array = zarr.Array(array) if isinstance(array, zarr.AsyncArray) else array
     seen: dict[str, Any] = {"face": face}
-    for name in ("shape", "dtype", "chunks", "shards", "order", "fill_value", "name", "path", "basename", "nchunks", "read_only"):
+    for name in (
+        "shape",
+        "dtype",
+        "chunks",
+        "shards",
+        "order",
+        "fill_value",
+        "name",
+        "path",
+        "basename",
+        "nchunks",
+        "read_only",
+    ):
         try:
             seen[name] = look_at(getattr(sync_array, name))
         except Exception as error:

@@ -118,7 +118,7 @@ CONFIGS = (
 STORES = (
     "MemoryStore()", "'x.zarr'", "Path('x.zarr')", "LocalStore('x.zarr')", "{}", "None", "5", "object()", "''", "[]",
     "StorePath(MemoryStore(), 'p')", "b'x'", "'a/b/c.zarr'", "MemoryStore(read_only=True)",
-    "LocalStore('x.zarr', read_only=True)", "'nope://x'", "True", "1.5", "{'a': 1}", "'memory://x'", "'x.zip'",
+    "LocalStore('x.zarr', read_only=True)", "'nope://x'", "True", "1.5", "{'a': 1}", "'x.zip'",
 )  # fmt: skip
 DATA = (
     "np.arange(5)", "[1, 2, 3]", "5", "1.5", "'abc'", "b'abc'", "None", "np.array(3)", "[[1, 2], [3]]", "['a', 'b']",
@@ -153,7 +153,10 @@ CREATE_IN_GROUP = {k: v for k, v in CREATE_NEW.items() if k not in ("zarr_format
 def creating() -> Iterator[Call]:
     """Functions that create one array."""
     store = "store = MemoryStore()"
-    old, new = "store=store; shape=(5, 4); dtype='i4'; chunks=(2, 2)", "store=store; shape=(5, 4); dtype='i4'; chunks=(2, 2)"
+    old, new = (
+        "store=store; shape=(5, 4); dtype='i4'; chunks=(2, 2)",
+        "store=store; shape=(5, 4); dtype='i4'; chunks=(2, 2)",
+    )
     for text in varied("zarr.create", old, CREATE_OLD):
         yield Call(store, text)
     for text in varied("zarr.create_array", new, CREATE_NEW | {"store": STORES}):
@@ -184,10 +187,18 @@ def creating() -> Iterator[Call]:
         yield Call(store, f"zarr.array({data}, dtype='f4', chunks=2, store=store, zarr_format={form})")
     for data in ("array2()", "array3()", "sharded()", "np.arange(20).reshape(5, 4)"):
         some = {k: v for k, v in CREATE_NEW.items() if k not in ("shape", "dtype", "nope", "storage_options")}
-        for text in varied("zarr.from_array", f"store=store; data={data}", {k: ("'keep'", *v) for k, v in some.items()}):
+        for text in varied(
+            "zarr.from_array", f"store=store; data={data}", {k: ("'keep'", *v) for k, v in some.items()}
+        ):
             yield Call(store, text)
         for like in ("zeros_like", "ones_like", "empty_like", "full_like"):
-            few = {"chunks": CHUNKS[:14], "dtype": DTYPES[:12], "order": ORDERS, "shape": SHAPES[:12], "compressor": CODECS[:16]}
+            few = {
+                "chunks": CHUNKS[:14],
+                "dtype": DTYPES[:12],
+                "order": ORDERS,
+                "shape": SHAPES[:12],
+                "compressor": CODECS[:16],
+            }
             fill = "; fill_value=2" if like == "full_like" else ""
             for text in varied(f"zarr.{like}", f"a={data}; store=store{fill}", few):
                 yield Call(store, text)
@@ -311,8 +322,22 @@ def selecting() -> Iterator[Call]:
         for array in ("array2()", "sharded()", "line(3)", "zerod(3)"):
             yield Call(f"z = {array}", write.replace("<s>", selection).replace("<v>", "7"), "z[...]")
     for dtype, place, value in product(DTYPES[:24], ("...", "slice(0, 0)", "0", "slice(0, 2)"), VALUES):
-        yield Call(f"z = zarr.zeros(4, chunks=2, dtype={dtype}, store=MemoryStore())", f"z[{place}] = {value}", "z[...]")
-    for field in ("'a'", "['a']", "['a', 'b']", "'nope'", "['nope']", "5", "[]", "None", "('a',)", "b'a'", "['a', 'a']"):
+        yield Call(
+            f"z = zarr.zeros(4, chunks=2, dtype={dtype}, store=MemoryStore())", f"z[{place}] = {value}", "z[...]"
+        )
+    for field in (
+        "'a'",
+        "['a']",
+        "['a', 'b']",
+        "'nope'",
+        "['nope']",
+        "5",
+        "[]",
+        "None",
+        "('a',)",
+        "b'a'",
+        "['a', 'a']",
+    ):
         for form, selection in product(FORMATS, ("...", "0", "slice(0, 2)", "[0, 1]", "np.ones(4, bool)")):
             z = f"z = fields({form})"
             for kind in ("basic", "orthogonal", "coordinate", "mask", "block"):
@@ -342,7 +367,9 @@ def array_methods() -> Iterator[Call]:
         yield Call(f"z = {array}", f"run(z.async_array.resize({shape}))", "z")
     appended = ("np.ones((2, 4), 'i4')", "np.ones((2, 5), 'i4')", "[[1, 2, 3, 4]]", "np.ones(4)", "5", "None", "'x'", "np.ones((0, 4))",
                 "np.ones((5, 2))", "array3()", "[]", "np.ones(3)", "np.array(1)", "object()", "[['a', 'b', 'c', 'd']]")  # fmt: skip
-    for array, data, axis in product(arrays[:6], appended, ("", ", axis=1", ", axis=-1", ", axis=2", ", axis='x'", ", axis=None")):
+    for array, data, axis in product(
+        arrays[:6], appended, ("", ", axis=1", ", axis=-1", ", axis=2", ", axis='x'", ", axis=None")
+    ):
         yield Call(f"z = {array}", f"z.append({data}{axis})", "z")
     for array, data in product(("array2()", "array3()"), appended):
         yield Call(f"z = {array}", f"run(z.async_array.append({data}))", "z")
@@ -357,7 +384,9 @@ def array_methods() -> Iterator[Call]:
                                                          "attrs.clear()", "attrs.keys()", "attrs.setdefault('w', 2)", "attrs[5]",
                                                          "attrs.__delitem__('q')", "attrs.__delitem__('nope')", "attrs.popitem()",
                                                          "attrs.__contains__('q')", "attrs.items()", "attrs.nope")):  # fmt: skip
-        yield Call(f"z = {array}", f"z.{call}", "dict(z.attrs)" if call.startswith("attrs.__del") or "pop" in call else "")
+        yield Call(
+            f"z = {array}", f"z.{call}", "dict(z.attrs)" if call.startswith("attrs.__del") or "pop" in call else ""
+        )
     for array, config in product(("array2()", "array3()"), CONFIGS):
         yield Call(f"z = {array}", f"z.with_config({config})")
         yield Call(f"z = {array}", f"settled(z.async_array.with_config({config}))")
@@ -421,7 +450,9 @@ def grouping() -> Iterator[Call]:
         for key in keys:
             for method in ("get", "get_array", "get_group", "require_group", "create_group", "require_groups"):
                 yield Call(setup, f"{before}{method}({key}){after}")
-            names = ("__getitem__", "__contains__", "__delitem__") if kind == "sync" else ("getitem", "contains", "delitem")
+            names = (
+                ("__getitem__", "__contains__", "__delitem__") if kind == "sync" else ("getitem", "contains", "delitem")
+            )
             for method in names:
                 yield Call(setup, f"{before}{method}({key}){after}", look if "del" in method else "")
             yield Call(setup, f"{before}get({key}, 5){after}")
@@ -449,7 +480,19 @@ def grouping() -> Iterator[Call]:
                      "require_groups('q', 'r/s')", "create_group()", "create_array()", "create_array('x')", "create_array('x', 5)",
                      "create_group('n', nope=1)", "create_array('x', shape=3)", "create_array('x', dtype='i4')", "nope()"):  # fmt: skip
             yield Call(setup, f"{before}{text}{after}")
-        for name in ("name", "path", "basename", "attrs", "metadata", "read_only", "synchronizer", "info", "store", "store_path", "nope"):
+        for name in (
+            "name",
+            "path",
+            "basename",
+            "attrs",
+            "metadata",
+            "read_only",
+            "synchronizer",
+            "info",
+            "store",
+            "store_path",
+            "nope",
+        ):
             yield Call(setup, f"{before}{name}{after}")
         for shape, dtype, exact in product(("(5, 4)", "(4, 5)", "5", "None", "'x'", "(5.0, 4)"), ("'i4'", "'i2'", "'f8'", "None", "'x'"),
                                            ("", ", exact=True", ", exact=False", ", exact=None")):  # fmt: skip

@@ -395,7 +395,8 @@ def _open_steps(
             if translated is not None:
                 return translated if translated.record.is_group else Opened(translated.record, config)
             if mode not in CREATING:
-                raise GroupNotFoundError(place.store, place.path) from None
+                wanted = ArrayNotFoundError if array_wanted else GroupNotFoundError
+                raise wanted(place.store, place.path) from None
         else:
             if not instance_of(metadata, "zarr.metadata.group", "GroupMetadata"):
                 return Opened(NodeRecord("", place, metadata), _config_of(config, given))

@@ -28,7 +28,7 @@ from zarr.groups.create.arrays import full_like_parameters, legacy_array_steps, 
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.members.walk import fresh_steps, look_up
 from zarr.metadata.group import GroupMetadata
-from zarr.metadata.members import named_attributes
+from zarr.metadata.members import as_attributes, named_attributes
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.documents import node_key
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
@@ -360,7 +360,7 @@ def update_attributes_steps(
     GroupNotFoundError
         If the group was removed meanwhile.
     """
-    given = dict(changes)
+    given = as_attributes(changes)
     given = named_attributes(given) if handle.metadata.zarr_format == 3 else given
     metadata = (yield Gather([_change_attributes_steps(handle, given, tuple(removed), replace)]))[0]
     if metadata is None:

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from zarr._lazy import LazyModule
-from zarr.errors import MetadataValidationError, ZarrUserWarning
+from zarr.errors import MetadataValidationError, WrongTypeError, ZarrUserWarning
 from zarr.registry import failure_of, get_storage_transformer_class
 from zarr.types import JSON, NodeType, parse_named_configuration
 
@@ -102,6 +102,25 @@ def parse_attributes(data: Any) -> dict[str, JSON]:
     if type(data) is not dict and not isinstance(data, Mapping):
         raise TypeError(f"Expected attributes to be a dict with string keys. Got {type(data)} instead.")
     return dict(data)
+
+
+def as_attributes(changes: Any) -> dict[str, JSON]:
+    """Return changes of attributes as a new dict, which may be given as pairs, too.
+
+    Raises
+    ------
+    WrongTypeError
+        If no dict can be made of them.
+
+    Examples
+    --------
+    >>> as_attributes([("unit", "m")])
+    {'unit': 'm'}
+    """
+    try:
+        return dict(changes)
+    except (TypeError, ValueError):
+        raise WrongTypeError(f"Expected dict with string keys. Got {type(changes)} instead.") from None
 
 
 def named_attributes(data: Any) -> dict[str, JSON]:

@@ -12,7 +12,7 @@ import pytest
 import zarr.registry as registry
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec, CodecPipeline
 from zarr.buffer import cpu
-from zarr.errors import UnknownCodecError, ZarrUserWarning
+from zarr.errors import MetadataValidationError, UnknownCodecError, UnnamedCodecError, ZarrUserWarning
 from zarr.registry import table, tables
 from zarr.settings import BadConfigError, config
 
@@ -89,9 +89,10 @@ def test_numcodecs() -> None:
     assert registry.get_numcodec({"id": "zlib", "level": 3}).get_config() == {"id": "zlib", "level": 3}  # type: ignore[typeddict-unknown-key]
     with pytest.raises(UnknownCodecError, match="codec 'nope' is not available"):
         registry.get_numcodec({"id": "nope"})
-    with pytest.raises(ValueError, match="codec not available") as raised:
+    with pytest.raises(UnnamedCodecError, match="codec not available") as raised:
         registry.get_numcodec({})  # type: ignore[typeddict-item]
-    assert not isinstance(raised.value, UnknownCodecError)  # there is no name that one could look for
+    assert isinstance(raised.value, UnknownCodecError)  # as in zarr-python
+    assert isinstance(raised.value, MetadataValidationError)
 
 
 def test_packages_that_bring_a_missing_codec() -> None:

@@ -26,6 +26,7 @@ from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunks.walk import cells_outside
 from zarr.errors import ArrayNotFoundError, WrongTypeError
+from zarr.metadata.members import as_attributes
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array
 from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps
 from zarr.types import parse_shapelike
@@ -149,7 +150,7 @@ def update_attributes_steps(
         An attribute cannot be written as JSON.
     """
     check_writable(handle)
-    changes = dict(changes)
+    changes = as_attributes(changes)
     json.dumps(changes)  # before anything is changed
     named = {str(name): value for name, value in changes.items()}
     yield from changing_steps(handle, _change_attributes_steps(handle, named, tuple(removed), replace))

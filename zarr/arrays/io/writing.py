@@ -203,7 +203,7 @@ def prepare_value(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], poin
             )
         return array.reshape(shape)
     while array.ndim > len(shape) and array.shape[0] == 1:
-        array = array[0]
+        array = array.reshape(array.shape[1:])  # an element of text or of objects is no array
     try:
         return np.broadcast_to(array, shape)
     except ValueError:
