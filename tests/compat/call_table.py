@@ -5,6 +5,7 @@ Nothing here imports either. A call is made of a *setup* (statements), one *call
 program may use are those of ``tests/compat/call_runner.py``.
 """
 
+# ruff: noqa: E501  (a row of the table is one line)
 from __future__ import annotations
 
 from collections.abc import Iterator

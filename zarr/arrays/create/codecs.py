@@ -14,6 +14,7 @@ from zarr.codecs.extensions.optional import OptionalCodec
 from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
 from zarr.codecs.zstd import ZstdCodec
 from zarr.dtype import Nullable, VariableLengthBytes, VariableLengthUTF8, ZDType
+from zarr.errors import WrongTypeError
 from zarr.registry import get_codec_class, get_numcodec
 
 if TYPE_CHECKING:
@@ -296,7 +297,7 @@ def choose_compressor_v2(dtype: ZDType[Any, Any], compressors: CompressorsLike) 
     if not single and isinstance(compressors, Iterable):
         several = tuple(compressors)
         if len(several) > 1 or isinstance(compressors, str):
-            raise TypeError(
+            raise WrongTypeError(
                 "For Zarr format 2 arrays, the `compressor` must be a single codec. "
                 f"Got an iterable with type {type(compressors)} instead."
             )

@@ -339,6 +339,8 @@ def plan_vectorized(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
         The selection is neither.
     """
     items = as_items(selection)
+    if type(selection) is list and selection and isinstance(selection[0], (bool, np.bool_)):
+        items = (np.asarray(selection),)
     if layout.ndim and is_coordinate_selection(items, layout.ndim):
         return plan_coordinates(layout, selection)
     if is_mask_selection(items, layout.shape) or (
