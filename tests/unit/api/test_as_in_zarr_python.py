@@ -156,3 +156,16 @@ def test_one_text_in_an_array_is_written_to_one_place(value: Any) -> None:
     array = zarr.create(3, dtype=str, store=MemoryStore())
     array[0] = value
     assert array[:].tolist() == ["x", "", ""]
+
+
+@pytest.mark.parametrize(("zarr_format", "others"), [(2, {"zarr.json"}), (3, {".zgroup", ".zattrs"})])
+def test_documents_of_another_format_beside_those_of_a_group_are_warned_of(zarr_format: Any, others: set[str]) -> None:
+    store = MemoryStore()
+    for other in (3, 2):
+        zarr.create_group(store, zarr_format=other)
+    group = zarr.open_group(store, zarr_format=zarr_format)
+    group.create_group("member")
+    for look in (group.members, group.nmembers, lambda: list(group.keys()), lambda: str(group.tree())):
+        with pytest.warns(ZarrUserWarning, match="not recognized") as told:
+            look()
+        assert {str(warning.message).split()[2] for warning in told} == others

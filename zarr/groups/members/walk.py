@@ -145,7 +145,11 @@ def _copied(handle: GroupHandle, prefix: str, max_depth: int | None) -> Iterator
 def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
     """The direct members of one group: one listing, then the documents of each name."""
     names = yield ListDir(group.store_path.path)
-    names = [name for name in dict.fromkeys(names) if name not in DOCUMENT_NAMES]
+    names = dict.fromkeys(names)
+    for name in sorted(DOCUMENT_NAMES & names.keys()):
+        if (name == "zarr.json") != (group.metadata.zarr_format == 3):  # of a node of the other format at this place
+            warn_unrecognized(group.store_path / name)
+    names = [name for name in names if name not in DOCUMENT_NAMES]
     prefix = f"{group.name}/" if group.name else ""
     lookup = Lookups.replaced(group.handle())
     if lookup is not None:
@@ -158,6 +162,15 @@ def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
     for record in found:
         record.config = group.config
     return found
+
+
+def warn_unrecognized(store_path: StorePath) -> None:
+    """Say what in a folder is no member of the group there."""
+    warnings.warn(
+        f"Object at {store_path.path} is not recognized as a component of a Zarr hierarchy.",
+        ZarrUserWarning,
+        stacklevel=3,
+    )
 
 
 def warn_unreadable(store_path: StorePath, error: Exception) -> None:
@@ -176,11 +189,7 @@ def _members_steps(group: NodeRecord, prefix: str, names: list[str]) -> Steps[li
     records = []
     for name, place, node in zip(names, places, nodes, strict=True):
         if isinstance(node, NodeNotFoundError):
-            warnings.warn(
-                f"Object at {place.path} is not recognized as a component of a Zarr hierarchy.",
-                ZarrUserWarning,
-                stacklevel=2,
-            )
+            warn_unrecognized(place)
         elif isinstance(node, Exception):
             warn_unreadable(place, node)
         else:
