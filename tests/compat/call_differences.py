@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from .call_comparison import Reason
 
-GROUP = r"(; |\()a?g\.|Group\.|create_hierarchy"
+GROUP = r"(; |\()a?g\.|Group\.|create_hierarchy| in g\b"
 LIKES = r"(_like|open_like)\("
 WRITES = r"; (z(\.\w+)?\[.*\] = |z\.set_|run\(z\.async_array\.setitem)|\.append\("
 INDEXES = r"; (run\()?z(\[|\.(get|set)_|\.(oindex|vindex|blocks|async_array)\b)"
@@ -91,7 +91,7 @@ REASONS = [
         "value",
     ),
     Reason("a structure may have fields that are arrays, in format 2", r"\(2,\)\)\]", "subarray", "value"),
-    Reason("chunks of dask are a hint", "DuckArray", "rectilinear", "value"),
+    Reason("chunks of dask are a hint", "DuckArray", "rectilinear|value: .chunks", "value"),
     Reason("a masked array is written with its values", r"np\.ma", "cannot reshape", "value"),
     Reason("an asynchronous array is data, too", "AsyncArrayOf", "", "value|Error"),
     Reason("numbers are times", "'[mM]8", "Cannot convert object", "value"),
@@ -109,9 +109,9 @@ REASONS = [
     ),
     Reason(
         "of several wrong parameters another is named first",
-        r"sharded\(\), zarr_format=2|save",
-        "TypeError",
-        "shard_shape|Contains",
+        r"sharded\(\).*zarr_format=2|save|use_consolidated=5",
+        "(Type|Value)Error",
+        "Error: ",
     ),
     Reason("a group shows what is stored, whoever changed its attributes", "update_attributes_async", "value", "value"),
     Reason("a tree may be expanded", "expand=", "NotImplementedError"),
@@ -125,6 +125,9 @@ REASONS = [
     Reason("whoever is no store is refused by its type", r"Group\(5\)", "AttributeError", "TypeError"),
     Reason(
         "what is no metadata of a node is refused by its type", "nodes=|create_hierarchy", "AttributeError", "TypeError"
+    ),
+    Reason(
+        "no array is made over a group of another format", r"zarr\.open\(.*shape=", "value", "TypeError: open_group"
     ),
     Reason("the current folder is a store, too", r"\(''", "OSError"),
     Reason("an axis to append to is one that there is", r"append", "value", "ValueError|WrongTypeError"),
