@@ -29,7 +29,8 @@ def started(python: str, answers: Path, **environment: str) -> subprocess.Popen[
     """Let an interpreter make the calls."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "ZARR"))}
     command = [python, "-P", "-W", "ignore", str(RUNNER), str(answers), EVERY]
-    return subprocess.Popen(command, env=inherited | environment, stderr=subprocess.PIPE, text=True)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, env=inherited | environment, text=True, **quiet)
 
 
 def reason(difference: Difference) -> str:
