@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS: dict[str, float] = {
     "zarr_core": 0,
     "zarr.errors": 1,
+    "zarr.notices": 1,
     "zarr.types": 1,
     "zarr.typed_dicts": 1,
     "zarr.settings": 1,

@@ -6,10 +6,11 @@ that argument. All of them survive pickling, because ``args`` then holds the fin
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, cast
+
+from zarr.notices import warn
 
 __all__ = [
     "ArrayIndexError",
@@ -453,34 +454,6 @@ class ZarrRuntimeWarning(RuntimeWarning):
     """Something behaves in an unexpected way at run time."""
 
 
-_SHOWN: Final[dict[Any, Any]] = {}
-
-
-def warn_once(message: str, category: type[Warning]) -> None:
-    """Warn of something that is the same wherever it happens: by default each message is shown once in a process.
-
-    Python's own filters decide: ``"always"``, ``"error"`` and ``"ignore"`` do what they say, for every call. Only
-    the default, once per place, would depend on where in the library the message was made, so all come from one place.
-
-    Parameters
-    ----------
-    message
-        What to say.
-    category
-        The class of the warning.
-
-    Examples
-    --------
-    >>> with warnings.catch_warnings(record=True) as shown:
-    ...     warnings.simplefilter("always")
-    ...     for _ in range(2):
-    ...         warn_once("take care", ZarrUserWarning)
-    >>> len(shown)
-    2
-    """
-    warnings.warn_explicit(message, category, filename=__file__, lineno=1, module="zarr", registry=_SHOWN)
-
-
 def moved_error(module: str, name: str) -> type[Exception]:
     """What a module answers, with a warning, when it is asked for an error that it offered once.
 
@@ -491,7 +464,5 @@ def moved_error(module: str, name: str) -> type[Exception]:
     """
     if name != "DataTypeValidationError":
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
-    warnings.warn(
-        f"Import {name} from zarr.errors: {module} will not offer it for ever.", ZarrDeprecationWarning, stacklevel=3
-    )
+    warn(f"Import {name} from zarr.errors: {module} will not offer it for ever.", ZarrDeprecationWarning)
     return DataTypeValidationError

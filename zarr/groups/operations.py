@@ -21,19 +21,20 @@ from zarr.errors import (
     ContainsArrayError,
     ContainsGroupError,
     GroupNotFoundError,
+    MetadataValidationError,
     NodeNotFoundError,
 )
 from zarr.groups.batch import pending_steps
 from zarr.groups.create.arrays import full_like_parameters, legacy_array_steps, like_parameters
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
-from zarr.groups.members.walk import fresh_steps, look_up
+from zarr.groups.members.walk import fresh_steps, look_up, refuse_unreadable
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.members import as_attributes, named_attributes
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.documents import node_key
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
 from zarr.steps.removing import delete_node_steps, or_found_steps
-from zarr.steps.requests import Gather, Get, Hold, LockScope, Put, Steps
+from zarr.steps.requests import Gather, Hold, LockScope, Put, Steps
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
@@ -120,6 +121,8 @@ def node_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord]:
         if not relative:
             return NodeRecord("", handle.store_path, handle.metadata, handle.origin, handle.config)
         metadata = look_up(handle.consolidated, relative)
+        if metadata is None and relative in handle.consolidated.unreadable:
+            raise handle.consolidated.unreadable[relative][1].with_traceback(None)
         if metadata is None:
             raise KeyError(f"'{key}' not found in consolidated metadata.")
         return NodeRecord(relative, store_path, metadata, handle.origin, handle.config)
@@ -134,25 +137,15 @@ def find_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord | None]:
     """Find one node below a group, or None."""
     try:
         return (yield from node_steps(handle, key))
-    except KeyError:
+    except KeyError as error:
+        if isinstance(error, MetadataValidationError):
+            refuse_unreadable(handle.store_path / key, error)
         return None
 
 
 def contains_steps(handle: GroupHandle, key: str) -> Steps[bool]:
-    """Say whether there is a node; its documents need not be readable."""
-    store_path = handle.store_path / key
-    yield from fresh_steps(handle)
-    if handle.consolidated is not None:
-        return look_up(handle.consolidated, store_path.path[len(handle.path) :].strip("/")) is not None
-    names = handle.metadata.to_buffer_dict(default_buffer_prototype())
-    candidates = ["zarr.json"] if "zarr.json" in names else [".zarray", ".zgroup"]
-    prefix = f"{store_path.path}/" if store_path.path else ""
-    found = yield Gather(_exists_steps(prefix + name) for name in candidates)
-    return any(found)
-
-
-def _exists_steps(key: str) -> Steps[bool]:
-    return (yield Get(key)) is not None
+    """Say whether there is a node."""
+    return (yield from find_steps(handle, key)) is not None
 
 
 def array_steps(handle: GroupHandle, path: str) -> Steps[NodeRecord]:

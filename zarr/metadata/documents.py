@@ -13,6 +13,7 @@ from typing import Any
 
 from zarr.defaults import settings
 from zarr.errors import MetadataValidationError
+from zarr.metadata.error_location import MetadataEncodingError, MetadataSyntaxError, MetadataTypeError
 
 # Larger documents are not metadata; reading one would only take the memory of the process.
 MAX_DOCUMENT_BYTES = 2**30
@@ -42,7 +43,8 @@ def load_document(raw: bytes, name: str) -> dict[str, Any]:
     Raises
     ------
     MetadataValidationError
-        If it is not UTF-8, not JSON, not an object, nested too deeply or too large.
+        If it is nested too deeply or too large; or not UTF-8, not JSON or no object, and then it is a
+        ``UnicodeDecodeError``, a ``json.JSONDecodeError`` or a ``TypeError`` as well.
 
     Examples
     --------
@@ -56,16 +58,18 @@ def load_document(raw: bytes, name: str) -> dict[str, Any]:
     try:
         document = json.loads(str(raw[3:] if raw.startswith(_BOM) else raw, "utf-8"))
     except UnicodeDecodeError as error:
-        raise MetadataValidationError(
-            f"The document {name!r} is not UTF-8: byte {error.object[error.start]:#04x} at offset {error.start}."
+        raise MetadataEncodingError(
+            f"The document {name!r} is not UTF-8: byte {error.object[error.start]:#04x} at offset {error.start}.", error
         ) from error
     except RecursionError:
         raise MetadataValidationError(f"The document {name!r} is nested too deeply.") from None
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         hint = " It is empty." if not raw.strip() else ""
-        raise MetadataValidationError(f"The document {name!r} is not valid JSON: {error}.{hint}") from error
+        raise MetadataSyntaxError(f"The document {name!r} is not valid JSON: {error}.{hint}", error) from error
+    except ValueError as error:  # a number with more digits than Python reads
+        raise MetadataValidationError(f"The document {name!r} is not valid JSON: {error}.") from error
     if not isinstance(document, dict):
-        raise MetadataValidationError(f"The document {name!r} must be a JSON object, but it is {_json_kind(document)}.")
+        raise MetadataTypeError(f"The document {name!r} must be a JSON object, but it is {_json_kind(document)}.")
     if not _is_shallow(raw, MAX_DOCUMENT_DEPTH) and _deeper_than(document, MAX_DOCUMENT_DEPTH):
         raise MetadataValidationError(
             f"The document {name!r} is nested too deeply: more than {MAX_DOCUMENT_DEPTH} levels."

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from zarr._lazy import LazyModule
 from zarr.errors import MetadataValidationError, WrongTypeError, ZarrUserWarning
+from zarr.notices import warn
 from zarr.registry import failure_of, get_storage_transformer_class
 from zarr.types import JSON, NodeType, parse_named_configuration
 
@@ -251,9 +251,7 @@ def check_node_name(name: str) -> None:
     if name == "zarr.json":
         raise ValueError(f"The node name {name!r} is that of the metadata document.")
     if name.startswith("__"):
-        warnings.warn(
-            f"The node name {name!r} begins with '__', which the format reserves.", ZarrUserWarning, stacklevel=2
-        )
+        warn(f"The node name {name!r} begins with '__', which the format reserves.", ZarrUserWarning)
 
 
 _DOCUMENTS = frozenset(("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"))

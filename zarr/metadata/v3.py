@@ -294,8 +294,8 @@ class ArrayV3Metadata(Metadata):
             if found is not None:
                 member = "attributes"
                 return cls.of_members({**found, "attributes": parse_attributes(data.get("attributes"))})
+            parse_node_type_array(data.get("node_type"))
             parse_zarr_format(require(data, "zarr_format"))
-            parse_node_type_array(require(data, "node_type"))
             member = "chunk_grid"
             data, readings = repair_array_document(stored := with_codecs_member(data), 3)
             # Each member is read on its own, so that a fault can be given its place.

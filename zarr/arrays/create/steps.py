@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
@@ -44,6 +43,7 @@ from zarr.metadata.codecs import warn_whole_shards
 from zarr.metadata.members import parse_attributes
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.notices import warn
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import write_node_steps
 from zarr.types import parse_shapelike
@@ -96,12 +96,11 @@ def default_zarr_format(store: Store | None = None) -> ZarrFormat:
 
 def warn_order() -> None:
     """Tell that ``order`` says nothing about a format 3 array."""
-    warnings.warn(
+    warn(
         "The `order` keyword argument has no effect for Zarr format 3 arrays. To control the memory layout of the "
         "array, either use the `config` keyword argument, as in `config={'order': 'C'}`, or change the global "
         "'array.order' configuration variable.",
         ZarrRuntimeWarning,
-        stacklevel=5,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +14,7 @@ from zarr.h5py_compat.objects.storage import Storage
 from zarr.h5py_compat.types.dtypes import Dtype, Empty, check_string_dtype, check_vlen_dtype, describe
 from zarr.h5py_compat.types.stored import StoredType, stored_type
 from zarr.h5py_compat.types.values import as_dtype, guess, to_elements
+from zarr.notices import warn
 
 __all__ = ["Plan", "make_dataset", "plan_dataset"]
 
@@ -106,7 +106,7 @@ def _settle(shape: Shape | None, dtype: Any, data: Any) -> tuple[Dtype, Any, Sha
         if data is None and shape is None and dtype is None:
             raise TypeError("One of data, shape or dtype must be specified")
         if data is None and dtype is None:
-            warnings.warn("a dataset without dtype and data is float32", H5pyDeprecationWarning, stacklevel=5)
+            warn("a dataset without dtype and data is float32", H5pyDeprecationWarning)
         parsed = as_dtype(dtype if dtype is not None else data.dtype if data is not None else "f4")
         return parsed, None, shape
     parsed = guess(data) if dtype is None else as_dtype(dtype)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import sys
-import warnings
 import weakref
 from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +13,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store
 from zarr.buffer.core import Buffer
 from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
+from zarr.notices import warn
 from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
 from zarr.storage.local.files import write_file
 from zarr.storage.misplaced import check_clearable, value_size
@@ -133,10 +133,9 @@ class FsspecStore(Store):
     ) -> None:
         super().__init__(read_only=read_only)
         if fs.async_impl and not fs.asynchronous:
-            warnings.warn(
+            warn(
                 f"fs ({fs}) was not created with `asynchronous=True`; another one of its options serves the store",
                 ZarrUserWarning,
-                stacklevel=2,
             )
         self.fs = make_async(fs)
         self.path = path
