@@ -361,8 +361,8 @@ class ArrayV2Metadata(Metadata):
             fill_value = parse_fill_value(require(data, "fill_value", MetadataMemberError), dtype)
             members: dict[str, Any] = {}
             for member, parse, needed in _PARSERS:
-                value = require(data, member, MetadataMemberError) if needed else data.get(member)
-                members[member] = parse(value)  # type: ignore[arg-type]
+                value: Any = require(data, member, MetadataMemberError) if needed else data.get(member)
+                members[member] = parse(value)
             settle_shuffles(members, stored, dtype)
             member = None
             metadata = cls(dtype=dtype, fill_value=fill_value, **members)
@@ -466,9 +466,8 @@ class ArrayV2Metadata(Metadata):
 
 def _compressor_to_json(codec: Numcodec) -> dict[str, Any]:
     config: dict[str, Any] = dict(codec.get_config())
-    # Readers that know no checksum refuse the key, and absent means the same as false.
     if config.get("id") == "zstd" and config.get("checksum") is False:
-        del config["checksum"]
+        del config["checksum"]  # readers that know no checksum refuse the key, and absent means the same as false
     return config
 
 

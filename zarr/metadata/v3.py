@@ -29,7 +29,7 @@ from zarr.metadata.codecs import (
     warn_whole_shards,
 )
 from zarr.metadata.documents import dump_document, dump_framed
-from zarr.metadata.error_location import document_place, locate, require
+from zarr.metadata.error_location import MissingNodeTypeError, document_place, locate, require
 from zarr.metadata.members import (
     AllowedExtraField,
     check_allowed_extra_field,
@@ -294,7 +294,7 @@ class ArrayV3Metadata(Metadata):
             if found is not None:
                 member = "attributes"
                 return cls.of_members({**found, "attributes": parse_attributes(data.get("attributes"))})
-            parse_node_type_array(data.get("node_type"))
+            parse_node_type_array(require(data, "node_type", MissingNodeTypeError))
             parse_zarr_format(require(data, "zarr_format"))
             member = "chunk_grid"
             data, readings = repair_array_document(stored := with_codecs_member(data), 3)
