@@ -170,13 +170,13 @@ class PlaceNotFoundError(ArrayNotFoundError, GroupNotFoundError):
 class ContainsGroupError(BaseZarrError):
     """A group is already there. Arguments: the store, the path."""
 
-    _msg = "A group exists in store {!r} at path {!r}."
+    _msg = "A group exists in store {!r} at path {!r}. Open it with open_group, or replace it with overwrite=True."
 
 
 class ContainsArrayError(BaseZarrError):
     """An array is already there. Arguments: the store, the path."""
 
-    _msg = "An array exists in store {!r} at path {!r}."
+    _msg = "An array exists in store {!r} at path {!r}. Open it with open_array, or replace it with overwrite=True."
 
 
 class ContainsArrayAndGroupError(BaseZarrError):

@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from operator import is_
 from typing import Any
+
+import numpy as np
 
 from zarr.defaults import settings
 from zarr.errors import MetadataValidationError
@@ -140,13 +143,17 @@ def dump_document(document: Mapping[str, Any], *, indent: int | str | None = "co
         indent = settings.get("json_indent", 2)
     try:
         if type(indent) is not int or indent < 0:
-            return json.dumps(document, indent=indent).encode("ascii")
+            return json.dumps(document, indent=indent, default=_scalar_or_error).encode("ascii")
         text = _text(document, "\n", " " * indent)
     except RecursionError:
         raise ValueError("The metadata document is nested too deeply, or contains itself.") from None
     except TypeError as error:
         place = _unwritable(document, "")
-        raise TypeError(f"{error} (at {place})" if place else str(error)) from error
+        where = f" (at {place})" if place else ""
+        raise TypeError(
+            f"{error}{where}. JSON has numbers, strings, lists, objects, true, false and null only: convert other "
+            "values, such as arrays by tolist()."
+        ) from error
     return text.encode("ascii")
 
 
@@ -250,7 +257,42 @@ def _text(value: Any, margin: str, step: str) -> str:
             return "[]"
         items = [_text(item, inner, step) for item in value]
         return f"[{inner}{f',{inner}'.join(items)}{margin}]"
-    return json.dumps(value)
+    return json.dumps(value, default=_scalar_or_error)
+
+
+def plain(value: Any) -> Any:
+    """Return a value with Python's numbers, booleans and strings in the place of NumPy's, which JSON has not.
+
+    Parameters
+    ----------
+    value
+        Anything; dicts, lists and tuples are searched, and returned as they are where there is nothing to replace.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain({"a": [np.int64(3), "x"]})
+    {'a': [3, 'x']}
+    """
+    if isinstance(value, np.generic):
+        item = value.item()
+        return item if isinstance(item, bool | int | float | str) else value
+    if type(value) is dict:
+        changed = {plain(key): plain(item) for key, item in value.items()}
+        if all(map(is_, changed, value)) and all(map(is_, changed.values(), value.values())):
+            return value
+        return changed
+    if type(value) in (list, tuple):
+        items = [plain(item) for item in value]
+        return value if all(map(is_, items, value)) else type(value)(items)
+    return value
+
+
+def _scalar_or_error(value: Any) -> Any:
+    item = plain(value)
+    if item is value:
+        raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+    return item
 
 
 def _float(value: float) -> str:
@@ -284,7 +326,7 @@ def _unwritable(value: Any, place: str) -> str:
         children = list(enumerate(value))
     else:
         try:
-            json.dumps(value)
+            json.dumps(value, default=_scalar_or_error)
         except (TypeError, ValueError):
             return place
         return ""

@@ -114,7 +114,9 @@ def parse_node_type_array(data: object) -> Literal["array"]:
     """
     if data == "array":
         return "array"
-    raise NodeTypeValidationError(f"Failed to parse input for 'node_type': expected Literal['array'], got {data!r}.")
+    hint = " This is a group: use open_group." if data == "group" else ""
+    told = f"Failed to parse input for 'node_type': expected Literal['array'], got {data!r}.{hint}"
+    raise NodeTypeValidationError(told)
 
 
 def parse_data_type(data: Any) -> ZDType[Any, Any]:

@@ -40,7 +40,7 @@ from zarr.dtype import ZDType, parse_dtype
 from zarr.errors import ZarrRuntimeWarning
 from zarr.metadata.cache import find_members, known_documents, remember
 from zarr.metadata.codecs import warn_whole_shards
-from zarr.metadata.members import parse_attributes
+from zarr.metadata.documents import plain
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn
@@ -170,7 +170,7 @@ def new_array_metadata(
     key = kind_key(parameters) if lasting else None
     members = find_members(known, key)
     if members is not None:
-        return ArrayV3Metadata.of_members({**members, "attributes": parse_attributes(dict(attributes or {}))})
+        return ArrayV3Metadata.of_members({**members, "attributes": plain(dict(attributes or {}))})
     metadata = _make_metadata(attributes=attributes, **parameters)
     if isinstance(metadata, ArrayV3Metadata):
         metadata.keep_frames()
@@ -207,7 +207,7 @@ def _make_metadata(
     common = {
         "shape": lengths,
         "fill_value": choose_fill_value(zdtype, fill_value, zarr_format),
-        "attributes": dict(attributes or {}),
+        "attributes": plain(dict(attributes or {})),
     }
     if zarr_format == 2:
         _refuse_shards(shards, lengths, grid, zdtype)
