@@ -31,11 +31,11 @@ def filled(tmp_path: Path, zarr_format: int) -> Path:
 @both_formats
 def test_the_other_kind_of_node(filled: Path) -> None:
     for path in ("", "winds"):
-        with pytest.raises(ValueError, match="group.*use open_group"):
+        with pytest.raises(ValueError, match=r"group.*use open_group"):
             zarr.open_array(filled, path=path, mode="r")
-    with pytest.raises(ValueError, match="array.*(use|with) open_array"):
+    with pytest.raises(ValueError, match=r"array.*(use|with) open_array"):
         zarr.open_group(filled, path="temperature", mode="r")
-    with pytest.raises(ValueError, match="group.*use open_group"):
+    with pytest.raises(ValueError, match=r"group.*use open_group"):
         asyncio.run(zarr.api.asynchronous.open_array(store=filled, mode="r"))
 
 
@@ -75,7 +75,7 @@ def test_only_the_error_looks_for_near_names() -> None:
 def test_missing_members_of_a_copy() -> None:
     root = zarr.group({})
     root.create_array("a/temperature", shape=(4,), dtype="int8")
-    with pytest.raises(KeyError, match="not found in consolidated metadata.*did you mean 'a/temperature'"):
+    with pytest.raises(KeyError, match=r"not found in consolidated metadata.*did you mean 'a/temperature'"):
         zarr.consolidate_metadata(root.store)["a/temprature"]
 
 
@@ -118,9 +118,9 @@ def test_values_that_are_no_numbers(value: Any, dtype: str) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="Linux has it")
 def test_a_place_where_nothing_can_be_made() -> None:
-    with pytest.raises(OSError, match="nothing can be made in '/proc'.*another place.*/proc/x.zarr"):
+    with pytest.raises(OSError, match=r"nothing can be made in '/proc'.*another place.*/proc/x.zarr"):
         zarr.create_array("/proc/x.zarr", shape=(4,), dtype="int8")
-    with pytest.raises(OSError, match="nothing can be made in '/proc'.*another place.*/proc/x.zip"):
+    with pytest.raises(OSError, match=r"nothing can be made in '/proc'.*another place.*/proc/x.zip"):
         zarr.storage.ZipStore("/proc/x.zip", mode="w")._sync_open()
     with pytest.raises(FileNotFoundError):
         zarr.save("/proc/x.zarr", np.arange(3))
