@@ -7,7 +7,6 @@ does not see it. A hard link, a second name for one object, has no place in a za
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from zarr.h5py_compat.members.names import join, resolve
@@ -121,7 +120,7 @@ def _follow(storage: Storage, group: str, link: Any, rest: str, depth: int) -> t
 
 
 def _open_linked(storage: Storage, link: ExternalLink) -> Storage:
-    place = Path(storage.filename).parent / link.filename
+    place = storage.folder / link.filename
     try:
         other = open_storage(place, storage.mode)
     except OSError as error:

@@ -24,6 +24,7 @@ class Storage:
     def __init__(self, root: Any, filename: str, mode: str, *, owns_store: bool = True, unnamed: Any = None) -> None:
         self.root = root
         self.filename = filename
+        self.folder: Path = unnamed.folder if unnamed else Path(filename).absolute().parent
         self.mode = mode
         self.opened = True
         self.unnamed = unnamed
