@@ -268,9 +268,9 @@ def test_a_path_is_no_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_folder_called_zip_is_used_as_a_folder(tmp_path: Path) -> None:
     (tmp_path / "x.zip").mkdir()
     for name in (str(tmp_path / "x.zip"), tmp_path / "x.zip"):
-        zarr.save_array(name, np.arange(3))
-        assert (tmp_path / "x.zip" / "zarr.json").is_file()
-        assert zarr.load(name)[2] == 2
+        zarr.open_group(name, mode="w").create_array("x", data=np.arange(3))
+        assert (tmp_path / "x.zip" / "x" / "zarr.json").is_file()
+        assert zarr.load(name, path="x")[2] == 2
     (tmp_path / "y.zip").mkdir()
     with zarr.h5py_compat.File(tmp_path / "y.zip", "w") as file:
         file["x"] = np.arange(4)
