@@ -219,10 +219,11 @@ class UnknownCodecError(BaseZarrError):
     """No implementation is known for the name of a codec."""
 
 
-class PickleCodecDisabledError(BaseZarrError):
+class PickleCodecDisabledError(BaseZarrError, RuntimeError):
     """Reading would unpickle data, which can run any code, and nobody allowed that.
 
-    Allow it for data that you trust with ``zarr.config.set({"array.allow_unsafe_pickle_decode": True})``.
+    Allow it for data that you trust with ``zarr.config.set({"array.allow_unsafe_pickle_decode": True})``, or with
+    ``numcodecs.pickles.ALLOW_UNSAFE_PICKLE_DECODE = True``.
     """
 
 
