@@ -205,7 +205,7 @@ def resolve_store(
     if isinstance(store_like, str) and (_url.is_uri(store_like) or store_like.startswith("file:")):
         return _from_url(store_like, mode, storage_options)
     location: object = store_like
-    if instance_of(store_like, "pathlib", "Path") and not is_upath(store_like):
+    if hasattr(store_like, "__fspath__") and instance_of(store_like, "pathlib", "Path") and not is_upath(store_like):
         location = os.fspath(cast("Path", store_like))
     if isinstance(location, str) and _is_table(location):
         return _from_table(location, storage_options)
