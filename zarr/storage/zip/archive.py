@@ -253,8 +253,8 @@ class Archive(SharedFile):
     def remove(self, keys: Iterable[str]) -> None:
         """Take values out; keys that are not there are no error."""
         with self.lock:
-            self.current()
-            present = [key for key in keys if key in self.latest]
+            known = self.current().latest  # another archive may add to the file, and this one know less
+            present = [key for key in keys if key in known]
             if present:
                 self._make_writable()
                 latest = self.latest
