@@ -109,7 +109,8 @@ class Maker:
             return name, {"path": path, "limit": limit, "way": way, "steps": [s for s in steps if s[1]["path"] == path]}
         path = self.pick(self.model.groups())
         self.in_batch = True
-        steps = self.steps(length, [op for op in INSIDE_BATCH if op not in self.without], depth + 2)
+        allowed = [op for op in INSIDE_BATCH if op not in self.without and f"{op} in batches" not in self.without]
+        steps = self.steps(length, allowed, depth + 2)
         self.in_batch = False
         return name, {"path": path, "limit": limit, "way": way, "steps": steps}
 

@@ -108,7 +108,7 @@ class Place:
         if can_reopen(self.kind):
             self.store.close()
             self.store = make_store(self.kind, self.path)
-        self.held = zarr.open_group(self.store, mode="r+")
+        self.held = zarr.open_group(self.store, mode="r+", use_consolidated=False)
 
     def like(self, way: str) -> Any:
         """What is given to a function that opens: a store, a path, a URL …"""
