@@ -194,7 +194,11 @@ class Maker:
 
     def copy(self) -> dict[str, Any]:
         """Copy a node."""
-        return self.move()
+        drawn = self.move()
+        below = [self.model.nodes[path].spec or {} for path in self.model.below(drawn["path"])]
+        if "rectilinear copies" in self.without and any("rectilinear" in spec for spec in below):
+            raise NotPossibleError("left out")
+        return drawn
 
     # ------------------------------------------------------------------------------------------ elements
 

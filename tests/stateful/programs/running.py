@@ -278,6 +278,8 @@ class Session:
             node = self.node(step)
         finally:
             self.scope = scope
+        if how == "delete" and any(node is old for old in (self.place.held, *(scope or ()))):
+            node = self.place.root("store")  # an object that was opened before knows the attributes of then
         if how == "set":
             node.attrs[key] = value
         elif how == "update":
