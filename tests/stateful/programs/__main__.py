@@ -10,29 +10,15 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
-import shutil
 import sys
 import time
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
-from tests.compat.peers import peer_python
-
-from .rounds import run_round
+from .rounds import have_peers, run_round
 
 ROUND = 100
 HANG_SECONDS = 900
-
-
-def have_peers() -> bool:
-    """Whether there is an interpreter with the other libraries."""
-    try:
-        return bool(shutil.which(peer_python()))
-    except pytest.skip.Exception as reason:
-        print(f"not read by other libraries: {reason}")
-        return False
 
 
 def main() -> int:
@@ -45,6 +31,8 @@ def main() -> int:
     parser.add_argument("--log", type=Path, help="a file that gets a line a round")
     options = parser.parse_args()
     without, peers = tuple(filter(None, options.without.split(","))), have_peers()
+    if not peers:
+        print("not read by other libraries: there is no interpreter that has them")
     deadline, seed, wrong, totals = time.monotonic() + 60 * options.minutes, options.seed, 0, Counter[str]()
     while seed < options.seed + options.count or time.monotonic() < deadline:
         last = min(seed + ROUND, options.seed + options.count) if options.count else seed + ROUND

@@ -27,7 +27,8 @@ def same(got: Any, expected: Any) -> bool:
     if expected.dtype == object:
         return bool(got.tolist() == expected.tolist())
     native = expected.dtype.newbyteorder("=")
-    return bool(got.dtype.newbyteorder("=") == native and got.astype(native).tobytes() == expected.astype(native).tobytes())
+    bits = expected.astype(native).tobytes()
+    return bool(got.dtype.newbyteorder("=") == native and got.astype(native).tobytes() == bits)
 
 
 def read_with_tensorstore(folder: Path, path: str) -> Any:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.compat.peers import run_peer
+import pytest
+
+from tests.compat.peers import peer_python, run_peer
 
 from .making import make
 from .model import Model, Node
@@ -26,6 +28,14 @@ class Report:
     steps: int = 0
     read: dict[str, int] = field(default_factory=dict)
     wrong: dict[int, str] = field(default_factory=dict)
+
+
+def have_peers() -> bool:
+    """Whether there is an interpreter that has the other libraries."""
+    try:
+        return bool(peer_python())
+    except pytest.skip.Exception:
+        return False
 
 
 def as_expected(model: Model) -> dict[str, Any]:

@@ -67,7 +67,8 @@ def codecs_of(codec: str, zarr_format: int) -> dict[str, Any]:
     if zarr_format == 2:
         import numcodecs
 
-        return {"compressors": {"gzip": numcodecs.GZip(1), "zstd": numcodecs.Zstd(1), "blosc": numcodecs.Blosc()}[codec]}
+        older = {"gzip": numcodecs.GZip(1), "zstd": numcodecs.Zstd(1), "blosc": numcodecs.Blosc()}
+        return {"compressors": older[codec]}
     return {"compressors": {"gzip": GzipCodec(level=1), "zstd": ZstdCodec(level=1), "blosc": BloscCodec()}[codec]}
 
 
@@ -97,7 +98,7 @@ class Session:
     def node(self, step: dict[str, Any], direct: bool = True) -> Any:
         """The array or group of a step."""
         group, path = self.group(step)
-        if direct and step.get("direct") and self.scope is None and not (step["way"] in ("held", "pickled")):
+        if direct and step.get("direct") and self.scope is None and step["way"] not in ("held", "pickled"):
             kind = "group" if self.model.nodes[step["path"]].spec is None else "array"
             opener = zarr.open_group if kind == "group" else zarr.open_array
             return opener(self.place.like(step["way"]), path=path, mode="r+")
@@ -227,7 +228,11 @@ class Session:
         got: Any
         if step["face"] == "async" and kind in ("basic", "oindex"):
             face = array.async_array
-            got = asyncio.run(self.awaited(face.getitem(selection) if kind == "basic" else face.oindex.getitem(selection)))
+            read = face.getitem if kind == "basic" else face.oindex.getitem
+            got = asyncio.run(self.awaited(read(selection)))
+        elif step["out"] and kind == "basic" and expected.dtype != object:
+            got = np.empty(expected.shape, expected.dtype)
+            array.get_basic_selection(selection, out=got)
         elif kind == "basic":
             got = array[selection]
         elif kind == "mask":
