@@ -9,7 +9,7 @@ import numpy as np
 
 from .model import Model, NotPossibleError, Step
 from .places import KINDS, LOCKED, TRANSACTIONS, ways
-from .steps import apply
+from .steps import apply, fits_batch
 
 T = TypeVar("T")
 NAMES = ["a", "b", "ab", "é", "x.y", "c"]
@@ -25,8 +25,8 @@ WEIGHTS = {
     "attributes": 7, "delete": 2, "move": 3, "copy": 2, "consolidate": 1, "members": 3, "check": 1, "reopen": 2,
     "threads": 4, "tasks": 2, "group_batch": 3, "array_batch": 2, "transaction": 2,
 }  # fmt: skip
-INSIDE_BATCH = ["write", "read", "append", "resize", "attributes", "create_array", "members", "threads", "lazy",
-                "read_many", "consolidate"]  # fmt: skip
+INSIDE_BATCH = ["write", "read", "append", "resize", "attributes", "create_array", "create_group", "members",
+                "threads", "lazy", "read_many", "consolidate", "move", "delete"]  # fmt: skip
 INSIDE_ARRAY_BATCH = ["write", "read", "append", "resize", "read_many"]
 BLOCKS = ("group_batch", "array_batch", "transaction")
 
@@ -40,7 +40,7 @@ class Maker:
         self.kind, self.format = drawn, self.random.choice([2, 3, 3])
         self.model = Model()
         self.without = without
-        self.in_batch = False
+        self.batch: str | None = None
 
     def pick(self, items: Any) -> Any:
         """One of some things."""
@@ -82,6 +82,8 @@ class Maker:
             drawn: dict[str, Any] = getattr(self, name)()
             step = (name, {"way": self.pick(ways(self.kind)), "face": self.pick(["sync", "sync", "async"]),
                            "direct": self.chance(0.3), **drawn})  # fmt: skip
+            if self.batch is not None and not fits_batch(step, self.batch):
+                return None
             apply(self.model, step)
         except NotPossibleError:
             return None
@@ -108,10 +110,10 @@ class Maker:
             steps = self.steps(length, INSIDE_ARRAY_BATCH, depth + 2)
             return name, {"path": path, "limit": limit, "way": way, "steps": [s for s in steps if s[1]["path"] == path]}
         path = self.pick(self.model.groups())
-        self.in_batch = True
+        self.batch = path
         allowed = [op for op in INSIDE_BATCH if op not in self.without and f"{op} in batches" not in self.without]
         steps = self.steps(length, allowed, depth + 2)
-        self.in_batch = False
+        self.batch = None
         return name, {"path": path, "limit": limit, "way": way, "steps": steps}
 
     # ------------------------------------------------------------------------------------------ nodes
@@ -137,10 +139,10 @@ class Maker:
         """Make an array, by one of the functions."""
         functions = {"create_array": 6, "data": 3, "api": 3, "api_data": 2, "full": 1, "zeros": 1, "require_array": 1,
                      "setitem": 1, "api_array": 1, "open_array": 1, "create_dataset": 1, "from_array": 1}  # fmt: skip
-        if self.in_batch:  # what is pending for an array that is replaced inside the scope has nowhere to go
+        if self.batch is not None:  # these replace what is there
             functions = {how: weight for how, weight in functions.items() if how not in ("setitem", "open_array")}
         return {
-            "path": self.path(), "how": self.weighted(functions), "overwrite": self.chance(0.15) and not self.in_batch,
+            "path": self.path(), "how": self.weighted(functions), "overwrite": self.chance(0.15),
             "spec": self.spec(), "attributes": self.attribute_set(), "seed": self.seed(),
         }  # fmt: skip
 

@@ -50,7 +50,7 @@ def is_for_tensorstore(node: Node) -> bool:
     """Numbers in a regular grid whose dimensions have names of their own."""
     assert node.spec is not None
     names = [name for name in node.spec.get("dimension_names", []) if name]
-    return (node.values.dtype.kind in NUMERIC and "rectilinear" not in node.spec and len(names) == len(set(names)))
+    return node.values.dtype.kind in NUMERIC and "rectilinear" not in node.spec and len(names) == len(set(names))
 
 
 def run_round(seeds: range, without: tuple[str, ...] = (), peers: bool = True, reduce: bool = True) -> Report:

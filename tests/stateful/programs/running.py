@@ -18,7 +18,7 @@ from zarr.codecs import BloscCodec, GzipCodec, TransposeCodec, ZstdCodec
 
 from .model import Model, NotPossibleError, Step, numpy_dtype, same
 from .places import Place
-from .steps import apply
+from .steps import apply, fits_batch
 
 SWITCH_SECONDS = 1e-6
 """Threads take turns as often as they can, so that a race that is there is met."""
@@ -107,6 +107,8 @@ class Session:
     def run(self, step: Step) -> None:
         """Run a step, unless the model cannot follow it."""
         name, parameters = step
+        if self.scope is not None and name != "group_batch" and not fits_batch(step, self.scope[0]):
+            return
         try:
             needed = apply(self.model, step)
             if "path" in parameters and name in ("group_batch", "array_batch"):
@@ -196,11 +198,14 @@ class Session:
             del group[path]
 
     def run_move(self, step: dict[str, Any], _: Any) -> None:
-        group = self.place.root(step["way"])
+        group, source = self.group(step)
+        other, dest = self.group({**step, "path": step["dest"]})
+        if self.scope is not None and group is not other:  # one of the two lies outside of the batch's group
+            group, source, dest = self.place.root(step["way"]), step["path"], step["dest"]
         if step["face"] == "async":
-            asyncio.run(group._async_group.move(step["path"], step["dest"]))
+            asyncio.run(group._async_group.move(source, dest))
         else:
-            group.move(step["path"], step["dest"])
+            group.move(source, dest)
 
     def run_copy(self, step: dict[str, Any], _: Any) -> None:
         root = self.place.root(step["way"])
@@ -310,7 +315,7 @@ class Session:
             group[path].attrs[f"t{number}"] = number
 
         def create(number: int) -> None:
-            root = self.place.root(step["way"]) if self.scope is None else self.place.root("store")
+            root = self.place.root(step["way"]) if self.scope is None else self.scope[1]
             root.create_array(f"t/t{number}", shape=(3,), chunks=(2,), dtype="i4", overwrite=True)[:] = number
 
         work: Callable[[int], None] = {"write": write, "attributes": attributes, "create": create}[action]

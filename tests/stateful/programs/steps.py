@@ -167,6 +167,25 @@ def apply(model: Model, step: Step) -> Any:
         raise
 
 
+def fits_batch(step: Step, batch: str) -> bool:
+    """Whether a step may stand in the scope of a batch of a group: what is pending is known to that group object only.
+
+    The group itself stays, and what lies in it is not removed, replaced or moved away by another object.
+    """
+    name, parameters = step
+    path, inside = parameters.get("path", ""), f"{batch}/" if batch else ""
+    if name == "delete":
+        return bool(path.startswith(inside))
+    if name == "move":
+        within = parameters["dest"].startswith(inside) or not path.startswith(inside)
+        return within and not inside.startswith(f"{path}/")
+    if name == "create_array":
+        return parameters["how"] in ("create_array", "data") or not parameters["overwrite"]
+    if name == "create_group":
+        return not parameters["overwrite"]
+    return not (name == "threads" and parameters["action"] == "create" and batch)
+
+
 def check_blocks(model: Model, step: dict[str, Any]) -> None:
     """Whole chunks are asked for by number where the model knows the grid."""
     spec = model.node(step["path"], "array").spec
