@@ -174,6 +174,8 @@ def fits_batch(step: Step, batch: str) -> bool:
     """
     name, parameters = step
     path, inside = parameters.get("path", ""), f"{batch}/" if batch else ""
+    if parameters.get("overwrite") and inside.startswith(f"{path}/"):
+        return False
     if name == "delete":
         return bool(path.startswith(inside))
     if name == "move":
