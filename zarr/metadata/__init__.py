@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from zarr._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from zarr.metadata.array import ArrayMetadata
+    from zarr.metadata.convert import ArrayMetadata
     from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "zarr.metadata.array": "ArrayMetadata",
+        "zarr.metadata.convert": "ArrayMetadata",
         "zarr.metadata.group": "ConsolidatedMetadata GroupMetadata",
         "zarr.metadata.v2": "ArrayV2Metadata",
         "zarr.metadata.v3": "ArrayV3Metadata",
