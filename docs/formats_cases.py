@@ -230,7 +230,6 @@ FORMS: dict[str, dict[str, Any]] = {
     'key encoding by name: "default"': v3(chunk_key_encoding="default"),
     'data type as an object: {"name": "int32"}': v3(data_type={"name": "int32"}),
     "codec `endian`": v3(codecs=[named("endian", endian="little")]),
-    'transpose by letter: order "F"': v3(codecs=[named("transpose", order="F"), BYTES]),
     "`numcodecs.*` without configuration": v3(codecs=[BYTES, {"name": "numcodecs.adler32"}]),
     "strings of ZEP 7, without a codec": v3(data_type={"name": "string"}, fill_value="", codecs=[]),
     "strings of ZEP 7, in a shard": v3(

@@ -134,7 +134,7 @@ REASONS = [
     Reason("names of metadata documents are no names of nodes", r"zarr\.json|\.zarray", "", "The node name"),
     Reason("a group does not delete itself", "delitem", "value", "cannot delete itself"),
     Reason("a node does not lie below an array", "create_hierarchy", "value", "ContainsArrayError"),
-    Reason("a node below a damaged document is not made", "'broken'", "value", "MetadataValidationError"),
+    Reason("a node below a damaged document is not made", "'broken'", "value", "Metadata(Validation|Syntax)Error"),
     Reason("a damaged document is an error of the library", "'broken'", "JSONDecodeError", "MetadataValidationError"),
     Reason("no length is above 2**63 - 1", r"2\*\*70", "value", "too large"),
     Reason(

@@ -244,7 +244,7 @@ def says_the_same(found: Any, given: Any) -> None:
 def test_documents(file: Path, document: dict[str, Any]) -> None:
     kind = file.parts[-2]
     if kind == "consolidated":
-        assert zarr.metadata.consolidated.ConsolidatedMetadata.from_zmetadata(document) is not None  # type: ignore[attr-defined]
+        assert zarr.metadata.group.ConsolidatedMetadata.from_zmetadata(document) is not None  # type: ignore[attr-defined]
         return
     cls: Any = GroupMetadata if kind == "group" else ArrayV2Metadata if "v2" in file.parts else ArrayV3Metadata
     with zarr.config.set({"array.rectilinear_chunks": True}):

@@ -206,10 +206,10 @@ def create_array_call(
     """Make an array; one that is made after a zarr array is a copy of it."""
     place = resolve_store_path(store, path=name, mode="a", storage_options=storage_options)
 
-    def steps() -> Steps[Opened]:
+    def create_array_steps() -> Steps[Opened]:
         return array_record((yield from copying.create_or_copy_steps(place, data=data, **parameters)))
 
-    return Call(place.store, steps())
+    return Call(place.store, create_array_steps())
 
 
 def from_array_call(
@@ -218,10 +218,10 @@ def from_array_call(
     """Make an array of another one."""
     place = resolve_store_path(store, path=name, mode="a", storage_options=storage_options)
 
-    def steps() -> Steps[Opened]:
+    def from_array_steps() -> Steps[Opened]:
         return array_record((yield from copying.from_array_steps(place, **parameters)))
 
-    return Call(place.store, steps())
+    return Call(place.store, from_array_steps())
 
 
 def open_array_call(

@@ -69,7 +69,10 @@ def _like_steps(place: StorePath) -> Steps[str]:
     above, _, name = place.path.rpartition("/")
     if not name or bulk_kind(place.store) not in AT_HAND:
         return ""
-    return like_names(name, (yield ListDir(above)))
+    try:
+        return like_names(name, (yield ListDir(above)))
+    except OSError:  # the names only help; the error that is being made matters
+        return ""
 
 
 def like_names(name: str, names: Iterable[str]) -> str:
