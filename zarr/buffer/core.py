@@ -11,7 +11,7 @@ import numpy as np
 
 from zarr.defaults import settings
 from zarr.registry import get_buffer_class, get_ndbuffer_class
-from zarr.registry.changes import Changes
+from zarr.registry.table import Changes
 from zarr.types import BytesLike, ScalarType
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from zarr._lazy import LazyModule
-from zarr.chunks.base import ChunkGridMetadata
-from zarr.chunks.regular import RegularChunkGridMetadata
+from zarr.chunks.base import ChunkGridMetadata, RegularChunkGridMetadata
 from zarr.registry import failure_of, get_chunk_grid_class
 from zarr.types import parse_named_configuration
 

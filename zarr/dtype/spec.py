@@ -42,6 +42,7 @@ OBJECT_CODEC_IDS: Final = (
 )
 ObjectCodecID: TypeAlias = str
 
+
 def check_dtype_name_v2(data: object) -> TypeGuard[DTypeName_V2]:
     """Return whether something looks like the ``dtype`` of format 2: a string, or a list of fields.
 

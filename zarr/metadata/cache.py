@@ -14,9 +14,9 @@ from copy import deepcopy
 from typing import Any, Final, TypeAlias
 
 from zarr._lazy import loaded_class
-from zarr.chunks.regular import RegularChunkGridMetadata
+from zarr.chunks.base import RegularChunkGridMetadata
 from zarr.defaults import settings
-from zarr.registry.changes import Changes
+from zarr.registry.table import Changes
 
 MAX_DOCUMENT_BYTES: Final = 4096
 """Larger documents are not remembered."""

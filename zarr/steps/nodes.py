@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import takes_contents_first
-from zarr.abc.stores.staging import TakenError, stages
+from zarr.abc.stores.changes import TakenError, stages
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import (
     ArrayNotFoundError,

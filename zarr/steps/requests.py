@@ -310,7 +310,7 @@ class Hold(Request):
 class Staged(Request):
     """Run steps whose changes all become visible together when the steps have ended, or not at all.
 
-    Only to be asked of stores of which :func:`zarr.abc.stores.staging.stages` is true. The answer is the result of the
+    Only to be asked of stores of which :func:`zarr.abc.stores.changes.stages` is true. The answer is the result of the
     steps. What they read is what the store will hold; a value of another place of the same store may not be among it.
 
     Parameters

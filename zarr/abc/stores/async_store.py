@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from zarr.abc.stores import byte_ranges as _byte_ranges
     from zarr.abc.stores import changes, protocols
-    from zarr.abc.stores.bulk_access import BulkAccess
-    from zarr.abc.stores.byte_ranges import ByteRequest, MergedRequest
+    from zarr.abc.stores import protocols as _byte_ranges
     from zarr.abc.stores.changes import PartialValue
+    from zarr.abc.stores.overrides import BulkAccess
+    from zarr.abc.stores.protocols import ByteRequest, MergedRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 else:
     asyncio = LazyModule("asyncio")
-    _byte_ranges = LazyModule("zarr.abc.stores.byte_ranges")
+    _byte_ranges = LazyModule("zarr.abc.stores.protocols")
     protocols = LazyModule("zarr.abc.stores.protocols")
     changes = LazyModule("zarr.abc.stores.changes")
 

@@ -16,7 +16,7 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError
 
 if TYPE_CHECKING:
-    from zarr.abc.stores.byte_ranges import ByteRequest
+    from zarr.abc.stores.protocols import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 
 

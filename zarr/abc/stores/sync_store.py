@@ -17,7 +17,7 @@ from zarr.abc.stores.overrides import goes_by, is_synchronous
 if TYPE_CHECKING:
     import asyncio
 
-    from zarr.abc.stores.byte_ranges import ByteRequest
+    from zarr.abc.stores.protocols import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 else:
     asyncio = LazyModule("asyncio")

@@ -304,8 +304,10 @@ def _in_all_fields(missing: Ndarray, dtype: np.dtype[Any]) -> Ndarray:
     mask = np.zeros(missing.shape, dtype=dtype)
     for name in dtype.names or ():
         part = dtype[name]
-        mask[name] = missing.reshape((*missing.shape, *(1,) * len(part.shape))) if part.names is None else (
-            _in_all_fields(missing, part)
+        mask[name] = (
+            missing.reshape((*missing.shape, *(1,) * len(part.shape)))
+            if part.names is None
+            else (_in_all_fields(missing, part))
         )
     return mask
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import BulkAccess, SyncStore
-from zarr.abc.stores.staging import Changes, Stage, TakenError
+from zarr.abc.stores.changes import Changes, Stage, TakenError
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.keys import check_key, child_names, dir_prefix
 from zarr.storage.values import check_buffer, frozen
