@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 from zarr.types import JSON, DTypeJSON, EndiannessStr, ZarrFormat
 
 if TYPE_CHECKING:
-    from zarr.dtype.json_forms import DTypeName_V2, DTypeSpec_V2, DTypeSpec_V3
+    from zarr.typed_dicts import DTypeName_V2, DTypeSpec_V2, DTypeSpec_V3
     from zarr.types import DTypeConfig_V2
 
 __all__ = [

@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr.abc.stores import changes, protocols
-    from zarr.abc.stores import protocols as _byte_ranges
     from zarr.abc.stores.changes import PartialValue
     from zarr.abc.stores.overrides import BulkAccess
     from zarr.abc.stores.protocols import ByteRequest, MergedRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 else:
     asyncio = LazyModule("asyncio")
-    _byte_ranges = LazyModule("zarr.abc.stores.protocols")
     protocols = LazyModule("zarr.abc.stores.protocols")
     changes = LazyModule("zarr.abc.stores.changes")
 
@@ -331,7 +329,7 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
             When requests fail; it holds a FileNotFoundError if the key has no value. The other requests are cancelled.
         """
         limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
-        waiting = _byte_ranges.merge_requests(byte_ranges, **limits)
+        waiting = protocols.merge_requests(byte_ranges, **limits)
         waiting.reverse()
         running: set[asyncio.Task[builtins.list[tuple[int, Buffer]]]] = builtins.set()
         try:
@@ -379,7 +377,7 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
             raise TypeError(f"{type(self).__name__} does not support synchronous reads")
         results: builtins.list[tuple[int, Buffer | None]] = []
         try:
-            for request in _byte_ranges.merge_requests(
+            for request in protocols.merge_requests(
                 byte_ranges, max_gap_bytes=max_gap_bytes, max_coalesced_bytes=max_coalesced_bytes
             ):
                 answer = self.get_sync(key, prototype=prototype, byte_range=request.byte_range)

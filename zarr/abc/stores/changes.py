@@ -12,7 +12,6 @@ from zarr.abc.stores.overrides import OWN_NAMES, class_is_synchronous, takes_con
 from zarr.buffer.core import default_buffer_prototype
 
 if TYPE_CHECKING:
-    from zarr.abc.stores.sync_store import SyncStore
     from zarr.buffer.core import Buffer
     from zarr.types import BytesLike
 
@@ -187,7 +186,7 @@ class Changes:
 class Stage(ABC):
     """A place aside. Its store shows what the real one will hold once the stage is published."""
 
-    store: SyncStore
+    store: Any
 
     @abstractmethod
     def publish(self) -> None:
