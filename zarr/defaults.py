@@ -100,7 +100,7 @@ _OF_THE_CORE: Final = "ZARR_CORE_"  # what zarr_core reads itself: no settings
 
 
 def _places() -> Iterator[str]:
-    """Where files of settings may lie; donfig looks at the same places."""
+    """Return where files of settings may lie; donfig looks at the same places."""
     yield os.environ.get("ZARR_ROOT_CONFIG", "/etc/zarr")
     yield from (os.path.join(prefix, "etc", "zarr") for prefix in (sys.prefix, *site.PREFIXES))
     yield os.path.join(os.path.expanduser("~"), ".config", "zarr")
@@ -168,7 +168,7 @@ class Settings:
 
 
 def _spelled_otherwise(name: str) -> str:
-    """The other spelling of a key; donfig knows both, too."""
+    """Return the other spelling of a key; donfig knows both, too."""
     return name.replace("_", "-") if "_" in name else name.replace("-", "_")
 
 

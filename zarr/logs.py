@@ -101,7 +101,7 @@ def _ensure_handler() -> None:
 
 
 def version_of(distribution: str) -> str | None:
-    """The version of an installed distribution, or None."""
+    """Return the version of an installed distribution, or None."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -109,7 +109,7 @@ def version_of(distribution: str) -> str | None:
 
 
 def debug_lines(own_version: str) -> list[str]:
-    """What :func:`zarr.print_debug_info` prints.
+    """Return what :func:`zarr.print_debug_info` prints.
 
     Parameters
     ----------

@@ -52,6 +52,8 @@ ZARRAY_JSON: Final = ".zarray"
 ZGROUP_JSON: Final = ".zgroup"
 ZATTRS_JSON: Final = ".zattrs"
 ZMETADATA_V2_JSON: Final = ".zmetadata"
+# The names of all metadata documents, of both formats.
+METADATA_NAMES: Final = frozenset((ZARR_JSON, ZARRAY_JSON, ZGROUP_JSON, ZATTRS_JSON, ZMETADATA_V2_JSON))
 
 E = TypeVar("E", bound=Enum)
 

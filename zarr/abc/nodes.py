@@ -73,7 +73,7 @@ class SynchronousArray(BaseArray):
 
     @abstractmethod
     def __eq__(self, other: object) -> bool:
-        """Whether another array is the same one: of equal metadata, at the same place."""
+        """Return whether another array is the same one: of equal metadata, at the same place."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -98,7 +98,7 @@ class AsynchronousArray(BaseArray):
 
     @abstractmethod
     async def equals(self, other: object) -> bool:
-        """Whether another array is the same one: of equal metadata, at the same place."""
+        """Return whether another array is the same one: of equal metadata, at the same place."""
 
 
 class BaseGroup(ABC):
@@ -144,19 +144,19 @@ class SynchronousGroup(BaseGroup):
 
     @abstractmethod
     def __len__(self) -> int:
-        """The number of members."""
+        """Return the number of members."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[str]:
-        """The names of the members."""
+        """Return the names of the members."""
 
     @abstractmethod
     def __contains__(self, member: str) -> bool:
-        """Whether there is a member of a name."""
+        """Return whether there is a member of a name."""
 
     @abstractmethod
     def __getitem__(self, path: str) -> Any:
-        """The member of a name."""
+        """Return the member of a name."""
 
 
 class AsynchronousGroup(BaseGroup):
@@ -171,16 +171,16 @@ class AsynchronousGroup(BaseGroup):
 
     @abstractmethod
     async def length(self) -> int:
-        """The number of members."""
+        """Return the number of members."""
 
     @abstractmethod
     def __aiter__(self) -> AsyncIterator[str]:
-        """The names of the members."""
+        """Return the names of the members."""
 
     @abstractmethod
     async def contains(self, member: str) -> bool:
-        """Whether there is a member of a name."""
+        """Return whether there is a member of a name."""
 
     @abstractmethod
     async def getitem(self, key: str) -> Any:
-        """The member of a name."""
+        """Return the member of a name."""

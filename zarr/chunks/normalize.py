@@ -54,7 +54,7 @@ def _as_int(value: object) -> int | None:
 
 
 def _as_list(value: Any) -> list[object] | None:
-    """The items of an iterable, or of what has only items and a length; None for anything else."""
+    """Return the items of an iterable, or of what has only items and a length; None for anything else."""
     try:
         return list(value)
     except TypeError:
@@ -133,7 +133,7 @@ def _check_rank(ndim: int, shape: tuple[int, ...]) -> None:
 
 
 def _grid_over(chunks: ChunkGrid | ChunkGridMetadata, shape: tuple[int, ...]) -> ChunkGrid:
-    """The chunks of a grid over a shape, all of them: those of an array that was shrunk run past its end."""
+    """Return the chunks of a grid over a shape, all of them: those of an array that was shrunk run past its end."""
     _check_rank(chunks.ndim, shape)
     if isinstance(chunks, ChunkGridMetadata):
         return chunks.to_grid(shape)

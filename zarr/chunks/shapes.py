@@ -62,7 +62,7 @@ def parse_shape(data: ShapeLike) -> tuple[int, ...]:
 
 
 def parse_stored_shape(data: ShapeLike) -> tuple[int, ...]:
-    """The shape that a document holds: as `parse_shape`, but ``true`` and ``false`` are no lengths there.
+    """Return the shape that a document holds: as `parse_shape`, but ``true`` and ``false`` are no lengths there.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def _advance(places: list[int], turning: list[Iterator[int]], ranges: Sequence[r
 def block_of(
     grid_shape: Sequence[int], origin: Sequence[int] | None = None, selection_shape: Sequence[int] | None = None
 ) -> list[range]:
-    """The ranges of a block of cells: where it starts, and how many cells it has along each axis.
+    """Return the ranges of a block of cells: where it starts, and how many cells it has along each axis.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def block_of(
 
 
 def cells_outside(counts: Sequence[int], kept: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """The cells of a grid that are not in its kept corner, each once.
+    """Return the cells of a grid that are not in its kept corner, each once.
 
     Parameters
     ----------

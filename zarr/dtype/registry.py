@@ -60,7 +60,7 @@ def _classes(table: Iterable[tuple[str, str]]) -> list[type[ZDType[Any, Any]]]:
 
 
 def _code_of(data: DTypeJSON, zarr_format: ZarrFormat) -> str | None:
-    """Where the class of a number is, by its JSON form; None for what is no number."""
+    """Return where the class of a number is, by its JSON form; None for what is no number."""
     if zarr_format == 3:
         return _NUMBERS_BY_NAME.get(data) if type(data) is str else None
     name = data.get("name") if type(data) is dict and data.get("object_codec_id") is None else None
@@ -113,7 +113,7 @@ class DataTypeRegistry:
         return found
 
     def is_plain_number(self, name: str) -> bool:
-        """Whether a string is numpy's for a number, and nobody has registered anything that it could mean instead.
+        """Return whether a string is numpy's for a number, and nothing is registered that it could mean instead.
 
         Examples
         --------
@@ -123,7 +123,7 @@ class DataTypeRegistry:
         return name[name[:1] in ("<", ">", "=", "|") :] in _NUMBERS and "contents" not in vars(self)
 
     def _number(self, path: str | None) -> type[ZDType[Any, Any]] | None:
-        """The class of a number while nothing else is loaded, nor registered."""
+        """Return the class of a number while nothing else is loaded, nor registered."""
         return None if path is None or "contents" in vars(self) else import_path(f"zarr.dtype.types.numbers.{path}")
 
     def _lazy_load(self) -> None:
@@ -267,7 +267,7 @@ class DataTypeRegistry:
         return None
 
     def _first_choices(self, data: DTypeJSON, zarr_format: ZarrFormat) -> list[type[ZDType[Any, Any]]]:
-        """The classes that declare a JSON form as their own; others may take it for another spelling of theirs."""
+        """Return the classes that declare a JSON form as their own; others may read it as another spelling."""
         if zarr_format == 3:
             spec = split_dtype_spec_v3(data)
             return [self.contents[spec[0]]] if spec is not None and spec[0] in self.contents else []

@@ -252,7 +252,7 @@ class ConsolidatedMetadata:
 
     @classmethod
     def from_stored(cls, data: Mapping[str, JSON], *, path: str | None = None) -> ConsolidatedMetadata:
-        """The same for what lies in a store: whatever a member is, the others are read."""
+        """Do the same for what lies in a store: whatever a member is, the others are read."""
         if not isinstance(data, Mapping):
             raise TypeError(f"Expected consolidated metadata to be an object, got {type(data)}")
         kind = data.get("kind")

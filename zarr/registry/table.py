@@ -142,7 +142,7 @@ def _of_package(point: EntryPoint) -> str:
 
 
 def failure_of(name: str) -> str:
-    """What to add to the message that there is nothing of a name: an installed package offers it, but is broken.
+    """Return what to add to the message that there is nothing of a name: an installed package offers it, but is broken.
 
     Examples
     --------

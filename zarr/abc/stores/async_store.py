@@ -132,7 +132,7 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
 
     @abstractmethod
     def __eq__(self, value: object) -> bool:
-        """Whether another store holds the same data."""
+        """Return whether another store holds the same data."""
 
     def bulk_access(self) -> BulkAccess | None:
         """Return how the compiled core may serve many keys at once; None if it must ask for them one by one."""
@@ -427,7 +427,7 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
         await gather_windowed(changes.set_parts, parts)
 
     def _compares_and_swaps(self) -> bool:
-        """Whether ``set_if_match`` is there, and goes the way that ``get`` and ``set`` of this class go."""
+        """Return whether ``set_if_match`` is there, and goes the way that ``get`` and ``set`` of this class go."""
         owner = next(base for base in type(self).__mro__ if "set_if_match" in vars(base))
         return owner is not Store and not changes.sees_to_values(type(self), owner)
 

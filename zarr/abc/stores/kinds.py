@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _never(cls: type, name: str) -> bool:
-    """Whether a class of stores says that it never can; a property may say so of one store and not of another."""
+    """Return whether a class of stores says that it never can; a property may say so of one store only."""
     return getattr(cls, name, None) is False
 
 

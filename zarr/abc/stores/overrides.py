@@ -62,7 +62,7 @@ def takes_contents_first(store: object) -> bool:
 
 @cache
 def class_is_synchronous(cls: type) -> bool:
-    """Whether no coroutine of a class was overridden below the plain method that does the same."""
+    """Return whether no coroutine of a class was overridden below the plain method that does the same."""
     return all(_depth(cls, f"{name}_sync") <= min(_depth(cls, name), 1 << 29) for name in _TWINS)
 
 
@@ -102,7 +102,7 @@ def _class_serves(cls: type, method: str, simpler: frozenset[str]) -> bool:
 
 
 def _serving(store: Any, method: str, simpler: frozenset[str]) -> Any:
-    """A method that stands for simpler ones; None where there is none, or somebody put something over one of those."""
+    """Return a method that stands for simpler ones; None where there is none, or one of those is overridden."""
     kind: Any = type(store)
     served = _class_serves(kind, method, simpler)
     return getattr(store, method) if served and simpler.isdisjoint(getattr(store, "__dict__", ())) else None
@@ -206,7 +206,7 @@ def bulk_access_of(store: Any) -> BulkAccess | None:
 
 @cache
 def class_goes_by(cls: type, single: str, *others: str) -> bool:
-    """The answer of :func:`goes_by` for the stores of a class."""
+    """Return the answer of :func:`goes_by` for the stores of a class."""
     coroutine, plain = (_depth(cls, f"{single}{end}") for end in ENDS)
     depth = min(_depth(cls, f"{other}{end}") for other in others for end in ENDS)
     if min(plain, coroutine) >= depth or depth == 1 << 30:
