@@ -76,7 +76,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def loaded(name: str) -> ModuleType | None:
-    """A module if it was loaded before, else None.
+    """Return a module if it was loaded before, else None.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def load_all(*names: str) -> None:
 
 
 def instance_of(value: object, module: str, name: str) -> bool:
-    """Whether a value is an instance of a class, without loading the module of the class: unloaded, it has none.
+    """Return whether a value is an instance of a class, without loading the module of the class: unloaded, it has none.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def instance_of(value: object, module: str, name: str) -> bool:
 
 
 def loaded_class(module: str, name: str) -> Any:
-    """A class to ask for with ``isinstance``, of a module that need not be loaded: unloaded, nothing is one of it.
+    """Return a class to ask for with ``isinstance``, of a module that need not be loaded: nothing is one of it then.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def loaded_class(module: str, name: str) -> Any:
 
 
 def submodule(package: str, name: str) -> ModuleType:
-    """A module of a package that is asked for as an attribute before anybody has imported it.
+    """Return a module of a package that is asked for as an attribute before anybody has imported it.
 
     Raises
     ------

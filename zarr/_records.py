@@ -69,7 +69,7 @@ def set_values(instance: object, **values: Any) -> None:
 
 
 def field_names(instance: Any) -> list[str]:
-    """The names of the fields of a record, or of a dataclass that has a record for a base.
+    """Return the names of the fields of a record, or of a dataclass that has a record for a base.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def _complete(cls: Any, kw_only: bool, eq: bool) -> Any:
 
 
 def _options(cls: type, name: str, kw_only: bool) -> dict[str, Any]:
-    """What is said of a value; the class keeps its default, as a dataclass does."""
+    """Describe a value; the class keeps its default, as a dataclass does."""
     options: dict[str, Any] = {"kw_only": kw_only}
     given: Any = vars(cls).get(name)
     if type(given) is field:

@@ -4,7 +4,7 @@
 no environment variable is named ``ZARR_...`` and no folder or file of settings is there, every setting has its default,
 and neither is loaded.
 
-May import ``zarr._lazy`` only. The registry, the runners' resources, and the creation and layout of arrays ask here;
+May import nothing of ours. The registry, the runners' resources, and the creation and layout of arrays ask here;
 everything below gets what it needs as an argument.
 """
 
@@ -16,12 +16,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr._lazy import LazyModule
-
 if TYPE_CHECKING:
-    from zarr import settings as _settings
-else:
-    _settings = LazyModule("zarr.settings")
+    from collections.abc import Callable
 
 BATCH_BYTES: Final = 256 << 20
 """How many bytes a batch holds before it begins to store."""
@@ -104,7 +100,7 @@ _OF_THE_CORE: Final = "ZARR_CORE_"  # what zarr_core reads itself: no settings
 
 
 def _places() -> Iterator[str]:
-    """Where files of settings may lie; donfig looks at the same places."""
+    """Return where files of settings may lie; donfig looks at the same places."""
     yield os.environ.get("ZARR_ROOT_CONFIG", "/etc/zarr")
     yield from (os.path.join(prefix, "etc", "zarr") for prefix in (sys.prefix, *site.PREFIXES))
     yield os.path.join(os.path.expanduser("~"), ".config", "zarr")
@@ -122,6 +118,8 @@ class Settings:
     ----------
     values : dict
         All settings, nested; not to be changed. Looked for at the first use, and by ``zarr.config.refresh``.
+    configured : callable
+        Returns ``zarr.config``, and loads it if need be; the package ``zarr`` says how, so that imports go down only.
 
     Examples
     --------
@@ -129,13 +127,14 @@ class Settings:
     (2, 7)
     """
 
-    __slots__ = ("values",)
+    __slots__ = ("configured", "values")
     values: dict[str, Any]
+    configured: Callable[[], Any]
 
     def __getattr__(self, name: str) -> Any:
         if name != "values":
             raise AttributeError(name)
-        self.values = _settings.config.config if _something_to_read() else DEFAULTS
+        self.values = self.configured().config if _something_to_read() else DEFAULTS
         return self.values
 
     def get(self, key: str, *default: Any) -> Any:
@@ -165,11 +164,11 @@ class Settings:
 
     def refresh(self) -> None:
         """Read files and environment again."""
-        _settings.config.refresh()
+        self.configured().refresh()
 
 
 def _spelled_otherwise(name: str) -> str:
-    """The other spelling of a key; donfig knows both, too."""
+    """Return the other spelling of a key; donfig knows both, too."""
     return name.replace("_", "-") if "_" in name else name.replace("-", "_")
 
 

@@ -86,7 +86,7 @@ def _as_buffer(data: bytes) -> Buffer:
 
 
 def is_draft3(store: StoreLike, *, path: str = "") -> bool:
-    """Whether a place holds a hierarchy of a draft of format 3.
+    """Return whether a place holds a hierarchy of a draft of format 3.
 
     Examples
     --------

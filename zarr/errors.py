@@ -94,7 +94,7 @@ def label_of(store: object, form: Callable[[object], str] = repr) -> str:
 
 
 def _has_our_text(store: object) -> bool:
-    """Whether the texts of a store, and of all stores that it wraps, are made by this library."""
+    """Return whether the texts of a store, and of all stores that it wraps, are made by this library."""
     if not _class_has_our_text(cast("Any", type(store))):
         return False
     for held in getattr(store, "__dict__", {}).values():  # a generator would be one frame more
@@ -456,7 +456,7 @@ class ZarrRuntimeWarning(RuntimeWarning):
 
 
 def moved_error(module: str, name: str) -> type[Exception]:
-    """What a module answers, with a warning, when it is asked for an error that it offered once.
+    """Return what a module answers, with a warning, when it is asked for an error that it offered once.
 
     Raises
     ------

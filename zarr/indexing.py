@@ -72,7 +72,7 @@ class BlockIndexer(_OfArray, current.BlockIndexer):
 
 
 def is_scalar(value: Any, dtype: Any) -> bool:
-    """Whether a value is one element: a scalar, or a tuple of as many as a record has fields.
+    """Return whether a value is one element: a scalar, or a tuple of as many as a record has fields.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def is_scalar(value: Any, dtype: Any) -> bool:
 
 
 def ceildiv(a: int, b: int) -> int:
-    """The quotient, rounded up.
+    """Return the quotient, rounded up.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Whether somebody listens to the log of the library; the log itself is loaded when somebody may.
+"""The loggers of the library and the levels that are on; ``logging`` itself is loaded by those who listen.
 
 A program in which nobody has loaded ``logging`` has nobody who listens, and is spared the time of loading it. Where it
 is loaded, it remembers of each logger which levels are on, and forgets it where any level is changed; the loggers of
@@ -10,14 +10,15 @@ out.
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr._lazy import LazyModule
 
 if TYPE_CHECKING:
-    from zarr import logs
+    import logging
 else:
-    logs = LazyModule("zarr.logs")
+    logging = LazyModule("logging")
 
 MODULES: Final = sys.modules
 DEBUG: Final = 10
@@ -30,25 +31,44 @@ CODEC_SWITCH: Final[dict[Any, bool]] = {}
 TRACING: Final = "zarr.tracing"
 
 
+@cache
+def loggers() -> tuple[logging.Logger, logging.Logger, logging.Logger, logging.Logger]:
+    """Return the loggers of arrays, groups, stores and codecs.
+
+    Examples
+    --------
+    >>> [log.name for log in loggers()]
+    ['zarr.array', 'zarr.group', 'zarr.store', 'zarr.codec']
+    """
+    array, group, store, codec = map(logging.getLogger, ("zarr.array", "zarr.group", "zarr.store", "zarr.codec"))
+    # A program that listens to every library shall not have its chunks decoded one by one for it. (Called at the
+    # first use of the library, this comes after what the program itself has set.)
+    if codec.level == logging.NOTSET:
+        codec.setLevel(logging.INFO)
+    # Where they remember which levels are on, it is seen without a call.
+    vars(store)["_cache"], vars(codec)["_cache"] = SWITCH, CODEC_SWITCH
+    return array, group, store, codec
+
+
 def is_tracing() -> bool:
-    """Whether somebody listens to operations and requests; remembered until a level of any logger is changed.
+    """Return whether operations or requests are logged; remembered until a level of any logger is changed.
 
     Examples
     --------
     >>> is_tracing()
     False
     """
-    listening = any(log.isEnabledFor(DEBUG) for log in (logs.STORE_LOG, logs.ARRAY_LOG, logs.GROUP_LOG))
+    listening = any(log.isEnabledFor(DEBUG) for log in loggers()[:3])
     SWITCH[TRACING] = listening
     return listening
 
 
 def hears_codecs() -> bool:
-    """Whether somebody listens to what is told of each chunk.
+    """Return whether each chunk is logged.
 
     Examples
     --------
     >>> hears_codecs()
     False
     """
-    return logs.CODEC_LOG.isEnabledFor(DEBUG)
+    return loggers()[3].isEnabledFor(DEBUG)

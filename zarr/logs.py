@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal
 
 import zarr_core
 from zarr._lazy import LazyModule
-from zarr.listening import CODEC_SWITCH, SWITCH
+from zarr.listening import loggers
 
 if TYPE_CHECKING:
     import platform
@@ -50,17 +50,7 @@ OPTIONAL = (
 
 _logger = logging.getLogger("zarr")
 
-ARRAY_LOG = logging.getLogger("zarr.array")
-GROUP_LOG = logging.getLogger("zarr.group")
-STORE_LOG = logging.getLogger("zarr.store")
-CODEC_LOG = logging.getLogger("zarr.codec")
-# Who listens to every library at once shall not have each chunk decoded by itself for it. (Loaded at the first use of
-# the library, this comes after what the program itself has set.)
-if CODEC_LOG.level == logging.NOTSET:
-    CODEC_LOG.setLevel(logging.INFO)
-
-# Where they remember which levels are on, it is seen without a call.
-vars(STORE_LOG)["_cache"], vars(CODEC_LOG)["_cache"] = SWITCH, CODEC_SWITCH
+ARRAY_LOG, GROUP_LOG, STORE_LOG, CODEC_LOG = loggers()
 
 
 def set_log_level(level: LogLevel) -> None:
@@ -111,7 +101,7 @@ def _ensure_handler() -> None:
 
 
 def version_of(distribution: str) -> str | None:
-    """The version of an installed distribution, or None."""
+    """Return the version of an installed distribution, or None."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -119,7 +109,7 @@ def version_of(distribution: str) -> str | None:
 
 
 def debug_lines(own_version: str) -> list[str]:
-    """What :func:`zarr.print_debug_info` prints.
+    """Return what :func:`zarr.print_debug_info` prints.
 
     Parameters
     ----------

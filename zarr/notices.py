@@ -120,7 +120,7 @@ def _outward(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _waiting(caller: int | asyncio.Task[Any] | None) -> Iterable[FrameType]:
-    """The frames of a thread or of a task, the innermost first."""
+    """Return the frames of a thread or of a task, the innermost first."""
     if caller is None:
         return ()
     if isinstance(caller, int):

@@ -76,7 +76,7 @@ def without_positions(function: F) -> F:
 
 
 def named(function: str, names: tuple[str, ...], values: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a call with those that came by position among them.
+    """Return the arguments of a call with those that came by position among them.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def _name(function: str, names: tuple[str, ...], values: tuple[Any, ...], kwargs
 
 
 def key_of_copy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
-    """The arguments of ``open_consolidated``, where the key of the copy and the mode may follow the store.
+    """Return the arguments of ``open_consolidated``, where the key of the copy and the mode may follow the store.
 
     Returns
     -------

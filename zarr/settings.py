@@ -97,7 +97,7 @@ RULES: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
 
 
 def _flat(given: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Each setting of nested mappings by its name with dots."""
+    """Return each setting of nested mappings by its name with dots."""
     for key, value in given.items():
         name = above + str(key).replace("-", "_")
         if isinstance(value, Mapping):

@@ -5,8 +5,8 @@ May import nothing of ours. They stand by themselves because they are for annota
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Generic, Literal, NotRequired, TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, Literal, NotRequired, TypeAlias, TypeVar
 
 from typing_extensions import ReadOnly, TypedDict
 
@@ -45,6 +45,9 @@ class CodecJSON_V2(TypedDict, Generic[TName_co]):
 
 
 CodecJSON_V3: TypeAlias = str | NamedConfig[str, Mapping[str, object]]
+DTypeName_V2: TypeAlias = "str | Sequence[Any]"
+DTypeSpec_V2: TypeAlias = DTypeConfig_V2[Any, Any]
+DTypeSpec_V3: TypeAlias = str | NamedConfig[str, Mapping[str, object]]
 
 
 class GetResult(TypedDict):

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from zarr._lazy import load
+from zarr._lazy import lazy_names
 
 if TYPE_CHECKING:
-    # Names of other rooms: at run time `__getattr__` fetches them, once somebody asks.
     from zarr.arrays.array import Array
     from zarr.arrays.async_array import AsyncArray
     from zarr.metadata.v2 import ArrayV2Metadata
@@ -53,6 +52,8 @@ ZARRAY_JSON: Final = ".zarray"
 ZGROUP_JSON: Final = ".zgroup"
 ZATTRS_JSON: Final = ".zattrs"
 ZMETADATA_V2_JSON: Final = ".zmetadata"
+# The names of all metadata documents, of both formats.
+METADATA_NAMES: Final = frozenset((ZARR_JSON, ZARRAY_JSON, ZGROUP_JSON, ZATTRS_JSON, ZMETADATA_V2_JSON))
 
 E = TypeVar("E", bound=Enum)
 
@@ -332,15 +333,6 @@ def parse_fill_value(data: Any) -> Any:
     return data
 
 
-_UPPER_NAMES = {
-    "Array": "zarr.arrays.array",
-    "AsyncArray": "zarr.arrays.async_array",
-    "ArrayV2Metadata": "zarr.metadata.v2",
-    "ArrayV3Metadata": "zarr.metadata.v3",
-    "DTypeConfig_V2": "zarr.typed_dicts",
-    "NamedConfig": "zarr.typed_dicts",
-    "NamedRequiredConfig": "zarr.typed_dicts",
-}
 _UPPER_ALIASES = {
     "AnyArray": ("Array", None),
     "AnyAsyncArray": ("AsyncArray", None),
@@ -349,18 +341,25 @@ _UPPER_ALIASES = {
     "AsyncArrayV2": ("AsyncArray", "ArrayV2Metadata"),
     "AsyncArrayV3": ("AsyncArray", "ArrayV3Metadata"),
 }
+# Classes of upper floors, and names that few programs need.
+_get_upper, _list_names = lazy_names(
+    __name__,
+    {
+        "zarr.arrays.array": "Array",
+        "zarr.arrays.async_array": "AsyncArray",
+        "zarr.metadata.v2": "ArrayV2Metadata",
+        "zarr.metadata.v3": "ArrayV3Metadata",
+        "zarr.typed_dicts": "DTypeConfig_V2 NamedConfig NamedRequiredConfig",
+    },
+)
 
 
 def __getattr__(name: str) -> Any:
-    # This room lies on the first floor and names classes of upper floors, and some that few need: they are loaded when
-    # they are asked for.
-    if name in _UPPER_NAMES:
-        return getattr(load(_UPPER_NAMES[name]), name)
     if name not in _UPPER_ALIASES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return _get_upper(name)
     kind, document = _UPPER_ALIASES[name]
-    return __getattr__(kind)[Any if document is None else __getattr__(document)]
+    return _get_upper(kind)[Any if document is None else _get_upper(document)]
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_UPPER_NAMES, *_UPPER_ALIASES})
+    return sorted({*_list_names(), *_UPPER_ALIASES})

@@ -36,7 +36,7 @@ class NumberEncoder(json.JSONEncoder):
 
 
 def json_dumps(o: Any) -> bytes:
-    """A document as zarr-python 2 wrote it: sorted, indented by four.
+    """Return a document as zarr-python 2 wrote it: sorted, indented by four.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def json_dumps(o: Any) -> bytes:
 
 
 def json_loads(s: bytes | str) -> dict[str, Any]:
-    """A document from its bytes.
+    """Return a document from its bytes.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def json_loads(s: bytes | str) -> dict[str, Any]:
 
 
 def normalize_shape(shape: int | tuple[int, ...] | None) -> tuple[int, ...]:
-    """A shape as a tuple.
+    """Return a shape as a tuple.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def guess_chunks(
     min_bytes: int = CHUNK_MIN,
     max_bytes: int = CHUNK_MAX,
 ) -> tuple[int, ...]:
-    """A chunk shape for an array, about as long along each axis in proportion.
+    """Return a chunk shape for an array, about as long along each axis in proportion.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def guess_chunks(
 
 
 def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
-    """The chunk shape that is meant: None and True guess, False is one chunk, -1 and None span an axis.
+    """Return the chunk shape that is meant: None and True guess, False is one chunk, -1 and None span an axis.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tupl
 
 
 def normalize_dtype(dtype: Any, object_codec: Any) -> tuple[np.dtype[Any], Any]:
-    """The data type of numpy, and the codec of objects where it stands for one.
+    """Return the data type of numpy, and the codec of objects where it stands for one.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def normalize_dtype(dtype: Any, object_codec: Any) -> tuple[np.dtype[Any], Any]:
 
 
 def normalize_order(order: Any) -> str:
-    """The memory order as "C" or "F".
+    """Return the memory order as "C" or "F".
 
     Raises
     ------
@@ -177,7 +177,7 @@ def normalize_order(order: Any) -> str:
 
 
 def normalize_dimension_separator(sep: str | None) -> str | None:
-    """A separator that there is, or None.
+    """Return a separator that there is, or None.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def normalize_dimension_separator(sep: str | None) -> str | None:
 
 
 def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
-    """The fill value as a scalar of the data type; None, and 0 for objects, stay.
+    """Return the fill value as a scalar of the data type; None, and 0 for objects, stay.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, ...]:
-    """The new shape that is meant; None leaves an axis as it is.
+    """Return the new shape that is meant; None leaves an axis as it is.
 
     Raises
     ------
@@ -235,7 +235,7 @@ def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, 
 
 
 def normalize_storage_path(path: str | bytes | None) -> str:
-    """A path without slashes at its ends, doubled slashes and backslashes.
+    """Return a path without slashes at its ends, doubled slashes and backslashes.
 
     Raises
     ------
@@ -251,7 +251,7 @@ def normalize_storage_path(path: str | bytes | None) -> str:
 
 
 def is_total_slice(item: Any, shape: tuple[int, ...]) -> bool:
-    """Whether a selection is all of an array of a shape.
+    """Return whether a selection is all of an array of a shape.
 
     Examples
     --------
@@ -269,7 +269,7 @@ def is_total_slice(item: Any, shape: tuple[int, ...]) -> bool:
 
 
 def is_valid_python_name(name: str) -> bool:
-    """Whether a name can be written as an attribute.
+    """Return whether a name can be written as an attribute.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def buffer_size(v: Any) -> int:
 
 
 def all_equal(value: Any, array: Any) -> bool:
-    """Whether all elements are a value; NaN is NaN.
+    """Return whether all elements are a value; NaN is NaN.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def retry_call(
 
 
 def flatten(arg: Iterable[Any]) -> Iterable[Any]:
-    """The items of nested lists.
+    """Return the items of nested lists.
 
     Examples
     --------

@@ -21,9 +21,9 @@ import pytest
 
 import zarr
 from zarr import Array
-from zarr.abc import array as array_abcs
 from zarr.abc import codec as codec_abcs
-from zarr.abc import group as group_abcs
+from zarr.abc import nodes as array_abcs
+from zarr.abc import nodes as group_abcs
 from zarr.abc import store as store_abcs
 from zarr.buffer.cpu import Buffer
 from zarr.registry import table, tables

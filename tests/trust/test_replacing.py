@@ -13,7 +13,7 @@ import pytest
 
 import zarr
 from tests.trust.together import KINDS, make_store, rounds, run_together
-from zarr.abc.stores.staging import Changes
+from zarr.abc.stores.changes import Changes
 from zarr.buffer.cpu import Buffer
 from zarr.storage import ManagedMemoryStore, MemoryStore
 from zarr.storage.local.files import remove_replaced

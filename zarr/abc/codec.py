@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from zarr._lazy import LazyModule, load
+from zarr._lazy import LazyModule, lazy_names
 from zarr.abc.metadata import Metadata
 
 if TYPE_CHECKING:
@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from zarr.abc.store import ByteGetter, ByteSetter, Store
-    from zarr.buffer import Buffer, NDBuffer
-    from zarr.chunks import ChunkGridMetadata
+    from zarr.abc.stores.async_store import Store
+    from zarr.abc.stores.protocols import ByteGetter, ByteSetter
+    from zarr.buffer.core import Buffer, NDBuffer
+    from zarr.chunks.base import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.metadata import ArrayMetadata
     from zarr.typed_dicts import CodecJSON_V2 as CodecJSON_V2
     from zarr.typed_dicts import CodecJSON_V3 as CodecJSON_V3
     from zarr.typed_dicts import GetResult as GetResult
     from zarr.types import SelectorTuple
+
+    ArrayMetadata: TypeAlias = Any  # zarr.metadata.ArrayMetadata, whose room imports this contract
 else:
     asyncio = LazyModule("asyncio")
 
@@ -53,20 +55,18 @@ CodecOutput = TypeVar("CodecOutput", bound="NDBuffer | Buffer")
 CI = TypeVar("CI", bound="NDBuffer | Buffer")
 CO = TypeVar("CO", bound="NDBuffer | Buffer")
 
-# Names that extensions import from here although other rooms make them; looked up when asked for, because those rooms
-# import this one.
-_LAZY_ATTRIBUTES: Final = {
-    "Buffer": "zarr.buffer.core",
-    "NDBuffer": "zarr.buffer.core",
-    "config": "zarr.settings",
-    "concurrent_map": "zarr.core.common",
-    "CodecJSON_V2": "zarr.typed_dicts",
-    "CodecJSON_V3": "zarr.typed_dicts",
-    "GetResult": "zarr.typed_dicts",
-    "NamedConfig": "zarr.typed_dicts",
-    "ReadOnly": "typing_extensions",
-    "TypedDict": "typing_extensions",
-}
+# Names that extensions import from here although other rooms make them.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {},
+    {
+        "zarr.buffer.core": "Buffer NDBuffer",
+        "zarr.settings": "config",
+        "zarr.core.common": "concurrent_map",
+        "zarr.typed_dicts": "CodecJSON_V2 CodecJSON_V3 GetResult NamedConfig",
+        "typing_extensions": "ReadOnly TypedDict",
+    },
+)
 # How many coroutines of one batch run at the same time.
 _BATCH_WINDOW = 64
 
@@ -362,9 +362,3 @@ async def _windowed(calls: list[tuple[Callable[..., Awaitable[Any]], tuple[Any, 
         else:
             results += await asyncio.gather(*(func(*arguments) for func, arguments in window))
     return results
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY_ATTRIBUTES:
-        return getattr(load(_LAZY_ATTRIBUTES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from zarr._lazy import lazy_names
 from zarr.abc.stores.async_store import Store
-from zarr.abc.stores.bulk_access import BulkAccess
 from zarr.abc.stores.overrides import (
+    BulkAccess,
     bulk_access_of,
     class_goes_by,
     get_many_of,
@@ -24,11 +24,14 @@ from zarr.abc.stores.overrides import (
 from zarr.abc.stores.sync_store import SyncStore
 
 if TYPE_CHECKING:
-    from zarr.abc.stores.byte_ranges import ByteRequest, OffsetByteRequest, RangeByteRequest, SuffixByteRequest
     from zarr.abc.stores.kinds import ReadListStore, ReadStore, ReadWriteListStore, ReadWriteStore
     from zarr.abc.stores.protocols import (
         ByteGetter,
+        ByteRequest,
         ByteSetter,
+        OffsetByteRequest,
+        RangeByteRequest,
+        SuffixByteRequest,
         SupportsDeleteSync,
         SupportsGetSync,
         SupportsSetSync,
@@ -42,10 +45,10 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "zarr.abc.stores.byte_ranges": "ByteRequest OffsetByteRequest RangeByteRequest SuffixByteRequest",
         "zarr.abc.stores.kinds": "ReadListStore ReadStore ReadWriteListStore ReadWriteStore",
         "zarr.abc.stores.protocols": (
-            "ByteGetter ByteSetter SupportsDeleteSync SupportsGetSync SupportsSetSync "
+            "ByteGetter ByteRequest ByteSetter OffsetByteRequest RangeByteRequest SuffixByteRequest "
+            "SupportsDeleteSync SupportsGetSync SupportsSetSync "
             "SupportsSyncStore SyncByteGetter SyncByteSetter _store_supports_sync_io set_or_delete"
         ),
     },

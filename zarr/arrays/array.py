@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr._lazy import LazyModule
-from zarr.abc.array import SynchronousArray
+from zarr.abc.nodes import SynchronousArray
 from zarr.arrays.async_array import AsyncArray, merged_config, unsaved_face
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import getitem_steps

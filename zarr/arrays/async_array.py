@@ -6,7 +6,7 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr._lazy import LazyModule
-from zarr.abc.array import AsynchronousArray
+from zarr.abc.nodes import AsynchronousArray
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import get_selection_steps
 from zarr.arrays.methods.properties import ArrayFace

@@ -21,7 +21,7 @@ from zarr.codecs.base.chain import CodecChain, ShardLevel
 from zarr.defaults import settings
 from zarr.dtype.base import empty_array
 from zarr.errors import UnknownCodecError, label_of
-from zarr.metadata.error_location import document_place, locate
+from zarr.metadata.documents import document_place, locate
 from zarr.steps.requests import LockScope
 
 if TYPE_CHECKING:

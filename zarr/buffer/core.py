@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, SupportsIn
 import numpy as np
 
 from zarr.defaults import settings
-from zarr.registry import get_buffer_class, get_ndbuffer_class
-from zarr.registry.changes import Changes
+from zarr.registry.table import Changes
+from zarr.registry.tables import _buffer_registry, _ndbuffer_registry, configured_class
 from zarr.types import BytesLike, ScalarType
 
 if TYPE_CHECKING:
@@ -430,3 +430,47 @@ class _Named:
     """What the configuration named when it was last looked at, and the classes of those names."""
 
     last: tuple[Any, Any] = (None, None)
+
+
+def register_buffer(cls: type[Buffer], qualname: str | None = None) -> None:
+    """Add a class of bytes; ``zarr.config``'s ``buffer`` names the one to use.
+
+    Examples
+    --------
+    >>> from zarr.buffer import cpu
+    >>> register_buffer(cpu.Buffer, qualname="example.Buffer")
+    """
+    _buffer_registry.register(cls, qualname)
+
+
+def get_buffer_class(reload_config: bool = False) -> type[Buffer]:
+    """Return the class of bytes that the configuration names.
+
+    Examples
+    --------
+    >>> get_buffer_class().__name__
+    'Buffer'
+    """
+    return configured_class(_buffer_registry, "buffer", "Buffer", "buffers", reload_config)
+
+
+def register_ndbuffer(cls: type[NDBuffer], qualname: str | None = None) -> None:
+    """Add a class of array elements; ``zarr.config``'s ``ndbuffer`` names the one to use.
+
+    Examples
+    --------
+    >>> from zarr.buffer import cpu
+    >>> register_ndbuffer(cpu.NDBuffer, qualname="example.NDBuffer")
+    """
+    _ndbuffer_registry.register(cls, qualname)
+
+
+def get_ndbuffer_class(reload_config: bool = False) -> type[NDBuffer]:
+    """Return the class of array elements that the configuration names.
+
+    Examples
+    --------
+    >>> get_ndbuffer_class().__name__
+    'NDBuffer'
+    """
+    return configured_class(_ndbuffer_registry, "ndbuffer", "NDBuffer", "ndbuffers", reload_config)

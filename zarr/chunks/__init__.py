@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 from zarr._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from zarr.chunks.base import ChunkGridMetadata
+    from zarr.chunks.base import ChunkGridMetadata, RegularChunkGridMetadata
     from zarr.chunks.dimensions import DimensionGrid, FixedDimension, VaryingDimension
     from zarr.chunks.grid import ChunkGrid, ChunkSpec
-    from zarr.chunks.guess import SHARDED_INNER_CHUNK_MAX_BYTES, guess_chunks, guess_regular_chunks
     from zarr.chunks.normalize import (
+        SHARDED_INNER_CHUNK_MAX_BYTES,
         ChunkLayout,
         full_span_chunk_size,
+        guess_chunks,
+        guess_regular_chunks,
         is_regular_1d,
         is_regular_nd,
         normalize_chunks,
@@ -27,23 +29,21 @@ if TYPE_CHECKING:
     )
     from zarr.chunks.parse import create_chunk_grid_metadata, parse_chunk_grid
     from zarr.chunks.rectilinear import RectilinearChunkGridMetadata, RectilinearChunksDisabledError
-    from zarr.chunks.regular import RegularChunkGridMetadata
     from zarr.chunks.shapes import MAX_LENGTH, parse_shape
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "zarr.chunks.base": "ChunkGridMetadata",
+        "zarr.chunks.base": "ChunkGridMetadata RegularChunkGridMetadata",
+        "zarr.chunks.parse": "create_chunk_grid_metadata parse_chunk_grid",
         "zarr.chunks.dimensions": "DimensionGrid FixedDimension VaryingDimension",
         "zarr.chunks.grid": "ChunkGrid ChunkSpec",
-        "zarr.chunks.guess": "SHARDED_INNER_CHUNK_MAX_BYTES guess_chunks guess_regular_chunks",
         "zarr.chunks.normalize": (
-            "ChunkLayout full_span_chunk_size is_regular_1d is_regular_nd normalize_chunks "
-            "normalize_chunks_1d normalize_chunks_nd resolve_outer_and_inner_chunks"
+            "ChunkLayout SHARDED_INNER_CHUNK_MAX_BYTES full_span_chunk_size guess_chunks guess_regular_chunks "
+            "is_regular_1d is_regular_nd normalize_chunks normalize_chunks_1d normalize_chunks_nd "
+            "resolve_outer_and_inner_chunks"
         ),
-        "zarr.chunks.parse": "create_chunk_grid_metadata parse_chunk_grid",
         "zarr.chunks.rectilinear": "RectilinearChunkGridMetadata RectilinearChunksDisabledError",
-        "zarr.chunks.regular": "RegularChunkGridMetadata",
         "zarr.chunks.shapes": "MAX_LENGTH parse_shape",
     },
 )

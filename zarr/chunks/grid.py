@@ -10,8 +10,7 @@ from typing import Any
 
 import zarr_core
 from zarr.chunks.dimensions import DimensionGrid, FixedDimension, VaryingDimension
-from zarr.chunks.shapes import parse_shape
-from zarr.chunks.walk import block_of, cells
+from zarr.chunks.shapes import block_of, cells, parse_shape
 
 
 @dataclass(frozen=True)

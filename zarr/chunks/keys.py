@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NotRequired, Self, Typ
 import zarr_core
 from zarr._records import field_names, record, set_values
 from zarr.abc.metadata import Metadata
-from zarr.registry import get_chunk_key_encoding_class
+from zarr.registry.table import failure_of
+from zarr.registry.tables import _chunk_key_encoding_registry, named_class
 from zarr.types import JSON, parse_named_configuration
 
 if TYPE_CHECKING:
@@ -212,6 +213,38 @@ _USUAL: dict[str, ChunkKeyEncoding] = {
         V2ChunkKeyEncoding("/"),
     )
 }
+
+
+def register_chunk_key_encoding(key: str, cls: type) -> None:
+    """Add a chunk key encoding under its name in array metadata.
+
+    Examples
+    --------
+    >>> register_chunk_key_encoding("example.keys", dict)
+    """
+    _chunk_key_encoding_registry.register(cls, key)
+
+
+def get_chunk_key_encoding_class(key: str) -> type[ChunkKeyEncoding]:
+    """Return the chunk key encoding of a name.
+
+    Raises
+    ------
+    KeyError
+        When there is none.
+
+    Examples
+    --------
+    >>> get_chunk_key_encoding_class("v2").__name__
+    'V2ChunkKeyEncoding'
+    """
+    found = named_class(_chunk_key_encoding_registry, key)
+    if found is None:
+        raise KeyError(
+            f"Chunk key encoding '{key}' not found in registered chunk key encodings: "
+            f"{_chunk_key_encoding_registry.known()}.{failure_of(key)}"
+        )
+    return found
 
 
 def parse_chunk_key_encoding(data: ChunkKeyEncodingLike) -> ChunkKeyEncoding:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from zarr.abc.store import RangeByteRequest, Store
-from zarr.abc.stores.byte_ranges import merge_requests
+from zarr.abc.stores.protocols import merge_requests
 from zarr.buffer.core import default_buffer_prototype
 
 if TYPE_CHECKING:

@@ -11,10 +11,8 @@ from zarr.chunks import (
     guess_chunks,
     resolve_outer_and_inner_chunks,
 )
-from zarr.chunks.guess import SHARDED_INNER_CHUNK_MAX_BYTES
-from zarr.chunks.guess import chunks_per_shard_axis as _guess_num_chunks_per_axis_shard
-from zarr.chunks.guess import guess_regular_chunks as _guess_regular_chunks
 from zarr.chunks.normalize import (
+    SHARDED_INNER_CHUNK_MAX_BYTES,
     ChunkLayout,
     full_span_chunk_size,
     is_regular_1d,
@@ -22,6 +20,8 @@ from zarr.chunks.normalize import (
     normalize_chunks_1d,
     normalize_chunks_nd,
 )
+from zarr.chunks.normalize import chunks_per_shard_axis as _guess_num_chunks_per_axis_shard
+from zarr.chunks.normalize import guess_regular_chunks as _guess_regular_chunks
 
 __all__ = [
     "SHARDED_INNER_CHUNK_MAX_BYTES",

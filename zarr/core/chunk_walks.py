@@ -14,8 +14,8 @@ from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3
 from zarr.arrays.create.steps import init_array_steps, new_array_metadata
 from zarr.arrays.opening import parse_metadata
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
+from zarr.chunks.shapes import cells_outside
 from zarr.chunks.spec import ArraySpec
-from zarr.chunks.walk import cells_outside
 from zarr.codecs.base.adapters import SortedCodecs, sort_codecs
 from zarr.runners.choose import async_runner_for
 from zarr.storage.memory.store import MemoryStore

@@ -19,7 +19,7 @@ from zarr.arrays.io.selection import (
     pop_fields,
 )
 from zarr.arrays.methods.indexers import AsyncOIndex, AsyncVIndex, BlockIndex, OIndex, VIndex
-from zarr.chunks.walk import block_of, cells
+from zarr.chunks.shapes import block_of, cells
 from zarr.core.borrowed import borrowed_names
 from zarr.core.dim_indexers import (
     BoolArrayDimIndexer,

@@ -33,14 +33,15 @@ if TYPE_CHECKING:
         VariableLengthUTF8JSON_V2,
         ZDTypeLike,
     )
-    from zarr.dtype.parse import (
+    from zarr.dtype.registry import (
         VLEN_UTF8_ALIAS,
+        DataTypeRegistry,
+        data_type_registry,
         get_data_type_from_json,
         get_data_type_from_native_dtype,
         parse_data_type,
         parse_dtype,
     )
-    from zarr.dtype.registry import DataTypeRegistry, data_type_registry
     from zarr.dtype.spec import check_dtype_spec_no_object_codec_v2, check_dtype_spec_v2
     from zarr.dtype.types.binary import NullTerminatedBytes, RawBits, RawBytes, VariableLengthBytes
     from zarr.dtype.types.nullable import Nullable
@@ -60,10 +61,9 @@ if TYPE_CHECKING:
         UInt32,
         UInt64,
     )
-    from zarr.dtype.types.objects import PythonObject
     from zarr.dtype.types.small import SmallComplex, SmallFloat, SmallInt
     from zarr.dtype.types.structured import Struct, Structured, SubArray
-    from zarr.dtype.types.text import FixedLengthUTF32, VariableLengthUTF8
+    from zarr.dtype.types.text import FixedLengthUTF32, PythonObject, VariableLengthUTF8
     from zarr.dtype.types.times import DateTime64, TimeDelta64
 
 # Loaded when asked for: an array has one data type.
@@ -82,16 +82,14 @@ _find, __dir__ = lazy_names(
             "TimeDelta64JSON_V3 VariableLengthBytesJSON_V2 VariableLengthUTF8JSON_V2 ZDTypeLike"
         ),
         "zarr.dtype.types.nullable": "Nullable",
-        "zarr.dtype.types.objects": "PythonObject",
-        "zarr.dtype.parse": (
-            "VLEN_UTF8_ALIAS get_data_type_from_json get_data_type_from_native_dtype parse_data_type "
-            "parse_dtype"
+        "zarr.dtype.types.text": "PythonObject FixedLengthUTF32 VariableLengthUTF8",
+        "zarr.dtype.registry": (
+            "DataTypeRegistry VLEN_UTF8_ALIAS data_type_registry get_data_type_from_json "
+            "get_data_type_from_native_dtype parse_data_type parse_dtype"
         ),
-        "zarr.dtype.registry": "DataTypeRegistry data_type_registry",
         "zarr.dtype.types.small": "SmallComplex SmallFloat SmallInt",
         "zarr.dtype.spec": "check_dtype_spec_no_object_codec_v2 check_dtype_spec_v2",
         "zarr.dtype.types.structured": "Struct Structured SubArray",
-        "zarr.dtype.types.text": "FixedLengthUTF32 VariableLengthUTF8",
         "zarr.dtype.types.times": "DateTime64 TimeDelta64",
     },
 )

@@ -24,7 +24,7 @@ from zarr.notices import warn_once
 if TYPE_CHECKING:
     from typing import Self, TypeGuard
 
-    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
+    from zarr.typed_dicts import DTypeSpec_V2, DTypeSpec_V3
 
 # Numpy's stubs have no type that covers user-defined dtypes and text of any length.
 TBaseScalar: TypeAlias = np.generic | str | bytes

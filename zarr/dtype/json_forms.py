@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 from zarr.typed_dicts import DTypeConfig_V2, NamedConfig, NamedRequiredConfig
+from zarr.typed_dicts import DTypeName_V2 as DTypeName_V2
+from zarr.typed_dicts import DTypeSpec_V2 as DTypeSpec_V2
+from zarr.typed_dicts import DTypeSpec_V3 as DTypeSpec_V3
 from zarr.types import JSON
 
 ZDTypeLike: TypeAlias = npt.DTypeLike | ZDType[TBaseDType, TBaseScalar] | Mapping[str, JSON] | str
 
 StructuredName_V2: TypeAlias = Sequence[Any]
-DTypeName_V2: TypeAlias = "str | Sequence[Any]"
-DTypeSpec_V2: TypeAlias = DTypeConfig_V2[Any, Any]
-DTypeSpec_V3: TypeAlias = str | NamedConfig[str, Mapping[str, object]]
 
 _Code: TypeAlias = DTypeConfig_V2[str, None]
 

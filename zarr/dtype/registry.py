@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from zarr._lazy import LazyModule, instance_of
 from zarr._records import field, record, set_values
-from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, canonical
+from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, canonical, is_sequence
 from zarr.dtype.spec import DTypeJSON, ZarrFormat, split_dtype_spec_v3
 from zarr.errors import DataTypeValidationError
-from zarr.registry.changes import Changes
-from zarr.registry.table import entry_points_by_group, entry_points_for, failure_of, import_path, load_waiting
+from zarr.registry.table import Changes, entry_points_by_group, entry_points_for, failure_of, import_path, load_waiting
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    import numpy.typing as npt
+
+    from zarr.dtype.json_forms import ZDTypeLike
+    from zarr.dtype.types import small, text
+else:
+    text = LazyModule("zarr.dtype.types.text")
+    small = LazyModule("zarr.dtype.types.small")
+
 
 _MOST_KNOWN = 512
 # The order matters where several classes fit: the first one that does is taken.
@@ -32,7 +41,7 @@ _BUILT_IN: Final = (
 # No names of their own: whole families of JSON forms. They are not among the named types that others walk through.
 _FAMILIES: Final = (
     ("zarr.dtype.types.binary", "RawBits"),
-    ("zarr.dtype.types.objects", "PythonObject"),
+    ("zarr.dtype.types.text", "PythonObject"),
     ("zarr.dtype.types.small", "SmallInt SmallFloat SmallComplex"),
     ("zarr.dtype.types.nullable", "Nullable"),
 )
@@ -51,7 +60,7 @@ def _classes(table: Iterable[tuple[str, str]]) -> list[type[ZDType[Any, Any]]]:
 
 
 def _code_of(data: DTypeJSON, zarr_format: ZarrFormat) -> str | None:
-    """Where the class of a number is, by its JSON form; None for what is no number."""
+    """Return where the class of a number is, by its JSON form; None for what is no number."""
     if zarr_format == 3:
         return _NUMBERS_BY_NAME.get(data) if type(data) is str else None
     name = data.get("name") if type(data) is dict and data.get("object_codec_id") is None else None
@@ -104,7 +113,7 @@ class DataTypeRegistry:
         return found
 
     def is_plain_number(self, name: str) -> bool:
-        """Whether a string is numpy's for a number, and nobody has registered anything that it could mean instead.
+        """Return whether a string is numpy's for a number, and nothing is registered that it could mean instead.
 
         Examples
         --------
@@ -114,7 +123,7 @@ class DataTypeRegistry:
         return name[name[:1] in ("<", ">", "=", "|") :] in _NUMBERS and "contents" not in vars(self)
 
     def _number(self, path: str | None) -> type[ZDType[Any, Any]] | None:
-        """The class of a number while nothing else is loaded, nor registered."""
+        """Return the class of a number while nothing else is loaded, nor registered."""
         return None if path is None or "contents" in vars(self) else import_path(f"zarr.dtype.types.numbers.{path}")
 
     def _lazy_load(self) -> None:
@@ -258,7 +267,7 @@ class DataTypeRegistry:
         return None
 
     def _first_choices(self, data: DTypeJSON, zarr_format: ZarrFormat) -> list[type[ZDType[Any, Any]]]:
-        """The classes that declare a JSON form as their own; others may take it for another spelling of theirs."""
+        """Return the classes that declare a JSON form as their own; others may read it as another spelling."""
         if zarr_format == 3:
             spec = split_dtype_spec_v3(data)
             return [self.contents[spec[0]]] if spec is not None and spec[0] in self.contents else []
@@ -274,3 +283,120 @@ class DataTypeRegistry:
 
 
 data_type_registry = DataTypeRegistry(_built_in=True)
+
+
+# What means text of any length; numpy reads these as text of length 0.
+VLEN_UTF8_ALIAS: Final = ("str", str, "string")
+
+
+def get_data_type_from_native_dtype(dtype: npt.DTypeLike) -> ZDType[TBaseDType, TBaseScalar]:
+    """Return the data type of a numpy dtype, or of what numpy makes a dtype of.
+
+    Raises
+    ------
+    ValueError
+        When there is none.
+
+    Examples
+    --------
+    >>> get_data_type_from_native_dtype("<f4")
+    Float32(endianness='little')
+    """
+    native = dtype if isinstance(dtype, np.dtype) else np.dtype(_with_tuples(dtype))
+    return data_type_registry.match_dtype(native)
+
+
+def get_data_type_from_json(dtype_spec: DTypeJSON, *, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar]:
+    """Return the data type of its JSON form.
+
+    Parameters
+    ----------
+    dtype_spec
+        In format 2 the object ``{"name": <dtype>, "object_codec_id": <id or None>}``, in format 3 the ``data_type``.
+    zarr_format
+        The format.
+
+    Raises
+    ------
+    ValueError
+        When there is none.
+
+    Examples
+    --------
+    >>> get_data_type_from_json("int8", zarr_format=3)
+    Int8()
+    """
+    return data_type_registry.match_json(dtype_spec, zarr_format=zarr_format)
+
+
+def parse_dtype(dtype_spec: ZDTypeLike, *, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar]:
+    """Return the data type that is meant by a data type, a JSON form, a numpy dtype, or what numpy makes a dtype of.
+
+    Parameters
+    ----------
+    dtype_spec
+        What the user wrote.
+    zarr_format
+        The format in which it will be stored, which decides how names are read.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When nothing is meant by it.
+
+    Examples
+    --------
+    >>> parse_dtype("i4", zarr_format=3), parse_dtype(str, zarr_format=2)
+    (Int32(endianness='little'), VariableLengthUTF8())
+    """
+    if isinstance(dtype_spec, ZDType):
+        return dtype_spec
+    if isinstance(dtype_spec, type) and issubclass(dtype_spec, ZDType):
+        return cast("ZDType[TBaseDType, TBaseScalar]", dtype_spec())
+    if isinstance(dtype_spec, Mapping):
+        return get_data_type_from_json(cast("DTypeJSON", dtype_spec), zarr_format=zarr_format)
+    if isinstance(dtype_spec, (str, type)) and dtype_spec in VLEN_UTF8_ALIAS:
+        return text.VariableLengthUTF8()
+    if isinstance(dtype_spec, str) and zarr_format == 3 and not data_type_registry.is_plain_number(dtype_spec):
+        try:
+            return get_data_type_from_json(dtype_spec, zarr_format=3)
+        except ValueError:
+            pass  # not a name of format 3, so perhaps one of numpy's
+    try:
+        native = np.dtype(_with_tuples(dtype_spec))
+    except TypeError as error:
+        missing = small.missing_message(dtype_spec)
+        raise (TypeError(missing) if missing else error) from error.__cause__
+    if native.kind == "U" and native.itemsize == 0:
+        return text.VariableLengthUTF8()
+    parsed = data_type_registry.match_dtype(native)
+    if zarr_format == 3:
+        _refuse_subarrays(parsed)
+    return parsed
+
+
+parse_data_type = parse_dtype
+
+
+def _with_tuples(dtype: Any) -> Any:
+    """Return a list of fields as numpy wants it; JSON has lists where numpy has tuples."""
+    if not isinstance(dtype, list):
+        return dtype
+    return [
+        (field[0], _with_tuples(field[1]), *(tuple(part) if is_sequence(part) else part for part in field[2:]))
+        if isinstance(field, list)
+        else field
+        for field in dtype
+    ]
+
+
+def _refuse_subarrays(dtype: ZDType[Any, Any]) -> None:
+    if instance_of(dtype, "zarr.dtype.types.structured", "Structured"):
+        for name, inner in cast("Any", dtype).fields:
+            if instance_of(inner, "zarr.dtype.types.structured", "SubArray"):
+                raise ValueError(
+                    f"Cannot convert the structured data type {dtype.to_native_dtype()}: field {name!r} is a subarray "
+                    f"with shape {inner.shape}, which zarr_format=3 cannot store. Use zarr_format=2, or one field per "
+                    "element."
+                )
+            _refuse_subarrays(inner)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 from zarr.types import JSON, DTypeJSON, EndiannessStr, ZarrFormat
 
 if TYPE_CHECKING:
-    from zarr.dtype.json_forms import DTypeName_V2, DTypeSpec_V2, DTypeSpec_V3
+    from zarr.typed_dicts import DTypeName_V2, DTypeSpec_V2, DTypeSpec_V3
     from zarr.types import DTypeConfig_V2
 
 __all__ = [
@@ -41,6 +41,7 @@ OBJECT_CODEC_IDS: Final = (
     "base64",
 )
 ObjectCodecID: TypeAlias = str
+
 
 def check_dtype_name_v2(data: object) -> TypeGuard[DTypeName_V2]:
     """Return whether something looks like the ``dtype`` of format 2: a string, or a list of fields.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from zarr.abc.group import AsynchronousGroup
+from zarr.abc.nodes import AsynchronousGroup
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.create.steps import DEFAULT_FILL_VALUE
 from zarr.arrays.handle import ArrayHandle

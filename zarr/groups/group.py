@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr.abc.group import SynchronousGroup
+from zarr.abc.nodes import SynchronousGroup
 from zarr.arrays.array import Array
 from zarr.arrays.attributes import Attributes
 from zarr.defaults import BATCH_BYTES

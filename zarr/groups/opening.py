@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from zarr.errors import ContainsArrayError, GroupNotFoundError, ZarrUserWarning, label_of
 from zarr.groups.handle import GroupHandle
 from zarr.metadata.consolidated import load_with_copy
-from zarr.metadata.documents import load_document
-from zarr.metadata.error_location import document_place, locate
+from zarr.metadata.documents import document_place, load_document, locate
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.notices import warn
 from zarr.steps.consolidated import version

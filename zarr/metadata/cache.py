@@ -14,9 +14,9 @@ from copy import deepcopy
 from typing import Any, Final, TypeAlias
 
 from zarr._lazy import loaded_class
-from zarr.chunks.regular import RegularChunkGridMetadata
+from zarr.chunks.base import RegularChunkGridMetadata
 from zarr.defaults import settings
-from zarr.registry.changes import Changes
+from zarr.registry.table import Changes
 
 MAX_DOCUMENT_BYTES: Final = 4096
 """Larger documents are not remembered."""
@@ -41,7 +41,7 @@ class _Known:
 
 
 def known_documents() -> Documents:
-    """What is remembered and still holds; to be asked for before a document is parsed, for :func:`remember` after it.
+    """Return what is remembered and still holds. Call it before a document is parsed, and :func:`remember` after it.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def known_documents() -> Documents:
 
 
 def structure_key(document: Mapping[str, Any]) -> bytes | None:
-    """The members of a document, save for the attributes, as bytes; None for what does not come from JSON.
+    """Return the members of a document, save for the attributes, as bytes; None for what does not come from JSON.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def structure_key(document: Mapping[str, Any]) -> bytes | None:
 
 
 def find_members(known: Documents, key: bytes | None) -> dict[str, Any] | None:
-    """The members that a document was parsed to; the attributes among them are the caller's own."""
+    """Return the members that a document was parsed to; the attributes among them are the caller's own."""
     found = None if key is None else known.get(key)
     if found is None:
         return None
@@ -108,7 +108,7 @@ def remember(
 
 
 def _sharable(members: Mapping[str, Any]) -> bool:
-    """Whether all parts are this library's own, cannot be changed, and were read without a warning."""
+    """Return whether all parts are this library's own, cannot be changed, and were read without a warning."""
     if members["extra_fields"] or members["storage_transformers"] or "_stored_document" in members:
         return False
     if type(members["chunk_grid"]) is not RegularChunkGridMetadata:

@@ -169,7 +169,7 @@ def settle_codecs(
 
 
 def fits_shapes(codecs: Iterable[Codec]) -> bool:
-    """Whether codecs have no say in the shape of an array: settled for its chunks, they are so whatever it is.
+    """Return whether codecs have no say in the shape of an array: settled for its chunks, they are so whatever it is.
 
     Examples
     --------

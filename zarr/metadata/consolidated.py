@@ -208,7 +208,7 @@ def _in_pieces(raw: bytes, name: str) -> dict[str, Any] | None:
 
 
 def _pieces(texts: list[bytes]) -> dict[str, Piece] | None:
-    """The pieces by name; None if one of them is no JSON object by itself."""
+    """Return the pieces by name; None if one of them is no JSON object by itself."""
     known = known_documents()
     pieces: dict[str, Piece] = {}
     try:
@@ -230,7 +230,7 @@ def _parsed(key: bytes) -> dict[str, Any]:
 
 
 def _with_table(head: bytes, pieces: dict[str, Piece], tail: bytes, name: str) -> dict[str, Any] | None:
-    """The document around the pieces; None if the place where they were cut out is another than it seemed."""
+    """Return the document around the pieces; None if the place where they were cut out is another than it seemed."""
     token = "pieces"
     while token.encode() in head or token.encode() in tail:
         token += "'"

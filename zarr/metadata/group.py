@@ -15,8 +15,7 @@ from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import remember
 from zarr.metadata.consolidated import Piece, nest_paths, split_zmetadata, tree_order, zmetadata_document
-from zarr.metadata.documents import dump_document
-from zarr.metadata.error_location import MetadataTypeError, document_place, locate, require
+from zarr.metadata.documents import MetadataTypeError, document_place, dump_document, locate, require
 from zarr.metadata.members import AllowedExtraField, parse_attributes, parse_extra_fields
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
@@ -253,7 +252,7 @@ class ConsolidatedMetadata:
 
     @classmethod
     def from_stored(cls, data: Mapping[str, JSON], *, path: str | None = None) -> ConsolidatedMetadata:
-        """The same for what lies in a store: whatever a member is, the others are read."""
+        """Do the same for what lies in a store: whatever a member is, the others are read."""
         if not isinstance(data, Mapping):
             raise TypeError(f"Expected consolidated metadata to be an object, got {type(data)}")
         kind = data.get("kind")

@@ -11,7 +11,7 @@ from zarr.errors import MetadataValidationError, WrongTypeError, ZarrUserWarning
 from zarr.metadata.documents import plain
 from zarr.notices import warn
 from zarr.registry import failure_of, get_storage_transformer_class
-from zarr.types import JSON, NodeType, parse_named_configuration
+from zarr.types import JSON, METADATA_NAMES, NodeType, parse_named_configuration
 
 if TYPE_CHECKING:
     from zarr.dtype.base import ZDType
@@ -125,7 +125,7 @@ def as_attributes(changes: Any) -> dict[str, JSON]:
 
 
 def named_attributes(data: Any) -> dict[str, JSON]:
-    """The attributes that a user gives as a new dict. JSON has strings for names only, and reads nothing else back.
+    """Return the attributes that a user gives as a new dict. JSON has strings for names only.
 
     Raises
     ------
@@ -255,7 +255,6 @@ def check_node_name(name: str) -> None:
         warn(f"The node name {name!r} begins with '__', which the format reserves.", ZarrUserWarning)
 
 
-_DOCUMENTS = frozenset(("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"))
 
 
 def check_new_path(path: str) -> None:
@@ -273,7 +272,7 @@ def check_new_path(path: str) -> None:
     for name in path.split("/") if path else ():
         if not name.strip("."):
             raise ValueError(f"The node name {name!r} (in {path!r}) must not consist of periods only.")
-        if name in _DOCUMENTS:
+        if name in METADATA_NAMES:
             raise ValueError(f"The node name {name!r} (in {path!r}) is that of a metadata document; choose another.")
 
 

@@ -113,7 +113,7 @@ def keep_stored(metadata: Any, stored: Mapping[str, Any], readings: Sequence[Rea
 
 
 def _is_number(entry: object, least: int) -> bool:
-    """Whether a JSON value is a length, be it written as a boolean or as a float."""
+    """Return whether a JSON value is a length, be it written as a boolean or as a float."""
     return isinstance(entry, int | float) and entry == int(entry) and int(entry) >= least
 
 
@@ -151,7 +151,7 @@ def _sharding(codecs: Any) -> list[Any]:
 
 
 def _inner_shape(codecs: Any) -> Any:
-    """The chunk shape inside of the shards, if there are shards."""
+    """Return the chunk shape inside of the shards, if there are shards."""
     for entry in _sharding(codecs):
         configuration = entry.get("configuration")
         return configuration.get("chunk_shape", ()) if isinstance(configuration, Mapping) else ()
@@ -159,7 +159,7 @@ def _inner_shape(codecs: Any) -> Any:
 
 
 def _repair_codecs(codecs: Any) -> tuple[Any, list[Reading]]:
-    """The codecs with true read as 1 in the inner chunk shapes, however deep they stand."""
+    """Return the codecs with true read as 1 in the inner chunk shapes, however deep they stand."""
     readings: list[Reading] = []
     repaired: list[Any] = []
     if not _sharding(codecs):
@@ -199,7 +199,7 @@ def _repair_grid(grid: Any, shape: Sequence[int], inner: Sequence[int] | None) -
 
 
 def _plain_edges(edges: Any) -> Any:
-    """The lengths along one axis, or pairs of a length and a count, with the lengths as integers."""
+    """Return the lengths along one axis, or pairs of a length and a count, with the lengths as integers."""
     if not isinstance(edges, list | tuple):
         return edges
     plain: list[Any] = []
@@ -213,7 +213,7 @@ def _plain_edges(edges: Any) -> Any:
 
 
 def _permission() -> str:
-    """What the user must do before a rectilinear grid can be stored, if anything."""
+    """Return what the user must do before a rectilinear grid can be stored, if anything."""
     if settings.get("array.rectilinear_chunks", True):
         return ""
     return (
@@ -223,7 +223,7 @@ def _permission() -> str:
 
 
 def _repair_listed(grid: Any, stored: Any, shape: Sequence[int]) -> tuple[Any, list[Reading]]:
-    """A regular grid that lists the lengths along some of its axes is the rectilinear one that it describes."""
+    """Read a regular grid that lists the lengths along some of its axes as the rectilinear one that it describes."""
     if not isinstance(stored, list | tuple) or len(stored) != len(shape):
         return grid, []
     listed = [axis for axis, edges in enumerate(stored) if isinstance(edges, list | tuple)]

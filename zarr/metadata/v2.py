@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from zarr._lazy import LazyModule
@@ -16,12 +17,10 @@ from zarr.chunks.shapes import parse_shape, parse_stored_shape
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.parsing import limited
 from zarr.dtype.base import ZDType
-from zarr.dtype.parse import get_data_type_from_json
+from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import ZarrUserWarning
-from zarr.metadata.documents import dump_document
-from zarr.metadata.error_location import MetadataMemberError, document_place, locate, require
+from zarr.metadata.documents import MetadataMemberError, document_place, dump_document, locate, require
 from zarr.metadata.members import parse_attributes
-from zarr.metadata.nczarr import settle_shuffles
 from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
 from zarr.notices import warn_once
 from zarr.registry import get_numcodec
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 else:
     dataclasses = LazyModule("dataclasses")
     grid = LazyModule("zarr.chunks.grid")
+
 
 CompressorLikev2: TypeAlias = Mapping[str, JSON] | Numcodec | None
 
@@ -495,3 +495,63 @@ _PARSERS: Final = (
     ("compressor", parse_compressor, False),
     ("attributes", parse_attributes, False),
 )
+
+
+# What it keeps for itself: in older releases among the members of the document, since 4.9.3 among the attributes.
+_MARKS: Final = ("_nczarr_", "_NCZARR_")
+# Without them (pure Zarr, or no names of dimensions) nothing but the order tells: that of the members that it writes.
+_ORDER: Final = ["zarr_format", "shape", "dtype", "chunks", "fill_value", "order", "compressor", "filters"]
+
+
+def settle_shuffles(members: dict[str, Any], document: Mapping[str, Any], dtype: ZDType[Any, Any]) -> None:
+    """Give shuffles of elements of size 0 the item size, where netCDF-C wrote the document.
+
+    Parameters
+    ----------
+    members
+        With ``filters`` and ``compressor`` as they were parsed; changed in place.
+    document
+        The members of the document, and its attributes.
+    dtype
+        The data type of the array.
+
+    Examples
+    --------
+    >>> from numcodecs import Shuffle
+    >>> from zarr.dtype import Int32
+    >>> members = {"filters": (Shuffle(0),), "compressor": None}
+    >>> settle_shuffles(members, {"attributes": {"_nczarr_array": {}}}, Int32())
+    >>> members["filters"][0].elementsize
+    4
+    """
+    filters, compressor = members["filters"], members["compressor"]
+    if not any(map(_is_open, (*(filters or ()), compressor))) or not _is_of_netcdf(document):
+        return
+    size = dtype.to_native_dtype().itemsize
+    members["filters"] = None if filters is None else tuple([_settled(codec, size) for codec in filters])
+    members["compressor"] = _settled(compressor, size)
+
+
+def _is_open(codec: Any) -> bool:
+    return getattr(codec, "codec_id", None) == "shuffle" and codec.elementsize == 0
+
+
+def _settled(codec: Any, size: int) -> Numcodec:
+    settings: Any = {"id": "shuffle", "elementsize": size}
+    return get_numcodec(settings) if _is_open(codec) else codec
+
+
+def _is_of_netcdf(document: Mapping[str, Any]) -> bool:
+    attributes = document.get("attributes")
+    names = [*document, *(attributes if isinstance(attributes, Mapping) else ())]
+    if any(name.startswith(_MARKS) for name in names if isinstance(name, str)):
+        return True
+    # Numbers as text are its own way, too.
+    text = any(isinstance(codec.get("elementsize"), str) for codec in _stored_codecs(document))
+    return text or list(islice(document, len(_ORDER))) == _ORDER
+
+
+def _stored_codecs(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for codec in (*(document.get("filters") or ()), document.get("compressor")):
+        if isinstance(codec, Mapping):
+            yield codec

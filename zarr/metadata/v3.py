@@ -10,14 +10,13 @@ from zarr._records import field, record
 from zarr.abc.codec import Codec
 from zarr.abc.metadata import Metadata
 from zarr.buffer.core import Buffer, BufferPrototype
-from zarr.chunks.base import ChunkGridMetadata
+from zarr.chunks.base import ChunkGridMetadata, RegularChunkGridMetadata
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
 from zarr.chunks.parse import create_chunk_grid_metadata, parse_chunk_grid
-from zarr.chunks.regular import RegularChunkGridMetadata
 from zarr.chunks.shapes import parse_shape, parse_stored_shape
 from zarr.defaults import settings
 from zarr.dtype.base import ZDType
-from zarr.dtype.parse import get_data_type_from_json
+from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import find_members, known_documents, remember, structure_key
 from zarr.metadata.codecs import (
@@ -28,8 +27,7 @@ from zarr.metadata.codecs import (
     validate_array_bytes_codec,
     warn_whole_shards,
 )
-from zarr.metadata.documents import dump_document, dump_framed
-from zarr.metadata.error_location import MissingNodeTypeError, document_place, locate, require
+from zarr.metadata.documents import MissingNodeTypeError, document_place, dump_document, dump_framed, locate, require
 from zarr.metadata.members import (
     AllowedExtraField,
     check_allowed_extra_field,

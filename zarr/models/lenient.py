@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from zarr.dtype.parse import parse_dtype
+from zarr.dtype.registry import parse_dtype
 from zarr.errors import MetadataValidationError
 from zarr.models.plain import plain
 

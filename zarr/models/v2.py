@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, Ty
 
 import numpy as np
 
-from zarr.dtype.parse import parse_dtype
+from zarr.dtype.registry import parse_dtype
 from zarr.errors import MetadataValidationError
 from zarr.metadata.consolidated import split_zmetadata, zmetadata_document
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata

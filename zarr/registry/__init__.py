@@ -11,8 +11,9 @@ and left out. Registries are asked when something is opened, never per read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
+from zarr._lazy import lazy_names
 from zarr.defaults import BadConfigError
 from zarr.errors import UnknownCodecError, ZarrUserWarning
 from zarr.registry.codecs import (
@@ -22,7 +23,9 @@ from zarr.registry.codecs import (
     _resolve_codec,
     get_codec_class,
     get_numcodec,
+    get_pipeline_class,
     register_codec,
+    register_pipeline,
 )
 from zarr.registry.install_hints import CODEC_PACKAGE_PREFIXES as _CODEC_PACKAGE_PREFIXES
 from zarr.registry.install_hints import CODEC_PACKAGES as _CODEC_PACKAGES
@@ -33,18 +36,10 @@ from zarr.registry.install_hints import ZARR_CODEC_HELP as _ZARR_CODEC_DOCS_URL
 from zarr.registry.install_hints import missing_codec_message as _missing_codec_message
 from zarr.registry.install_hints import packages_for_codec as _packages_for_codec
 from zarr.registry.kinds import (
-    get_buffer_class,
     get_chunk_grid_class,
-    get_chunk_key_encoding_class,
-    get_ndbuffer_class,
-    get_pipeline_class,
     get_storage_transformer_class,
     get_store_factory,
-    register_buffer,
     register_chunk_grid,
-    register_chunk_key_encoding,
-    register_ndbuffer,
-    register_pipeline,
     register_storage_transformer,
     register_store,
 )
@@ -53,7 +48,6 @@ from zarr.registry.table import (
     entry_points_for,
     failure_of,
     fully_qualified_name,
-    import_path,
     load_entry_point,
 )
 from zarr.registry.tables import (
@@ -66,7 +60,9 @@ from zarr.registry.tables import (
 from zarr.registry.tables import recollect_entry_points as _collect_entrypoints
 
 if TYPE_CHECKING:
-    from zarr.dtype import data_type_registry as data_type_registry
+    from zarr.buffer.core import get_buffer_class, get_ndbuffer_class, register_buffer, register_ndbuffer
+    from zarr.chunks.keys import get_chunk_key_encoding_class, register_chunk_key_encoding
+    from zarr.dtype.registry import data_type_registry as data_type_registry
     from zarr.settings import config as config
 
 __all__ = [
@@ -117,14 +113,13 @@ __all__ = [
     "register_store",
 ]
 
-# Offered here too, but made by a room above, or not needed by most.
-_LAZY_ATTRIBUTES: Final = {
-    "config": "zarr.settings.config",
-    "data_type_registry": "zarr.dtype.data_type_registry",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY_ATTRIBUTES:
-        return import_path(_LAZY_ATTRIBUTES[name])
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Offered here too, but made beside the contract that is registered, or not needed by most.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "zarr.buffer.core": "get_buffer_class get_ndbuffer_class register_buffer register_ndbuffer",
+        "zarr.chunks.keys": "get_chunk_key_encoding_class register_chunk_key_encoding",
+        "zarr.dtype.registry": "data_type_registry",
+        "zarr.settings": "config",
+    },
+)

@@ -1,4 +1,4 @@
-"""Codecs by name: those of format 3, and those of numcodecs."""
+"""The registered codecs of format 3 and of numcodecs, and the codec pipelines."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from zarr.errors import MetadataValidationError, UnknownCodecError, UnnamedCodec
 from zarr.notices import warn
 from zarr.registry.crc32c import CRC32C
 from zarr.registry.table import Registry, failure_of
-from zarr.registry.tables import _codec_registries, collect_entry_points
+from zarr.registry.tables import _codec_registries, _pipeline_registry, collect_entry_points, configured_class
 
 if TYPE_CHECKING:
     from numcodecs import registry as numcodecs_registry
 
-    from zarr.abc.codec import Codec, CodecJSON_V2
+    from zarr.abc.codec import Codec, CodecJSON_V2, CodecPipeline
     from zarr.abc.numcodec import Numcodec
     from zarr.registry import install_hints
     from zarr.types import JSON
@@ -238,3 +238,32 @@ def check_numcodec_parameters(name: str, settings: Mapping[str, Any]) -> None:
             raise TypeError(f"codec {name!r}: {key} must be a whole number, got {str(value)[:200]!r}")
         if not -(2**31) <= int(value) < 2**31:
             raise ValueError(f"codec {name!r}: {key} must fit in 32 bits, got {value}")
+
+
+def register_pipeline(pipe_cls: type[CodecPipeline]) -> None:
+    """Add a codec pipeline; ``zarr.config``'s ``codec_pipeline.path`` names the one to use.
+
+    Examples
+    --------
+    >>> from zarr.abc.codec import CodecPipeline
+    >>> class Mine(CodecPipeline):
+    ...     pass
+    >>> register_pipeline(Mine)
+    """
+    _pipeline_registry.register(pipe_cls)
+
+
+def get_pipeline_class(reload_config: bool = False) -> type[CodecPipeline]:
+    """Return the codec pipeline that the configuration names.
+
+    Raises
+    ------
+    BadConfigError
+        When it is not registered.
+
+    Examples
+    --------
+    >>> get_pipeline_class().__name__
+    'BatchedCodecPipeline'
+    """
+    return configured_class(_pipeline_registry, "codec_pipeline.path", "Pipeline", "pipelines", reload_config)

@@ -11,13 +11,32 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from zarr._lazy import LazyModule, load
 from zarr.errors import ZarrUserWarning
 from zarr.notices import warn
-from zarr.registry.changes import Changes
 
 if TYPE_CHECKING:
     from importlib import metadata
     from importlib.metadata import EntryPoint
 else:
     metadata = LazyModule("importlib.metadata")
+
+
+class Changes:
+    """One counter for all tables of the process.
+
+    Examples
+    --------
+    >>> before = Changes.count
+    >>> Changes.note()
+    >>> Changes.count > before
+    True
+    """
+
+    count: int = 0
+
+    @classmethod
+    def note(cls) -> None:
+        """Say that a table has changed."""
+        cls.count += 1
+
 
 T = TypeVar("T")
 
@@ -123,7 +142,7 @@ def _of_package(point: EntryPoint) -> str:
 
 
 def failure_of(name: str) -> str:
-    """What to add to the message that there is nothing of a name: an installed package offers it, but is broken.
+    """Return what to add to the message that there is nothing of a name: an installed package offers it, but is broken.
 
     Examples
     --------

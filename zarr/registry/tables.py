@@ -7,8 +7,7 @@ from functools import cache
 from typing import Any, Final
 
 from zarr.defaults import CODEC_CLASSES, BadConfigError, settings
-from zarr.registry.changes import Changes
-from zarr.registry.table import Registry, entry_points_by_group, entry_points_for
+from zarr.registry.table import Changes, Registry, entry_points_by_group, entry_points_for
 
 # Codecs that the configuration does not list.
 _UNLISTED_CODECS: Final[dict[str, str]] = {

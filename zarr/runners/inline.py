@@ -41,13 +41,13 @@ from zarr.steps.requests import (
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest, SyncStore
-    from zarr.abc.stores import byte_ranges
+    from zarr.abc.stores import protocols
     from zarr.buffer.core import Buffer
     from zarr.runners import bulk, tracing
     from zarr.runners import sync as crossing
     from zarr.runners.locks import processes
 else:
-    byte_ranges = LazyModule("zarr.abc.stores.byte_ranges")
+    protocols = LazyModule("zarr.abc.stores.protocols")
     bulk = LazyModule("zarr.runners.bulk")
     crossing = LazyModule("zarr.runners.sync")
     processes = LazyModule("zarr.runners.locks.processes")
@@ -82,7 +82,7 @@ def read_parts(read: Callable[[ByteRequest], bytes], request: GetParts) -> list[
     make = default_buffer_prototype().buffer.from_bytes
     wanted = request.ranges(make(read(request.first)))
     answers: list[Buffer | None] = [None] * len(wanted.ranges)
-    for merged in byte_ranges.merge_requests(wanted.ranges, **{**_LIMITS, **range_limits(wanted)}):
+    for merged in protocols.merge_requests(wanted.ranges, **{**_LIMITS, **range_limits(wanted)}):
         assert merged.byte_range is not None
         for index, value in merged.split(make(read(merged.byte_range))):
             answers[index] = value

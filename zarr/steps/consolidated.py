@@ -38,7 +38,7 @@ class _Noted:
 
 
 def version(store: Store, path: str) -> int:
-    """A number that is another one whenever this process has brought the copy in this group up to date.
+    """Return a number that is another one whenever this process has brought the copy in this group up to date.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def version(store: Store, path: str) -> int:
 
 
 def changes_noted() -> int:
-    """A number that grows with each change of a node in this process, before the copies above it are looked for."""
+    """Return a number that grows with each change of a node in this process, before copies above it are looked for."""
     return _Noted.changes
 
 
@@ -80,7 +80,7 @@ def touch(store: Store, path: str) -> None:
 
 
 def ancestors(path: str) -> Iterator[str]:
-    """The paths above a path, nearest first, the root last.
+    """Return the paths above a path, nearest first, the root last.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def record_changes_steps(
 
 
 def _carriers(changes: Mapping[str, Documents]) -> set[tuple[str, str]]:
-    """Which documents may carry a copy of one of these nodes."""
+    """Return which documents may carry a copy of one of these nodes."""
     found: set[tuple[str, str]] = set()
     for path, documents in changes.items():
         if INLINE in documents or not documents:
@@ -166,7 +166,7 @@ def _rewrite_steps(
 
 
 def _stored_steps(paths: Sequence[str], name: str) -> Steps[dict[str, Documents]]:
-    """The documents of nodes as they are stored now, while the copy is held; none of a node that is gone.
+    """Return the documents of nodes as they are stored now, while the copy is held; none of a node that is gone.
 
     Of several that make, change or remove a node, the first to do so may be the last to come to the copy.
     """
@@ -217,7 +217,7 @@ def _entries(document: dict[str, Any], name: str) -> dict[str, Any] | None:
 
 
 def _below(path: str, changed: str) -> str | None:
-    """The changed path relative to the carrying group; None where it does not lie below it."""
+    """Return the changed path relative to the carrying group; None where it does not lie below it."""
     if not path or changed == path:
         return changed[len(path) :]
     return changed[len(path) + 1 :] if changed.startswith(path + "/") else None

@@ -33,7 +33,7 @@ NODE_NAMES: Final = (*V3_NAMES, *V2_NAMES)
 
 
 def node_key(path: str, name: str) -> str:
-    """The key of a document of the node at a path.
+    """Return the key of a document of the node at a path.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def node_key(path: str, name: str) -> str:
 
 
 def path_of(place: StorePath | str) -> str:
-    """The path within the store."""
+    """Return the path within the store."""
     return place if isinstance(place, str) else place.path
 
 
@@ -54,7 +54,7 @@ _MAX_TYPED_BYTES: Final = 4096
 
 
 def node_type(raw: bytes, name: str) -> object:
-    """What kind of node a document ``zarr.json`` says it is; small documents that were asked about are remembered.
+    """Return the kind of node that a document ``zarr.json`` describes; the answers for small documents are kept.
 
     Parameters
     ----------
@@ -84,19 +84,19 @@ def node_type(raw: bytes, name: str) -> object:
 
 
 def not_found(place: StorePath | str, kind: type[NodeNotFoundError]) -> NodeNotFoundError:
-    """The error to raise where there is no node of a kind."""
+    """Return the error to raise where there is no node of a kind."""
     if isinstance(place, str):
         return kind(f"there is no node at path {place!r}")
     return kind(place.store, place.path)
 
 
 def place_label(place: StorePath | str) -> str:
-    """A place in messages, with its store where that is known."""
+    """Return a place in messages, with its store where that is known."""
     return place if isinstance(place, str) else place.label
 
 
 def document_name(place: StorePath | str, name: str) -> str:
-    """The name of a document in messages, with its store."""
+    """Return the name of a document in messages, with its store."""
     return node_key(place_label(place), name)
 
 
@@ -117,7 +117,7 @@ def warn_of_both(place: StorePath | str, other: str) -> None:
 
 
 def wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Sequence[str]:
-    """Which documents tell of a node of a format."""
+    """Return which documents tell of a node of a format."""
     if zarr_format == 2:
         return v2_names
     if zarr_format == 3:
@@ -128,7 +128,7 @@ def wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Seq
 
 
 def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet: bool = False) -> NodeMetadata:
-    """The metadata of a node of format 2, by its main document."""
+    """Return the metadata of a node of format 2, by its main document."""
     try:
         return _parse_v2(found, name, place, quiet)
     except Exception as error:
@@ -149,7 +149,7 @@ def _parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet:
 def parse_v3(
     raw: bytes, place: StorePath | str, wanted: str | None = None, quiet: bool = False
 ) -> ArrayV3Metadata | GroupMetadata:
-    """The metadata of a document ``zarr.json``; of a kind of node, where only one will do."""
+    """Return the metadata of a document ``zarr.json``; of a kind of node, where only one will do."""
     known = known_documents()
     members = find_members(known, raw) if wanted != "group" else None
     if members is not None:
@@ -168,7 +168,7 @@ def parse_v3(
 
 
 def node_of(found: dict[str, bytes], place: StorePath | str) -> NodeMetadata:
-    """The metadata of a node of which these documents are there."""
+    """Return the metadata of a node of which these documents are there."""
     if "zarr.json" in found:
         other = next((name for name in (".zarray", ".zgroup") if name in found), None)
         if other is not None:

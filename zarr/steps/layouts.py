@@ -74,7 +74,7 @@ def translated_steps(place: StorePath, kind: type[NodeNotFoundError] = NodeNotFo
 
 
 def layout_of(documents: Iterable[tuple[str, Buffer | None]], place: StorePath) -> LayoutStore | None:
-    """The store that translates a hierarchy, by the first of the documents that tells of one.
+    """Return the store that translates a hierarchy, by the first of the documents that tells of one.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def _layout_steps(place: StorePath) -> Steps[LayoutStore | None]:
 
 
 def parsed_or_none(raw: Buffer) -> Any:
-    """What a document says; None where it is no JSON."""
+    """Return what a document says; None where it is no JSON."""
     try:
         return json.loads(raw.to_bytes())
     except (ValueError, RecursionError):

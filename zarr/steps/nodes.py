@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import takes_contents_first
-from zarr.abc.stores.staging import TakenError, stages
+from zarr.abc.stores.changes import TakenError, stages
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import (
     ArrayNotFoundError,
@@ -67,7 +67,7 @@ else:
 
 
 def ancestor_paths(path: str) -> list[str]:
-    """The paths above a path, the root first.
+    """Return the paths above a path, the root first.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def _get_many_steps(keys: Sequence[str]) -> Steps[list[Buffer | None]]:
 
 
 def _read_documents_steps(place: StorePath | str, names: Sequence[str]) -> Steps[dict[str, bytes]]:
-    """The documents of a node that are there, by name."""
+    """Return the documents of a node that are there, by name."""
     path = path_of(place)
     keys = [node_key(path, name) for name in names]
     values = [(yield Get(keys[0]))] if len(keys) == 1 else (yield GetMany(keys))
@@ -129,7 +129,7 @@ def read_array_steps(
 
 
 def parse_array(found: dict[str, bytes], place: StorePath | str, quiet: bool = False) -> ArrayMetadata:
-    """The metadata of an array, from those of its documents that are there.
+    """Return the metadata of an array, from those of its documents that are there.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def read_nodes_steps(
 
 
 def is_empty_steps(path: str) -> Steps[bool]:
-    """Whether there is nothing under a path."""
+    """Return whether there is nothing under a path."""
     return not (yield ListDir(path))
 
 
@@ -307,7 +307,7 @@ def _put_groups_steps(paths: Sequence[str], zarr_format: ZarrFormat) -> Steps[No
 
 
 def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> Steps[list[str]]:
-    """The places above a node where there is no group yet, the highest first; none in layouts whose nodes imply them.
+    """Return the places above a node where there is no group yet, the highest first; none where nodes imply groups.
 
     Parameters
     ----------

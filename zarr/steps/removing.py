@@ -33,7 +33,7 @@ def _delete_locked_steps(path: str, locking: str) -> Steps[None]:
 
 
 def hold_tree(paths: Sequence[str], locking: str) -> Hold:
-    """The request that keeps all others from making, changing and removing nodes, and those below them.
+    """Return the request that keeps all others from making, changing and removing nodes, and those below them.
 
     Other processes, where they are kept out, from what lies at and below the first.
     """
@@ -57,5 +57,5 @@ def or_found_steps(steps: Callable[..., Steps[T]], *args: Any, **parameters: Any
 
 
 def opening_steps(steps: Callable[..., Steps[T]], place: StorePath, mode: str | None, *how: Any) -> Steps[T]:
-    """Steps that open or, in mode "a", make what is not there: of several who do so at once, all get the same node."""
+    """Open or, in mode "a", make what is not there: of several who do so at once, all get the same node."""
     return or_found_steps(steps, place, mode, *how) if mode == "a" else steps(place, mode, *how)

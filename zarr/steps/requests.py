@@ -125,7 +125,7 @@ class GetParts(Request):
         self.max_coalesced_bytes = max_coalesced_bytes
 
     def ranges(self, raw: Buffer) -> GetRanges:
-        """The second request, when the first range has come."""
+        """Return the second request, when the first range has come."""
         return GetRanges(
             self.key,
             self.choose(raw),
@@ -259,7 +259,7 @@ class LockScope:
 
     @classmethod
     def of(cls, locking: str, path: str) -> LockScope | None:
-        """The scope that a configuration asks for: None for "thread"; "process", or "process:" and a folder.
+        """Return the scope that a configuration asks for: None for "thread"; "process", or "process:" and a folder.
 
         Examples
         --------
@@ -310,7 +310,7 @@ class Hold(Request):
 class Staged(Request):
     """Run steps whose changes all become visible together when the steps have ended, or not at all.
 
-    Only to be asked of stores of which :func:`zarr.abc.stores.staging.stages` is true. The answer is the result of the
+    Only to be asked of stores of which :func:`zarr.abc.stores.changes.stages` is true. The answer is the result of the
     steps. What they read is what the store will hold; a value of another place of the same store may not be among it.
 
     Parameters
@@ -335,7 +335,7 @@ class Staged(Request):
         self.absent = absent
 
     def with_steps(self, steps: Steps[Any]) -> Staged:
-        """The same request for other steps."""
+        """Return the same request for other steps."""
         return Staged(steps, self.path, replace=self.replace, absent=self.absent)
 
 
@@ -386,7 +386,7 @@ class Transfer(Request):
         self.slots = slots
 
     def names(self) -> list[str]:
-        """The store keys of the job, in its order."""
+        """Return the store keys of the job, in its order."""
         names: list[str] = self.keys.keys(self.coords)
         if self.slots is None:
             return names

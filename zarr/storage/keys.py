@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from zarr._lazy import instance_of
 from zarr.errors import KeyNotAllowedError, StoreUrlError
+from zarr.types import METADATA_NAMES as METADATA_NAMES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +23,6 @@ JOURNAL_FOLDER: Final = ".zarr-journal"
 
 RESERVED_NAMES: Final = frozenset({LOCKS_FOLDER, JOURNAL_FOLDER})
 
-METADATA_NAMES: Final = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
 
 # Patterns are compiled where they are first needed: most programs never come to it.
 _HALF_CHARACTER: Final = "[\ud800-\udfff]"

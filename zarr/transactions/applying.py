@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from zarr.abc.store import takes_contents_first
-from zarr.abc.stores.staging import Changes, TakenError
+from zarr.abc.stores.changes import Changes, TakenError
 from zarr.storage.keys import METADATA_NAMES
 from zarr.storage.wrappers.overlay import check_expected, digest_of
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import SyncStore, is_synchronous
-from zarr.abc.stores.staging import Changes, TakenError, stages
+from zarr.abc.stores.changes import Changes, TakenError, stages
 from zarr.api.synchronous import open_group
 from zarr.errors import TransactionConflictError
 from zarr.runners.locks.operation import Holder, lock_prefix

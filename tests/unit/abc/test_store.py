@@ -21,7 +21,7 @@ from zarr.abc.store import (
     is_synchronous,
     set_or_delete,
 )
-from zarr.abc.stores.byte_ranges import merge_requests
+from zarr.abc.stores.protocols import merge_requests
 from zarr.buffer import Buffer, BufferPrototype, cpu, default_buffer_prototype
 
 PROTOTYPE = default_buffer_prototype()

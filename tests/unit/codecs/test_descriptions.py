@@ -226,7 +226,10 @@ def test_sharding_checks_the_grid() -> None:
 def test_numcodecs_learn_from_the_array() -> None:
     spec = chunk_spec("int64")
     assert wrapped.Shuffle().evolve_from_array_spec(spec).codec_config == {"id": "shuffle", "elementsize": 8}
-    assert wrapped.Shuffle(elementsize=2).evolve_from_array_spec(spec).codec_config == {"id": "shuffle", "elementsize": 2}  # noqa: E501
+    assert wrapped.Shuffle(elementsize=2).evolve_from_array_spec(spec).codec_config == {
+        "id": "shuffle",
+        "elementsize": 2,
+    }
     scaled = wrapped.FixedScaleOffset(scale=1, offset=0).evolve_from_array_spec(spec)
     assert scaled.to_dict()["configuration"] == {"scale": 1, "offset": 0, "dtype": "int64"}
     assert wrapped.AsType(encode_dtype="i4").evolve_from_array_spec(spec).codec_config["decode_dtype"] == "int64"

@@ -20,7 +20,7 @@ from zarr.codecs.extensions.packbits import PackBitsCodec
 from zarr.codecs.extensions.reshape import ReshapeCodec, reshaped
 from zarr.codecs.extensions.zfp import ZfpCodec, demote, promote
 from zarr.dtype import parse_dtype
-from zarr.dtype.bits import used_bits
+from zarr.dtype.scalars import used_bits
 
 
 def made(values: np.ndarray[Any, Any], dtype: Any = None, **how: Any) -> zarr.Array:

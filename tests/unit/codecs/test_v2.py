@@ -20,7 +20,7 @@ from zarr.chunks.spec import ArraySpec
 from zarr.codecs._v2 import V2Codec, v2_chain_codecs
 from zarr.codecs.base.bound import replace_spec
 from zarr.codecs.base.chain import CodecChain
-from zarr.dtype.types.objects import PythonObject
+from zarr.dtype.types.text import PythonObject
 from zarr.errors import PickleCodecDisabledError
 from zarr.settings import config
 

@@ -11,7 +11,7 @@ import pytest
 import zarr
 from zarr.codecs import BytesCodec, ShardingCodec, ZstdCodec
 from zarr.dtype import SmallComplex, SmallFloat, SmallInt, get_data_type_from_json, parse_dtype
-from zarr.dtype.bits import used_bits
+from zarr.dtype.scalars import used_bits
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 

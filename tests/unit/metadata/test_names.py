@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from zarr.errors import UnknownCodecError, ZarrUserWarning
-from zarr.metadata.error_location import MetadataKeyError, document_place, locate
+from zarr.metadata.documents import MetadataKeyError, document_place, locate
 from zarr.metadata.members import check_node_name, check_node_path
 
 

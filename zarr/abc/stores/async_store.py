@@ -17,15 +17,13 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from zarr.abc.stores import byte_ranges as _byte_ranges
     from zarr.abc.stores import changes, protocols
-    from zarr.abc.stores.bulk_access import BulkAccess
-    from zarr.abc.stores.byte_ranges import ByteRequest, MergedRequest
     from zarr.abc.stores.changes import PartialValue
+    from zarr.abc.stores.overrides import BulkAccess
+    from zarr.abc.stores.protocols import ByteRequest, MergedRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 else:
     asyncio = LazyModule("asyncio")
-    _byte_ranges = LazyModule("zarr.abc.stores.byte_ranges")
     protocols = LazyModule("zarr.abc.stores.protocols")
     changes = LazyModule("zarr.abc.stores.changes")
 
@@ -134,7 +132,7 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
 
     @abstractmethod
     def __eq__(self, value: object) -> bool:
-        """Whether another store holds the same data."""
+        """Return whether another store holds the same data."""
 
     def bulk_access(self) -> BulkAccess | None:
         """Return how the compiled core may serve many keys at once; None if it must ask for them one by one."""
@@ -331,7 +329,7 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
             When requests fail; it holds a FileNotFoundError if the key has no value. The other requests are cancelled.
         """
         limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
-        waiting = _byte_ranges.merge_requests(byte_ranges, **limits)
+        waiting = protocols.merge_requests(byte_ranges, **limits)
         waiting.reverse()
         running: set[asyncio.Task[builtins.list[tuple[int, Buffer]]]] = builtins.set()
         try:
@@ -379,7 +377,7 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
             raise TypeError(f"{type(self).__name__} does not support synchronous reads")
         results: builtins.list[tuple[int, Buffer | None]] = []
         try:
-            for request in _byte_ranges.merge_requests(
+            for request in protocols.merge_requests(
                 byte_ranges, max_gap_bytes=max_gap_bytes, max_coalesced_bytes=max_coalesced_bytes
             ):
                 answer = self.get_sync(key, prototype=prototype, byte_range=request.byte_range)
@@ -429,7 +427,7 @@ class Store(ABC):  # noqa: PLW1641 - what a store holds changes
         await gather_windowed(changes.set_parts, parts)
 
     def _compares_and_swaps(self) -> bool:
-        """Whether ``set_if_match`` is there, and goes the way that ``get`` and ``set`` of this class go."""
+        """Return whether ``set_if_match`` is there, and goes the way that ``get`` and ``set`` of this class go."""
         owner = next(base for base in type(self).__mro__ if "set_if_match" in vars(base))
         return owner is not Store and not changes.sees_to_values(type(self), owner)
 

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from zarr.abc.stores.overrides import takes_contents_first
-from zarr.abc.stores.staging import Changes, stages
+from zarr._records import record, set_values
+from zarr.abc.stores.overrides import OWN_NAMES, class_is_synchronous, takes_contents_first
 from zarr.buffer.core import default_buffer_prototype
+from zarr.types import METADATA_NAMES
 
 if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
     from zarr.types import BytesLike
 
+
 PartialValue = tuple[str, int, "Buffer | BytesLike"]
 """A key, the offset in bytes at which to write, and what to write there."""
 
-_DOCUMENTS: Final = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 _SINGLE: Final = ("get", "set", "delete", "get_sync", "set_sync", "delete_sync")
 
 
 def sees_to_values(cls: type, owner: type) -> bool:
-    """Whether a class below ``owner`` reads or writes single values in its own way."""
+    """Return whether a class below ``owner`` reads or writes single values in its own way."""
     below = cls.__mro__[: cls.__mro__.index(owner)]
     return any(name in vars(base) for base in below for name in _SINGLE)
 
 
 def by_key(values: Iterable[PartialValue]) -> dict[str, list[tuple[int, bytes]]]:
-    """The parts to be written, by key; those of one key in their order.
+    """Return the parts to be written, by key; those of one key in their order.
 
     Raises
     ------
@@ -44,7 +47,7 @@ def by_key(values: Iterable[PartialValue]) -> dict[str, list[tuple[int, bytes]]]
 
 
 def patched(key: str, stored: bytes, parts: Iterable[tuple[int, bytes]]) -> bytes:
-    """A value with parts of it replaced; it grows where a part reaches beyond its end.
+    """Return a value with parts of it replaced; it grows where a part reaches beyond its end.
 
     Raises
     ------
@@ -85,7 +88,7 @@ async def set_parts(store: Any, key: str, parts: list[tuple[int, bytes]], compar
 
 
 async def names_to_move(store: Any, src: str, dest: str) -> dict[str, str]:
-    """The keys that a renaming concerns, each with its new name; documents of nodes come last.
+    """Return the keys that a renaming concerns, each with its new name; documents of nodes come last.
 
     Raises
     ------
@@ -106,19 +109,19 @@ async def names_to_move(store: Any, src: str, dest: str) -> dict[str, str]:
 
 
 def is_document(key: str) -> bool:
-    """Whether a key is that of a document of a node."""
-    return key.rpartition("/")[2] in _DOCUMENTS
+    """Return whether a key is that of a document of a node."""
+    return key.rpartition("/")[2] in METADATA_NAMES
 
 
 def in_node_order(store: Any, keys: Iterable[str]) -> list[str]:
-    """The keys of nodes as a store takes their values: contents first and the root's document last, or the reverse."""
+    """Return the keys of nodes in the order of storing: contents first and the root's document last, or the reverse."""
     if takes_contents_first(store):
         return sorted(keys, key=lambda key: (is_document(key), -key.count("/") * is_document(key), key))
     return sorted(keys, key=lambda key: (not is_document(key), key.count("/"), key))
 
 
 async def changes_of_move(store: Any, names: dict[str, str]) -> Changes:
-    """A renaming as changes that are made in one step."""
+    """Return a renaming as changes that are made in one step."""
     prototype = default_buffer_prototype()
     values: dict[str, Any] = dict.fromkeys(names)
     for key, new in names.items():
@@ -127,5 +130,108 @@ async def changes_of_move(store: Any, names: dict[str, str]) -> Changes:
 
 
 def moves_in_one_step(store: Any) -> bool:
-    """Whether a store can make many changes in one step."""
+    """Return whether a store can make many changes in one step."""
     return hasattr(store, "apply_sync") and stages(store)
+
+
+class TakenError(Exception):
+    """What was to be published is not, since a key holds something else than it was expected to hold.
+
+    Parameters
+    ----------
+    key : str
+    """
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"key {key!r} was changed by somebody else in the meantime")
+        self.key = key
+
+
+@record(frozen=True)
+class Changes:
+    """Many changes of a store that belong together.
+
+    Parameters
+    ----------
+    removed : sequence of str
+        Folders that go with all that is below them, before the values are set; the root is ``""``.
+    values : mapping of str to Buffer or None
+        What each key holds then; None: nothing.
+    absent : collection of str
+        Keys that must have no value before.
+    digests : mapping of str to bytes or None
+        What keys must hold before, by :func:`zarr.storage.wrappers.overlay.digest_of`; None: nothing.
+    defaults : collection of str
+        Keys that get their value only where there is none; what somebody else has put there in the meantime stays.
+    """
+
+    removed: Sequence[str]
+    values: Mapping[str, Buffer | None]
+    absent: Collection[str]
+    digests: Mapping[str, bytes | None]
+    defaults: Collection[str]
+
+    def __init__(
+        self,
+        removed: Sequence[str] = (),
+        values: Mapping[str, Buffer | None] | None = None,
+        absent: Collection[str] = (),
+        digests: Mapping[str, bytes | None] | None = None,
+        defaults: Collection[str] = (),
+    ) -> None:
+        values, digests = {} if values is None else values, {} if digests is None else digests
+        set_values(self, removed=removed, values=values, absent=absent, digests=digests, defaults=defaults)
+
+
+class Stage(ABC):
+    """A place aside. Its store shows what the real one will hold once the stage is published."""
+
+    store: Any
+
+    @abstractmethod
+    def publish(self) -> None:
+        """Let everybody see what was written.
+
+        Raises
+        ------
+        TakenError
+            If a key that had to be absent has a value; nothing has changed then.
+        """
+
+    @abstractmethod
+    def discard(self) -> None:
+        """Forget what was written; after :meth:`publish`, there is nothing to forget."""
+
+
+_OWN_WAYS: Final = frozenset(f"{name}{end}" for name in ("get", "set", "delete", "delete_dir") for end in ("", "_sync"))
+_STAGING: Final = frozenset(("stage_sync", "apply_sync"))
+
+
+@cache
+def _class_stages(cls: type) -> bool:
+    """Return whether nobody below the class that stages sees to single values: what they do must not be passed by."""
+    own = next((base for base in cls.__mro__ if not _STAGING.isdisjoint(vars(base))), None)
+    if own is None:
+        return False
+    below = cls.__mro__[: cls.__mro__.index(own)]
+    return class_is_synchronous(cls) and all(_OWN_WAYS.isdisjoint(vars(base)) for base in below)
+
+
+def stages(store: object) -> bool:
+    """Return whether a store can write many values aside and publish them in one step.
+
+    That is done by plain methods: one whose coroutines are overridden, whichever, is asked for each value.
+
+    Parameters
+    ----------
+    store
+
+    Examples
+    --------
+    >>> from zarr.storage import LocalStore
+    >>> stages(LocalStore("data")), stages(object())
+    (True, False)
+    """
+    if not _class_stages(cast("Any", type(store))):
+        return False
+    return OWN_NAMES.isdisjoint(getattr(store, "__dict__", ()))

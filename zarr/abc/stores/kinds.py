@@ -16,12 +16,12 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError
 
 if TYPE_CHECKING:
-    from zarr.abc.stores.byte_ranges import ByteRequest
+    from zarr.abc.stores.protocols import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 
 
 def _never(cls: type, name: str) -> bool:
-    """Whether a class of stores says that it never can; a property may say so of one store and not of another."""
+    """Return whether a class of stores says that it never can; a property may say so of one store only."""
     return getattr(cls, name, None) is False
 
 

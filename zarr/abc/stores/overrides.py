@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+from zarr._records import record, set_values
 
 if TYPE_CHECKING:
-    from zarr.abc.stores.bulk_access import BulkAccess
     from zarr.buffer.core import Buffer
+    from zarr.types import BytesLike
+
 
 _TWINS = (
     "get",
@@ -59,7 +62,7 @@ def takes_contents_first(store: object) -> bool:
 
 @cache
 def class_is_synchronous(cls: type) -> bool:
-    """Whether no coroutine of a class was overridden below the plain method that does the same."""
+    """Return whether no coroutine of a class was overridden below the plain method that does the same."""
     return all(_depth(cls, f"{name}_sync") <= min(_depth(cls, name), 1 << 29) for name in _TWINS)
 
 
@@ -99,7 +102,7 @@ def _class_serves(cls: type, method: str, simpler: frozenset[str]) -> bool:
 
 
 def _serving(store: Any, method: str, simpler: frozenset[str]) -> Any:
-    """A method that stands for simpler ones; None where there is none, or somebody put something over one of those."""
+    """Return a method that stands for simpler ones; None where there is none, or one of those is overridden."""
     kind: Any = type(store)
     served = _class_serves(kind, method, simpler)
     return getattr(store, method) if served and simpler.isdisjoint(getattr(store, "__dict__", ())) else None
@@ -203,7 +206,7 @@ def bulk_access_of(store: Any) -> BulkAccess | None:
 
 @cache
 def class_goes_by(cls: type, single: str, *others: str) -> bool:
-    """The answer of :func:`goes_by` for the stores of a class."""
+    """Return the answer of :func:`goes_by` for the stores of a class."""
     coroutine, plain = (_depth(cls, f"{single}{end}") for end in ENDS)
     depth = min(_depth(cls, f"{other}{end}") for other in others for end in ENDS)
     if min(plain, coroutine) >= depth or depth == 1 << 30:
@@ -241,3 +244,43 @@ def goes_by(store: Any, single: str, *others: str) -> bool:
     if (single in own or f"{single}_sync" in own) and not any(f"{name}{end}" in own for name in others for end in ENDS):
         return True
     return class_goes_by(cast("Any", type(store)), single, *others)
+
+
+@record(frozen=True)
+class BulkAccess:
+    """How the compiled core may serve many keys of a store at once.
+
+    Parameters
+    ----------
+    kind
+        "files": every key is a file below ``root``, and the core opens it itself. "buffers": the two functions hand
+        over the bytes of many keys.
+    root
+        The folder, for "files".
+    get_many
+        Takes keys, returns for each its bytes or None, for "buffers".
+    set_many
+        Takes pairs of a key and its bytes, or None to delete the key. None if the store is read-only.
+    fsync
+        Whether files are synchronised to the disk before they become visible, for "files".
+    in_place
+        Whether ``get_many`` hands over memory as it lies, so that taking a little of a large value costs little.
+    """
+
+    kind: Literal["files", "buffers"]
+    root: str | None
+    get_many: Callable[[list[str]], list[BytesLike | None]] | None
+    set_many: Callable[[list[tuple[str, BytesLike | None]]], None] | None
+    fsync: bool
+    in_place: bool
+
+    def __init__(
+        self,
+        kind: Literal["files", "buffers"],
+        root: str | None = None,
+        get_many: Callable[[list[str]], list[BytesLike | None]] | None = None,
+        set_many: Callable[[list[tuple[str, BytesLike | None]]], None] | None = None,
+        fsync: bool = False,
+        in_place: bool = False,
+    ) -> None:
+        set_values(self, kind=kind, root=root, get_many=get_many, set_many=set_many, fsync=fsync, in_place=in_place)

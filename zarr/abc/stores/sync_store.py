@@ -17,7 +17,7 @@ from zarr.abc.stores.overrides import goes_by, is_synchronous
 if TYPE_CHECKING:
     import asyncio
 
-    from zarr.abc.stores.byte_ranges import ByteRequest
+    from zarr.abc.stores.protocols import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 else:
     asyncio = LazyModule("asyncio")
@@ -29,12 +29,12 @@ _match_locks = [threading.RLock() for _ in range(64)]
 
 
 def match_lock(name: str) -> threading.RLock:
-    """The lock under which a value is compared and then stored by default."""
+    """Return the lock under which a value is compared and then stored by default."""
     return _match_locks[hash(name) % len(_match_locks)]
 
 
 def _renew_match_locks() -> None:
-    """A forked child has none of the threads that hold them."""
+    """Drop all locks: a forked child has none of the threads that hold them."""
     _match_locks[:] = [threading.RLock() for _ in _match_locks]
 
 

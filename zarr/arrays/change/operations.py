@@ -23,7 +23,7 @@ from zarr.arrays.io.chunks import is_filled
 from zarr.arrays.io.reading import read_plan_steps
 from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
-from zarr.chunks.walk import cells_outside
+from zarr.chunks.shapes import cells_outside
 from zarr.errors import ArrayNotFoundError, WrongTypeError
 from zarr.metadata.documents import dump_document, plain
 from zarr.metadata.members import as_attributes

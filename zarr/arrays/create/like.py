@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from zarr.abc.stores.staging import stages
+from zarr.abc.stores.changes import stages
 from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, DefaultFillValue, create_array_steps, refuse_beside_data
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import get_selection_steps

@@ -13,7 +13,7 @@ import numpy as np
 import zarr_core
 from zarr.arrays.io.item_buffers import ItemBuffers, read_item_buffers_steps, serializer_of
 from zarr.arrays.io.reading import getitem_steps
-from zarr.dtype.bits import is_small
+from zarr.dtype.scalars import is_small
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle

@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import foreign_pipeline, shard_read
     from zarr.arrays.layout import ArrayLayout
-    from zarr.dtype.types import objects
+    from zarr.dtype.types import text
 else:
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
     shard_read = LazyModule("zarr.arrays.io.shard_read")
-    objects = LazyModule("zarr.dtype.types.objects")
+    text = LazyModule("zarr.dtype.types.text")
 
 Ndarray = np.ndarray[Any, Any]
 
@@ -120,7 +120,7 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
         out = layout.nullable.to_masked(out)
     # As in zarr-python, Python integers alone give a 0-d array, other indices of one element a scalar.
     # Objects, which it does not have, are themselves.
-    boxed = layout.ndim and not (layout.dtype.kind == "O" and isinstance(layout.zdtype, objects.PythonObject))
+    boxed = layout.ndim and not (layout.dtype.kind == "O" and isinstance(layout.zdtype, text.PythonObject))
     return out if out.ndim or (simple and boxed) else out[()]
 
 

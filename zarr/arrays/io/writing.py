@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import foreign_pipeline, shard_write
     from zarr.arrays.layout import ArrayLayout
-    from zarr.dtype.types import objects
+    from zarr.dtype.types import text
 else:
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
     repair = LazyModule("zarr.arrays.change.repair")
     shard_write = LazyModule("zarr.arrays.io.shard_write")
-    objects = LazyModule("zarr.dtype.types.objects")
+    text = LazyModule("zarr.dtype.types.text")
 
 Ndarray = np.ndarray[Any, Any]
 
@@ -120,7 +120,7 @@ def write_value_steps(
             yield Gather((batch.flush_steps(),))
         yield from _foreign_steps(handle, layout, plan, value, names, prototype, points)
         return
-    if dtype.kind == "O" and not plan.shape and isinstance(layout.zdtype, objects.PythonObject):
+    if dtype.kind == "O" and not plan.shape and isinstance(layout.zdtype, text.PythonObject):
         value = one_object(value)
     prepared = prepare_value(value, dtype, plan.shape, points)
     if batch is not None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from zarr.chunks.walk import block_of, cells
+from zarr.chunks.shapes import block_of, cells
 
 if TYPE_CHECKING:
     import zarr_core

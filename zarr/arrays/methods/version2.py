@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.arrays.change import operations
     from zarr.arrays.methods import iteration
-    from zarr.chunks import walk
+    from zarr.chunks import shapes
     from zarr.steps.requests import Steps
 else:
     hashlib = LazyModule("hashlib")
     iteration = LazyModule("zarr.arrays.methods.iteration")
     operations = LazyModule("zarr.arrays.change.operations")
-    walk = LazyModule("zarr.chunks.walk")
+    shapes = LazyModule("zarr.chunks.shapes")
     _dtype = LazyModule("zarr.dtype")
 
 DOCUMENTS = {2: (".zarray", ".zattrs"), 3: ("zarr.json",)}
@@ -41,7 +41,7 @@ def digest_steps(handle: ArrayHandle, hashname: str) -> Steps[bytes]:
     metadata, path = handle.metadata, handle.store_path.path
     prefix = f"{path}/" if path else ""
     shape = handle.layout.outer.cdata_shape
-    keys = [metadata.encode_chunk_key(coords) for coords in walk.cells([range(n) for n in shape])]
+    keys = [metadata.encode_chunk_key(coords) for coords in shapes.cells([range(n) for n in shape])]
     for key in (*keys, *DOCUMENTS[metadata.zarr_format]):
         value = yield Get(prefix + key)
         checksum.update(b"" if value is None else value.to_bytes())

@@ -22,7 +22,7 @@ from zarr.codecs.base.bound import (
 from zarr.codecs.base.configuration import configuration_of, parse_field_int
 from zarr.codecs.base.deprecated_enums import one_of
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
-from zarr.dtype.bits import is_small, used_bits
+from zarr.dtype.scalars import is_small, used_bits
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:

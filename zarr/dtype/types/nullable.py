@@ -300,18 +300,20 @@ def shown_fill(dtype: ZDType[Any, Any], fill_value: Any) -> Any:
 
 
 def _in_all_fields(missing: Ndarray, dtype: np.dtype[Any]) -> Ndarray:
-    """A mask with the same answer in every field."""
+    """Return a mask with the same answer in every field."""
     mask = np.zeros(missing.shape, dtype=dtype)
     for name in dtype.names or ():
         part = dtype[name]
-        mask[name] = missing.reshape((*missing.shape, *(1,) * len(part.shape))) if part.names is None else (
-            _in_all_fields(missing, part)
+        mask[name] = (
+            missing.reshape((*missing.shape, *(1,) * len(part.shape)))
+            if part.names is None
+            else (_in_all_fields(missing, part))
         )
     return mask
 
 
 def _of_all_fields(mask: Ndarray) -> Ndarray:
-    """Which elements are masked; all of their fields must be, or none."""
+    """Return which elements are masked; all of their fields must be, or none."""
     flat = np.ascontiguousarray(mask).view(np.uint8).reshape((*mask.shape, -1))
     some: Ndarray = np.asarray(flat.any(axis=-1))
     every: Ndarray = np.asarray(flat.all(axis=-1))

@@ -27,8 +27,7 @@ from zarr.dtype.base import (
     wrong_json,
     wrong_scalar,
 )
-from zarr.dtype.bits import USED_BITS, is_small
-from zarr.dtype.scalars import float_from_json, float_to_json, not_a_float
+from zarr.dtype.scalars import USED_BITS, float_from_json, float_to_json, is_small, not_a_float
 from zarr.dtype.spec import JSON, DTypeJSON, ZarrFormat, split_dtype_spec_v3
 from zarr.errors import DataTypeValidationError
 
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
+
 
 _INTEGERS: Final = ("int2", "int4", "uint2", "uint4")
 _FLOATS: Final = (

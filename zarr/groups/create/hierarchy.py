@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from zarr.abc.stores.staging import TakenError, stages
+from zarr.abc.stores.changes import TakenError, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError

@@ -9,7 +9,6 @@ from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 from zarr.groups.batch import pending_steps
 from zarr.groups.handle import GroupHandle
-from zarr.groups.members.walk import DOCUMENT_NAMES
 from zarr.groups.operations import find_steps, locking_of
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import record_changes_steps
@@ -17,8 +16,9 @@ from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps
 from zarr.steps.removing import delete_node_steps, hold_tree
 from zarr.steps.requests import Gather, Get, List, Put, Steps
 from zarr.storage.path import StorePath
+from zarr.types import METADATA_NAMES
 
-PUBLISHING = DOCUMENT_NAMES - {".zattrs", ".zmetadata"}
+PUBLISHING = METADATA_NAMES - {".zattrs", ".zmetadata"}
 """The documents that make a node of a path; the others only add to it."""
 
 
@@ -69,7 +69,7 @@ def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) ->
     if takes_contents_first(handle.store):
         late = {f"{old}/{name}" for name in PUBLISHING}
     else:
-        late = {key for key in keys if key.rpartition("/")[2] not in DOCUMENT_NAMES}
+        late = {key for key in keys if key.rpartition("/")[2] not in METADATA_NAMES}
     yield Gather(_copy_steps(key, target) for key, target in targets if key not in late)
     yield Gather(_copy_steps(key, target) for key, target in targets if key in late)
     yield from delete_node_steps(old, locking)
@@ -95,7 +95,7 @@ def _documents_steps(keys: Iterable[str]) -> Steps[dict[str, dict[str, Buffer]]]
     found: dict[str, dict[str, Buffer]] = {}
     for key in keys:
         path, _, name = key.rpartition("/")
-        if name in DOCUMENT_NAMES and name != ".zmetadata":
+        if name in METADATA_NAMES and name != ".zmetadata":
             value = yield Get(key, prototype=default_buffer_prototype())
             if value is not None:
                 found.setdefault(path, {})[name] = value

@@ -15,6 +15,7 @@ from zarr.steps.consolidated import ancestors
 from zarr.steps.nodes import read_nodes_steps
 from zarr.steps.requests import Await, Gather, ListDir, Steps
 from zarr.storage.path import StorePath
+from zarr.types import METADATA_NAMES
 
 if TYPE_CHECKING:
     from zarr.metadata.group import ConsolidatedMetadata
@@ -31,7 +32,6 @@ class Lookups:
 READ_AT_ONCE = 4096
 """Of so many members the documents are asked for in one go."""
 
-DOCUMENT_NAMES = frozenset({"zarr.json", ".zgroup", ".zarray", ".zattrs", ".zmetadata"})
 
 
 def fresh_steps(handle: GroupHandle) -> Steps[None]:
@@ -153,10 +153,10 @@ def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
     """The direct members of one group: one listing, then the documents of each name."""
     names = yield ListDir(group.store_path.path)
     names = dict.fromkeys(names)
-    for name in sorted(DOCUMENT_NAMES & names.keys()):
+    for name in sorted(METADATA_NAMES & names.keys()):
         if (name == "zarr.json") != (group.metadata.zarr_format == 3):  # of a node of the other format at this place
             warn_unrecognized(group.store_path / name)
-    names = [name for name in names if name not in DOCUMENT_NAMES]
+    names = [name for name in names if name not in METADATA_NAMES]
     prefix = f"{group.name}/" if group.name else ""
     lookup = Lookups.replaced(group.handle())
     if lookup is not None:

@@ -22,7 +22,7 @@ from zarr.storage.wrappers.overlay import TransactionStore, check_expected
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
-    from zarr.abc.stores.staging import Changes
+    from zarr.abc.stores.changes import Changes
     from zarr.buffer.core import BufferPrototype
 
 Bounds: TypeAlias = tuple[str, str | None]

@@ -16,7 +16,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr._lazy import LazyModule
-from zarr.abc.stores.staging import Changes
+from zarr.abc.stores.changes import Changes
 from zarr.storage.keys import JOURNAL_FOLDER, METADATA_NAMES, is_partial
 from zarr.storage.local.files import (
     is_alive,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import zarr_core
 from zarr._lazy import LazyModule
-from zarr.abc.stores.staging import Stage, TakenError
+from zarr.abc.stores.changes import Stage, TakenError
 from zarr.storage.keys import METADATA_NAMES, is_partial
 from zarr.storage.local.files import (
     REPLACED,

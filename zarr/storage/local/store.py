@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import zarr_core
 from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import BulkAccess, SyncStore
-from zarr.abc.stores.changes import names_to_move
-from zarr.abc.stores.staging import stages
+from zarr.abc.stores.changes import names_to_move, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import FileInPlaceError, LinkLeavesStoreError
 from zarr.storage.keys import (
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from zarr.abc.store import ByteRequest
-    from zarr.abc.stores.staging import Changes, Stage
+    from zarr.abc.stores.changes import Changes, Stage
     from zarr.buffer.core import BufferPrototype
     from zarr.storage import ranges
     from zarr.storage.local import journal, stage

@@ -16,7 +16,7 @@ from zarr.storage.url import parse_store_url
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
-    from zarr.abc.stores.staging import Stage
+    from zarr.abc.stores.changes import Stage
     from zarr.buffer.core import BufferPrototype
 
 

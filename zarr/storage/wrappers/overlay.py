@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import BulkAccess, SyncStore
-from zarr.abc.stores.staging import Changes, Stage, TakenError
+from zarr.abc.stores.changes import Changes, Stage, TakenError
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.keys import check_key, child_names, dir_prefix
 from zarr.storage.values import check_buffer, frozen
+from zarr.types import METADATA_NAMES
 
 if TYPE_CHECKING:
     import hashlib
@@ -279,7 +280,7 @@ class OverlayStore(SyncStore):
             self._values.update(made)
 
 
-_DOCUMENTS = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
+_DOCUMENTS = tuple(METADATA_NAMES)
 
 
 class OverlayStage(Stage):

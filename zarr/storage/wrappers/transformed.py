@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import AsyncIterator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from zarr.abc.storage_transformer import StorageTransformer
 from zarr.abc.store import Store, is_synchronous, takes_contents_first
 from zarr.registry import get_storage_transformer_class
 from zarr.storage.keys import join
 from zarr.storage.wrappers.wrapper import WrapperStore
+from zarr.types import METADATA_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from zarr.abc.store import BulkAccess, ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
 
-_DOCUMENTS: Final = frozenset(("zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"))
 
 
 class TransformedStore(WrapperStore[Store]):
@@ -41,7 +41,7 @@ class TransformedStore(WrapperStore[Store]):
         self._below = f"{path}/" if path else ""
 
     def _is_chunk(self, key: str) -> bool:
-        return key.startswith(self._below) and key[len(self._below) :] not in _DOCUMENTS
+        return key.startswith(self._below) and key[len(self._below) :] not in METADATA_NAMES
 
     def _of(self, key: str) -> Any:
         return self._store if self._is_chunk(key) else self.plain

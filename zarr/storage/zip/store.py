@@ -22,7 +22,7 @@ from zarr.storage.zip.container import END_SIGNATURE, LOCAL_SIGNATURE
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
-    from zarr.abc.stores.staging import Changes
+    from zarr.abc.stores.changes import Changes
     from zarr.buffer.core import BufferPrototype
 
 ZipStoreAccessModeLiteral: TypeAlias = Literal["r", "w", "x", "a"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 
@@ -72,7 +73,7 @@ class SynchronousArray(BaseArray):
 
     @abstractmethod
     def __eq__(self, other: object) -> bool:
-        """Whether another array is the same one: of equal metadata, at the same place."""
+        """Return whether another array is the same one: of equal metadata, at the same place."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -97,4 +98,89 @@ class AsynchronousArray(BaseArray):
 
     @abstractmethod
     async def equals(self, other: object) -> bool:
-        """Whether another array is the same one: of equal metadata, at the same place."""
+        """Return whether another array is the same one: of equal metadata, at the same place."""
+
+
+class BaseGroup(ABC):
+    """What every group tells of itself without its members being read.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> isinstance(zarr.group(), BaseGroup)
+    True
+    """
+
+    @property
+    @abstractmethod
+    def metadata(self) -> Any:
+        """The metadata document, parsed."""
+
+    @property
+    @abstractmethod
+    def attrs(self) -> Any:
+        """What the user says of the group."""
+
+    @property
+    @abstractmethod
+    def path(self) -> str:
+        """The path in the store."""
+
+    @property
+    @abstractmethod
+    def info(self) -> Any:
+        """A summary; it reads nothing."""
+
+
+class SynchronousGroup(BaseGroup):
+    """A group whose calls return when they are done.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> issubclass(zarr.Group, SynchronousGroup), issubclass(zarr.Group, AsynchronousGroup)
+    (True, False)
+    """
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of members."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[str]:
+        """Return the names of the members."""
+
+    @abstractmethod
+    def __contains__(self, member: str) -> bool:
+        """Return whether there is a member of a name."""
+
+    @abstractmethod
+    def __getitem__(self, path: str) -> Any:
+        """Return the member of a name."""
+
+
+class AsynchronousGroup(BaseGroup):
+    """A group whose calls are awaited.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> issubclass(zarr.AsyncGroup, AsynchronousGroup)
+    True
+    """
+
+    @abstractmethod
+    async def length(self) -> int:
+        """Return the number of members."""
+
+    @abstractmethod
+    def __aiter__(self) -> AsyncIterator[str]:
+        """Return the names of the members."""
+
+    @abstractmethod
+    async def contains(self, member: str) -> bool:
+        """Return whether there is a member of a name."""
+
+    @abstractmethod
+    async def getitem(self, key: str) -> Any:
+        """Return the member of a name."""
