@@ -129,7 +129,7 @@ def _translated_steps(
     found = (yield from layouts.translated_steps(place, kind)) if wanted else None
     if found is not None:
         return Opened(NodeRecord("", found.place, found.metadata))
-    if not isinstance(error, NodeNotFoundError):
+    if not isinstance(error, NodeNotFoundError) or isinstance(error, MetadataValidationError):
         raise error
     return None
 

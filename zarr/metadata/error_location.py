@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from json import JSONDecodeError
 from typing import Any, Final
 
-from zarr.errors import MetadataValidationError, NodeTypeValidationError
+from zarr.errors import GroupNotFoundError, MetadataValidationError, NodeTypeValidationError
 
 ADVICE: Final = {
     "codecs": (
@@ -30,6 +30,10 @@ class MetadataKeyError(MetadataValidationError, KeyError):
 
 class MetadataMemberError(MetadataKeyError, MetadataTypeError):
     """A member of a document of format 2 is missing that every array has: also a ``TypeError``, as in zarr-python."""
+
+
+class MissingParentError(GroupNotFoundError, MetadataKeyError):
+    """A copy of documents lists a node below a group that it does not list: no group is there to open."""
 
 
 class MissingNodeTypeError(NodeTypeValidationError, MetadataMemberError):
