@@ -18,6 +18,7 @@ class Library:
     mends: tuple[tuple[str, str, str], ...] = ()  # (file, as shipped, as run): slips that stop the tests in both
     environment: tuple[tuple[str, str], ...] = ()  # variables of the run
     folder: str = "."  # where in the source distribution the tests are run
+    accepted: tuple[tuple[str, str], ...] = ()  # (test without its parameters, why it is meant to fail here)
 
     @property
     def name(self) -> str:
@@ -27,6 +28,12 @@ class Library:
     def version(self) -> str:
         return self.requirement.partition("==")[2]
 
+
+STALE_COPY = (
+    "TestPickleGateOnOpenedArrays::test_link_to_an_array_group_iteration_does_not_visit",
+    "it changes attributes behind the consolidated metadata of a file; here these can be read, so they are believed: "
+    "zarr-python cannot parse them, and hdmf-zarr reads without them",
+)
 
 LIBRARIES = {
     "xarray": Library(
@@ -46,6 +53,8 @@ LIBRARIES = {
         ("jsonschema", "scanpy", "awkward", "pytest-memray", "fast-array-utils", "xarray", "dask[distributed]",
          "filelock", "boltons", "joblib", "openpyxl", "pyarrow", "httpx", "zarrs"),
         ("tests", "-k", "zarr", "--ignore", "tests/test_concatenate_disk.py"),
+        accepted=(("test_readwrite::test_read_zarr_zip_path_suggests_store",
+                   "a path of a zip file is opened as one, where it expects the advice to open it by ZipStore"),),
     ),
     "ome-zarr": Library(
         "ome-zarr==0.21.0", (),
@@ -74,7 +83,7 @@ LIBRARIES = {
          "tests/test_store.py", "tests/test_store_properties.py", "tests/test_pickle.py", "tests/test_timetravel.py",
          "tests/test_regressions.py", "tests/test_move.py", "tests/test_shift.py", "tests/test_session.py",
          "tests/run_xarray_backends_tests.py", "-o", "addopts=", "-o", "xfail_strict=false",
-         "--timeout", "120"),
+         "-o", "filterwarnings=default", "--timeout", "120"),
         folder="icechunk-python", environment=(("ICECHUNK_XARRAY_BACKENDS_TESTS", "1"),),
     ),
     "spatialdata": Library(
@@ -88,16 +97,22 @@ LIBRARIES = {
     # Its tests write into the folder they run in. Those that need S3 or zindi (on no index) fail with both.
     "hdmf-zarr": Library(
         "hdmf-zarr==0.14.0", ("hdf5plugin", "python-dateutil", "scipy", "tqdm", "fsspec", "s3fs"), ("tests",),
+        accepted=(STALE_COPY,),
     ),
     "hdmf-zarr-unpickling": Library(
         "hdmf-zarr==0.14.0", ("hdf5plugin", "python-dateutil", "scipy", "tqdm", "fsspec", "s3fs"),
         ("tests/unit/test_zarrv2_backward_compat.py",), environment=(("NUMCODECS_ALLOW_UNSAFE_PICKLE_DECODE", "1"),),
+        accepted=(STALE_COPY,),
     ),
     "cubed": Library(
-        "cubed[diagnostics]==0.28.0", ("dill", "numpy_groupies", "obstore", "icechunk"),
+        "cubed[diagnostics]==0.28.0", ("dill", "numpy_groupies", "obstore", "icechunk", "seaborn"),
         ("cubed/tests", "-o", "addopts=", "-W", "ignore", "-k", "not lithops and not modal and not mem_utilization"),
     ),
     "geozarr-toolkit": Library("geozarr-toolkit==0.1.2", ("jsondiff",), ("tests", "-o", "addopts=")),
     # test_vlen imports a name that zarr-python has dropped. Fetched unbuilt, as icechunk.
-    "zarrs": Library("zarrs==0.2.3", (), ("tests", "--timeout", "120", "--ignore", "tests/test_vlen.py")),
+    "zarrs": Library(
+        "zarrs==0.2.3", (), ("tests", "--timeout", "120", "--ignore", "tests/test_vlen.py"),
+        accepted=(("test_pipeline::test_ellipsis_indexing_invalid",
+                   "the shape of a value is compared before any pipeline is called: an IndexError of another text"),),
+    ),
 }  # fmt: skip

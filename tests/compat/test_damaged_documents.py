@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import zarr
-from zarr.errors import MetadataValidationError, NodeTypeValidationError, UnknownCodecError
+from zarr.errors import GroupNotFoundError, MetadataValidationError, NodeTypeValidationError, UnknownCodecError
 from zarr.storage import MemoryStore
 
 GROUP: dict[str, Any] = {"zarr_format": 3, "node_type": "group", "attributes": {}}
@@ -181,3 +181,26 @@ def test_the_errors_say_where_and_can_be_pickled() -> None:
     with pytest.raises(JSONDecodeError) as found:
         zarr.open_group(store_of({"zarr.json": b'{"a": }'}), mode="r")
     assert (found.value.pos, found.value.lineno, found.value.doc) == (6, 1, '{"a": }')
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "a"])
+@pytest.mark.parametrize("opener", [zarr.open, zarr.open_group])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.filterwarnings("ignore:Consolidated metadata")
+def test_a_copy_that_lacks_a_parent(mode: Any, opener: Any, zarr_format: Any) -> None:
+    """No group is found, and none is made where it was: without the copy all is there."""
+    kept = MemoryStore()
+    root = zarr.open_group(kept, mode="w", zarr_format=zarr_format)
+    root.create_group("images").create_array("0", shape=(4,), dtype="int32")[:] = 7
+    zarr.consolidate_metadata(kept)
+    name = ".zmetadata" if zarr_format == 2 else "zarr.json"
+    document = json.loads(kept._store_dict[name].to_bytes())
+    table = (document if zarr_format == 2 else document["consolidated_metadata"])["metadata"]
+    del table["images/.zgroup" if zarr_format == 2 else "images"]
+    kept._store_dict[name] = zarr.core.buffer.cpu.Buffer.from_bytes(text(document))
+    with pytest.raises(GroupNotFoundError, match="list the node 'images/0' but not its parent 'images'"):
+        opener(kept, mode=mode)
+    whole = zarr.open_group(kept, mode="r", use_consolidated=False)
+    assert whole["images/0"][:].tolist() == [7, 7, 7, 7]  # type: ignore[union-attr]
+    zarr.consolidate_metadata(kept)
+    assert "images/0" in opener(kept, mode=mode)

@@ -18,7 +18,7 @@ import pytest
 import zarr
 from tests.compat.peer_fixtures import array_folders, digest
 from tests.compat.peers import run_peer
-from zarr.metadata.group import GroupMetadata
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 
@@ -244,7 +244,7 @@ def says_the_same(found: Any, given: Any) -> None:
 def test_documents(file: Path, document: dict[str, Any]) -> None:
     kind = file.parts[-2]
     if kind == "consolidated":
-        assert zarr.metadata.group.ConsolidatedMetadata.from_zmetadata(document) is not None  # type: ignore[attr-defined]
+        assert ConsolidatedMetadata.from_zmetadata(document) is not None
         return
     cls: Any = GroupMetadata if kind == "group" else ArrayV2Metadata if "v2" in file.parts else ArrayV3Metadata
     with zarr.config.set({"array.rectilinear_chunks": True}):

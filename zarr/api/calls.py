@@ -129,7 +129,7 @@ def _translated_steps(
     found = (yield from layouts.translated_steps(place, kind)) if wanted else None
     if found is not None:
         return Opened(NodeRecord("", found.place, found.metadata))
-    if not isinstance(error, NodeNotFoundError):
+    if not isinstance(error, NodeNotFoundError) or isinstance(error, MetadataValidationError):
         raise error
     return None
 
@@ -279,13 +279,20 @@ def _open_array_steps(
     return array_record(made)
 
 
-def _config_of(config: Any, creation: Mapping[str, Any]) -> Any:
-    """The configuration of an array that is there, with the old parameters that count for it, too."""
-    if creation:
-        _creation.warn_without_effect(creation)
-    if creation.get("synchronizer") is not None:
+def _config_of(config: Any, creation: Mapping[str, Any], *, as_array: bool = True) -> Any:
+    """The configuration of an array that is there, with the old parameters that count for it, too.
+
+    As in zarr-python, those that only say how an array is held in memory are passed over in silence, and that of empty
+    chunks is deprecated where an array was asked for. Chunks in another store would be other values: that is said.
+    """
+    if not creation:
+        return config
+    _creation.warn_without_effect({"chunk_store": creation.get("chunk_store")})
+    if synchronizers.is_known(creation.get("synchronizer")):
         config = synchronizers.with_synchronizer(config, creation["synchronizer"])
     write_empty = creation.get("write_empty_chunks")
+    if as_array:
+        return _creation.config_of(config, write_empty)
     return config if write_empty is None else _parameters.with_empty_chunks(config, write_empty)
 
 
@@ -399,7 +406,7 @@ def _open_steps(
                 raise (yield from missing.missing_steps(place, wanted)) from None
         else:
             if not instance_of(metadata, "zarr.metadata.group", "GroupMetadata"):
-                return Opened(NodeRecord("", place, metadata), _config_of(config, given))
+                return Opened(NodeRecord("", place, metadata), _config_of(config, given, as_array=array_wanted))
             array_wanted = False
     if array_wanted:
         creation = {name: value for name, value in given.items() if name != "use_consolidated"}

@@ -5,12 +5,12 @@ The class ``ConsolidatedMetadata`` stands beside the group metadata, in ``group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from zarr.errors import MetadataValidationError
 from zarr.metadata.cache import Documents, find_members, known_documents
-from zarr.metadata.documents import MAX_DOCUMENT_BYTES, load_document
+from zarr.metadata.documents import MAX_DOCUMENT_BYTES, MissingParentError, load_document
 
 
 def tree_order(path: str) -> tuple[int, str]:
@@ -24,7 +24,9 @@ def tree_order(path: str) -> tuple[int, str]:
     return path.count("/"), path
 
 
-def nest_paths(paths: Iterable[str], is_group: Mapping[str, bool]) -> dict[str, dict[str, str]]:
+def nest_paths(
+    paths: Iterable[str], is_group: Mapping[str, bool], unreadable: Container[str] = ()
+) -> dict[str, dict[str, str]]:
     """Find the members of each group.
 
     Parameters
@@ -33,17 +35,24 @@ def nest_paths(paths: Iterable[str], is_group: Mapping[str, bool]) -> dict[str, 
         Paths of nodes.
     is_group
         Which of them are groups.
+    unreadable
+        Paths of nodes besides, whose documents cannot be read.
 
     Returns
     -------
     dict
         For each group, and for the root ``""``, a table from the relative path of a member to its full path. A node
-        whose parents are not all among the groups is a member, under its longer relative path, of the nearest group
+        whose parent is an array, or cannot be read, is a member, under its longer relative path, of the nearest group
         above it.
+
+    Raises
+    ------
+    MissingParentError
+        If the parent of a node is not listed.
 
     Examples
     --------
-    >>> nest_paths(["g", "g/a", "x/y"], {"g": True})
+    >>> nest_paths(["g", "g/a", "x/y"], {"g": True}, ["x"])
     {'': {'g': 'g', 'x/y': 'x/y'}, 'g': {'a': 'g/a'}}
     """
     members: dict[str, dict[str, str]] = {"": {}}
@@ -52,6 +61,8 @@ def nest_paths(paths: Iterable[str], is_group: Mapping[str, bool]) -> dict[str, 
             members.setdefault(path, {})
         above = path.rpartition("/")[0]
         while above and not is_group.get(above):
+            if above not in is_group and above not in unreadable:
+                raise MissingParentError(f"consolidated metadata list the node {path!r} but not its parent {above!r}")
             above = above.rpartition("/")[0]
         members.setdefault(above, {})[path[len(above) + 1 :] if above else path] = path
     return members

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from zarr.defaults import settings
-from zarr.errors import MetadataValidationError, NodeTypeValidationError
+from zarr.errors import GroupNotFoundError, MetadataValidationError, NodeTypeValidationError
 
 # Larger documents are not metadata; reading one would only take the memory of the process.
 MAX_DOCUMENT_BYTES = 2**30
@@ -360,6 +360,10 @@ class MetadataKeyError(MetadataValidationError, KeyError):
 
 class MetadataMemberError(MetadataKeyError, MetadataTypeError):
     """A member of a document of format 2 is missing that every array has: also a ``TypeError``, as in zarr-python."""
+
+
+class MissingParentError(GroupNotFoundError, MetadataKeyError):
+    """Consolidated metadata list a node below a group that they do not list: there is no group to open."""
 
 
 class MissingNodeTypeError(NodeTypeValidationError, MetadataMemberError):

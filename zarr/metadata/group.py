@@ -206,7 +206,7 @@ class ConsolidatedMetadata:
     ----------
     metadata
         The members of the group, by name; groups among them carry the copy of their own members. A node whose parent
-        has no document stands here under its longer relative path.
+        cannot be read stands here under its longer relative path.
     kind
         ``"inline"``, the only one.
     must_understand
@@ -398,7 +398,7 @@ def _with_copy(group: GroupMetadata, copy: ConsolidatedMetadata) -> GroupMetadat
 
 def _nest(nodes: dict[str, NodeMetadata], unreadable: dict[str, tuple[Any, Exception]]) -> ConsolidatedMetadata:
     """Put nodes into one another; the deepest groups are made first, because they cannot be changed afterwards."""
-    members = nest_paths(nodes, {path: isinstance(node, GroupMetadata) for path, node in nodes.items()})
+    members = nest_paths(nodes, {path: isinstance(node, GroupMetadata) for path, node in nodes.items()}, unreadable)
     copies: dict[str, ConsolidatedMetadata] = {}
     for group in sorted(members, key=tree_order, reverse=True):
         # The root's key "" sorts with the first level but must come last.

@@ -176,6 +176,22 @@ def test_nor_are_they_passed_over_where_something_is_there(place: Path, function
         zarr.open(place, path="g", mode="r", chunk_store={})
 
 
+@pytest.mark.parametrize("name", ["cache_metadata", "cache_attrs", "read_only", "meta_array", "synchronizer"])
+@pytest.mark.parametrize("function", ["open", "open_array"])
+@pytest.mark.filterwarnings("error")
+def test_an_array_that_is_there_passes_over_how_it_was_once_held(place: Path, function: str, name: str) -> None:
+    found = getattr(zarr, function)(place, path="g/x", mode="r", **{name: object()})
+    assert isinstance(found, zarr.Array)
+
+
+@pytest.mark.parametrize(("function", "more"), [("open_array", {}), ("open", {"shape": 3, "dtype": "int32"})])
+def test_write_empty_chunks_is_deprecated_for_an_array_that_is_there(function: str, more: dict[str, Any]) -> None:
+    store = MemoryStore()
+    zarr.create(3, store=store, dtype="int32")
+    with pytest.warns(zarr.errors.ZarrRuntimeWarning, match="`write_empty_chunks` keyword argument is deprecated"):
+        assert getattr(zarr, function)(store, write_empty_chunks=True, **more).config.write_empty_chunks
+
+
 def test_unknown_parameters_are_refused() -> None:
     with pytest.raises(TypeError, match="foo"):
         zarr.open(MemoryStore(), foo=1)
@@ -190,7 +206,7 @@ def test_configuration_of_an_opened_array() -> None:
     zarr.create(3, store=store)
     assert zarr.open_array(store, config={"write_empty_chunks": True}).config.write_empty_chunks
     assert zarr.open(store, config={"order": "F"}).order == "F"
-    assert zarr.open_array(store, write_empty_chunks=True).config.write_empty_chunks
+    assert zarr.open(store, write_empty_chunks=True).config.write_empty_chunks
 
 
 def test_open_like() -> None:

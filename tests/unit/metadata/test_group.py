@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zarr.buffer.core import default_buffer_prototype
-from zarr.errors import MetadataValidationError, NodeTypeValidationError
+from zarr.errors import GroupNotFoundError, MetadataValidationError, NodeTypeValidationError
 from zarr.metadata import ArrayV2Metadata, ArrayV3Metadata, ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.consolidated import nest_paths
+from zarr.metadata.documents import MissingParentError
 
 GROUP = {"zarr_format": 3, "node_type": "group", "attributes": {}}
 ARRAY: dict[str, Any] = {
@@ -125,15 +126,24 @@ def test_groups_of_groups_carry_copies() -> None:
     }
 
 
-def test_orphans_are_kept() -> None:
-    copy = copy_of({"x/y": ARRAY, "a": ARRAY, "a/b": ARRAY, "g": GROUP, "g/x/y": ARRAY})
+def test_nodes_below_what_is_no_readable_group_are_kept() -> None:
+    copy = copy_of({"x": 5, "x/y": ARRAY, "a": ARRAY, "a/b": ARRAY, "g": GROUP, "g/x": {}, "g/x/y": ARRAY})
     assert set(copy.metadata) == {"x/y", "a", "a/b", "g"}
     assert set(copy.flattened_metadata) == {"x/y", "a", "a/b", "g", "g/x/y"}
     assert copy_of(copy.to_documents()) == copy
 
 
+@pytest.mark.parametrize("documents", [{"x/y": ARRAY}, {"g": GROUP, "g/x/y": GROUP}, {"g/x": GROUP, "g/x/y": ARRAY}])
+def test_a_parent_that_is_not_listed(documents: dict[str, Any]) -> None:
+    with pytest.raises(MissingParentError, match=r"but not its parent '(g|g/x|x)'") as caught:
+        copy_of(documents)
+    # As in zarr-python, where the copy itself raises the one and opening the group the other.
+    assert isinstance(caught.value, KeyError)
+    assert isinstance(caught.value, GroupNotFoundError)
+
+
 def test_members_that_cannot_be_read() -> None:
-    bad = {"a": {**ARRAY, "data_type": "zigzag"}, "b": 5, "c": {"x": 1}, "d/e": {**ARRAY, "codecs": ["zigzag"]}}
+    bad = {"d": 7, "a": {**ARRAY, "data_type": "zigzag"}, "b": 5, "c": {"x": 1}, "d/e": {**ARRAY, "codecs": ["zigzag"]}}
     copy = copy_of({**bad, "ok": ARRAY, "g": GROUP})
     assert set(copy.metadata) == {"ok", "g"}
     assert {path: document for path, (document, _) in copy.unreadable.items()} == bad
@@ -191,7 +201,11 @@ def test_constructed_by_hand() -> None:
 @given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map("/".join), unique=True), st.data())
 def test_every_path_has_one_place(paths: list[str], data: st.DataObject) -> None:
     groups = {path: data.draw(st.booleans()) for path in paths}
-    members = nest_paths(paths, groups)
+    parents = {path[:end] for path in paths for end in range(len(path)) if path[end] == "/"}
+    if orphaned := parents - set(paths):
+        with pytest.raises(MissingParentError):
+            nest_paths(paths, groups)
+    members = nest_paths(paths, groups, orphaned)
     placed = [path for table in members.values() for path in table.values()]
     assert sorted(placed) == sorted(paths)
     for above, table in members.items():

@@ -128,7 +128,7 @@ def legacy_array_steps(
         "storage_transformers": storage_transformers,
         "zarr_format": zarr_format,
         "attributes": None if attributes is None else dict(attributes),
-        "config": with_synchronizer(_config(config, write_empty_chunks), synchronizer),
+        "config": with_synchronizer(config_of(config, write_empty_chunks), synchronizer),
     }
     if zarr_format == 2:
         parameters.update(_one_order(order, parameters["config"]))
@@ -260,7 +260,8 @@ def _is_empty(chunks: Any) -> bool:
     return not chunks
 
 
-def _config(config: Any, write_empty_chunks: bool | None) -> Any:
+def config_of(config: Any, write_empty_chunks: bool | None) -> Any:
+    """The configuration of an array, with a parameter beside it that is deprecated."""
     if write_empty_chunks is None:
         return config
     warn(

@@ -59,7 +59,7 @@ def look_up(consolidated: ConsolidatedMetadata | None, path: str) -> NodeMetadat
     node = consolidated.metadata.get(path)
     if node is not None:
         return node
-    # A node whose parent has no document of its own stands in the copy under its longer path.
+    # A node whose parent cannot be read stands in the copy under its longer path.
     for above in ancestors(path):
         group = consolidated.metadata.get(above) if above else None
         if isinstance(group, GroupMetadata):

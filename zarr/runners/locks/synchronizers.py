@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import quote
 
 from zarr._lazy import LazyModule
@@ -134,6 +134,17 @@ class ProcessSynchronizer:
         return f"{type(self).__name__}({self.path!r})"
 
 
+def is_known(synchronizer: Any) -> TypeGuard[ThreadSynchronizer | ProcessSynchronizer]:
+    """Say whether a synchronizer is one of ours, whose locks are taken.
+
+    Examples
+    --------
+    >>> is_known(ThreadSynchronizer()), is_known(object())
+    (True, False)
+    """
+    return isinstance(synchronizer, ThreadSynchronizer | ProcessSynchronizer)
+
+
 def locking_of(synchronizer: Any) -> str | None:
     """The ``locking`` of an array that a synchronizer asks for; None, with a warning, if it is none of ours.
 
@@ -142,7 +153,7 @@ def locking_of(synchronizer: Any) -> str | None:
     >>> locking_of(ThreadSynchronizer())
     'thread'
     """
-    if isinstance(synchronizer, ThreadSynchronizer | ProcessSynchronizer):
+    if is_known(synchronizer):
         return synchronizer.locking
     if synchronizer is not None:
         warn(
