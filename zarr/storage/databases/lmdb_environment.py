@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
 from zarr.storage.damaged import DamagedDatabaseError
-from zarr.storage.databases.lmdb_pages import check_whole
 
 T = TypeVar("T")
 
@@ -85,7 +84,6 @@ class Environment:
         if not self.read_only:
             os.makedirs(self.path if self._options["subdir"] else os.path.dirname(self.path), exist_ok=True)
             self._remove_stub()
-        check_whole(self.file)
         try:
             try:
                 return self._open_with()
