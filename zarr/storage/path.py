@@ -196,6 +196,4 @@ class StorePath:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StorePath) and self.store == other.store and self.path == other.path
 
-    __hash__ = None  # type: ignore[assignment]
-
 

@@ -161,8 +161,6 @@ class LayoutStore(WrapperStore[Store]):
             and (self._store, self.path, self.read_only) == (value._store, value.path, value.read_only)
         )
 
-    __hash__ = None
-
     def _get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None) -> Asking[Buffer | None]:
         named = split_document(key)
         if named is None:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import zarr_core
 from zarr._lazy import LazyModule, instance_of
-from zarr.abc.store import BulkAccess, SyncStore
+from zarr.abc.store import BulkAccess
 from zarr.abc.stores.changes import names_to_move
 from zarr.abc.stores.staging import stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import FileInPlaceError, LinkLeavesStoreError
+from zarr.storage.base import BlockingStore
 from zarr.storage.keys import (
     JOURNAL_FOLDER,
     LOCKS_FOLDER,
@@ -60,7 +61,7 @@ else:
     journal, stage = LazyModule("zarr.storage.local.journal"), LazyModule("zarr.storage.local.stage")
 
 
-class LocalStore(SyncStore):
+class LocalStore(BlockingStore):
     """One file for each key, under one folder.
 
     A value appears in its place in one step: readers see the old one or the new one, whatever dies when.
@@ -95,12 +96,6 @@ class LocalStore(SyncStore):
     >>> store.get_sync("a/b").to_bytes()
     b'value'
     """
-
-    blocking = True
-    contents_first: bool = True
-    supports_writes: bool = True
-    supports_deletes: bool = True
-    supports_listing: bool = True
 
     fsync: bool
     links: Literal["follow", "inside"] = "follow"
@@ -179,13 +174,9 @@ class LocalStore(SyncStore):
         tidy = "root" not in self.__dict__  # then the folder was named as it is written
         return f"file://{self._base[:-1] if tidy else self.root.as_posix()}"
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self}')"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self._base == other._base and self.root == other.root
-
-    __hash__ = None  # type: ignore[assignment]
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (self._base, self.root)
 
     @property
     def lock_prefix(self) -> str:
@@ -220,12 +211,6 @@ class LocalStore(SyncStore):
         return self._path(prefix) if prefix else self._base
 
     # Reading
-
-    async def get(
-        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
-        return await super().get(key, prototype or default_buffer_prototype(), byte_range)
 
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None

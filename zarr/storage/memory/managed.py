@@ -121,15 +121,9 @@ class ManagedMemoryStore(MemoryStore):
     def __str__(self) -> str:
         return f"memory://{self._name}/{self.path}" if self.path else f"memory://{self._name}"
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, type(self))
-            and self._store_dict is other._store_dict
-            and self.path == other.path
-            and self.read_only == other.read_only
-        )
-
-    __hash__ = None
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (id(self._store_dict), self.path, self.read_only)
 
     def __getstate__(self) -> dict[str, Any]:
         state = {key: value for key, value in vars(self).items() if key != "_store_dict"}

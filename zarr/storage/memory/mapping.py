@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
-from zarr.abc.store import SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.storage.base import BlockingStore
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
 from zarr.storage.ranges import slice_of
 from zarr.storage.values import check_buffer
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from zarr.buffer.core import BufferPrototype
 
 
-class MappingStore(SyncStore):
+class MappingStore(BlockingStore):
     """A store over a mutable mapping whose values are ``bytes`` or anything alike.
 
     Parameters
@@ -35,12 +35,6 @@ class MappingStore(SyncStore):
     b'value'
     """
 
-    blocking = True
-    contents_first: bool = True
-    supports_writes: bool = True
-    supports_deletes: bool = True
-    supports_listing: bool = True
-
     def __init__(self, mapping: MutableMapping[str, Any], *, read_only: bool = False) -> None:
         super().__init__(read_only=read_only)
         self.mapping = mapping
@@ -52,13 +46,9 @@ class MappingStore(SyncStore):
     def __str__(self) -> str:
         return f"mapping://{type(self.mapping).__name__}-{id(self.mapping)}"
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self}')"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self.mapping is other.mapping and self.read_only == other.read_only
-
-    __hash__ = None  # type: ignore[assignment]
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (id(self.mapping), self.read_only)
 
     @property
     def lock_prefix(self) -> str:

@@ -50,10 +50,6 @@ class MemoryStore(TransactionStore):
     """
 
     blocking = False
-    contents_first: bool = True
-    supports_writes: bool = True
-    supports_deletes: bool = True
-    supports_listing: bool = True
 
     _store_dict: MutableMapping[str, Buffer]
 
@@ -68,17 +64,9 @@ class MemoryStore(TransactionStore):
     def __str__(self) -> str:
         return f"memory://{id(self._store_dict)}"
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self}')"
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, type(self))
-            and self._store_dict == other._store_dict
-            and self.read_only == other.read_only
-        )
-
-    __hash__ = None  # type: ignore[assignment]
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (self._store_dict, self.read_only)
 
     @property
     def lock_prefix(self) -> str:
@@ -90,12 +78,6 @@ class MemoryStore(TransactionStore):
         return ""
 
     # Reading
-
-    async def get(
-        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
-        return await super().get(key, prototype or default_buffer_prototype(), byte_range)
 
     def get_sync(
         self,

@@ -80,8 +80,6 @@ class ParquetTable(Mapping[str, Any]):
             isinstance(other, ParquetTable) and self._name == other._name and self._documents == other._documents
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     def under(self, prefix: str) -> Iterator[str]:
         """The keys that begin with a prefix; of the arrays that have none of them no chunk is looked at.
 

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr.abc.store import SyncStore
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import BrokenReferenceError, MetadataValidationError, ReadOnlyError
+from zarr.storage.base import BlockingStore
 from zarr.storage.keys import check_key, check_local_path, check_prefix, child_names, only_keys
 from zarr.storage.ranges import bounds_of
 from zarr.storage.references.parquet import ParquetTable
@@ -29,7 +29,7 @@ REMOTE: Final = frozenset(("http", "https", "s3", "s3a", "gs", "gcs", "az", "abf
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?://)?")
 
 
-class ReferenceStore(SyncStore):
+class ReferenceStore(BlockingStore):
     """Keys that stand for bytes of other files, for reading.
 
     Parameters
@@ -61,10 +61,8 @@ class ReferenceStore(SyncStore):
     b'\\x00\\x01'
     """
 
-    blocking = True
     supports_writes: bool = False
     supports_deletes: bool = False
-    supports_listing: bool = True
 
     def __init__(
         self,
@@ -140,13 +138,9 @@ class ReferenceStore(SyncStore):
     def __str__(self) -> str:
         return f"reference://{self._name}"
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self}')"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ReferenceStore) and (self._table is other._table or self._table == other._table)
-
-    __hash__ = None  # type: ignore[assignment]
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (self._table,)
 
     # Reading
 

@@ -11,10 +11,11 @@ from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store
+from zarr.abc.store import OffsetByteRequest, RangeByteRequest
 from zarr.buffer.core import Buffer
 from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
 from zarr.notices import warn
+from zarr.storage.base import NamedStore
 from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
 from zarr.storage.local.files import write_file
 from zarr.storage.misplaced import check_clearable, value_size
@@ -102,7 +103,7 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and all(getattr(one, name, one) == getattr(other, name, other) for name in names)
 
 
-class FsspecStore(Store):
+class FsspecStore(NamedStore):
     """Keys as files of a file system of fsspec: object stores, web servers, archives and much else.
 
     Parameters
@@ -127,10 +128,6 @@ class FsspecStore(Store):
     True
     """
 
-    contents_first: bool = True
-    supports_writes: bool = True
-    supports_deletes: bool = True
-    supports_listing: bool = True
 
     fs: AsyncFileSystem
     path: str
@@ -252,16 +249,12 @@ class FsspecStore(Store):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}({type(self.fs).__name__}, {self.path})>"
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, type(self))
-            and self.path == other.path
-            and self._root == other._root
-            and self.read_only == other.read_only
-            and _same(self.fs, other.fs)
-        )
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (self.path, self._root, self.read_only)
 
-    __hash__ = None  # type: ignore[assignment]
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FsspecStore) and super().__eq__(other) and _same(self.fs, other.fs)
 
     @property
     def lock_prefix(self) -> str:

@@ -101,8 +101,6 @@ class ObjectStore(Store, Generic[T_Store]):
             return False
         return self.store == value.store if self._folder is None else self._folder == value._folder
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __getstate__(self) -> dict[Any, Any]:
         state = self.__dict__.copy()
         store: Any = self.store

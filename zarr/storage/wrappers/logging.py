@@ -126,8 +126,6 @@ class LoggingStore(WrapperStore[T_Store]):
         with self.log(other):
             return type(self) is type(other) and self._store == other._store
 
-    __hash__ = None
-
     @property
     def read_only(self) -> bool:
         """Whether the wrapped store refuses to be written to."""

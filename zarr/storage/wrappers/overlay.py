@@ -11,6 +11,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.abc.stores.staging import Changes, Stage, TakenError
 from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.storage.base import BlockingStore
 from zarr.storage.keys import check_key, child_names, dir_prefix
 from zarr.storage.values import check_buffer, frozen
 
@@ -116,8 +117,6 @@ class OverlayStore(SyncStore):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OverlayStore) and self._values is other._values
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def lock_prefix(self) -> str:
@@ -310,7 +309,7 @@ class OverlayStage(Stage):
         self.store = OverlayStore(self.store._base, self.store.lock_prefix, read_only=True)
 
 
-class TransactionStore(SyncStore):
+class TransactionStore(BlockingStore):
     """The base of stores that make many changes in one step, which a class says in ``apply_sync``."""
 
     @property

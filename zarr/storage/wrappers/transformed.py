@@ -84,8 +84,6 @@ class TransformedStore(WrapperStore[Store]):
             return False
         return (self.plain, self._store, self.path) == (value.plain, value._store, value.path)
 
-    __hash__ = None
-
     # Coroutines
 
     async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:

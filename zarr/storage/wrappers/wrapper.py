@@ -132,8 +132,6 @@ class WrapperStore(Store, Generic[T_Store]):
     def __eq__(self, value: object) -> bool:
         return type(self) is type(value) and self._store == value._store
 
-    __hash__ = None  # type: ignore[assignment]
-
     @property
     def supports_writes(self) -> bool:
         """What the wrapped store says."""

@@ -98,12 +98,6 @@ class ZipStore(TransactionStore):
     b'value'
     """
 
-    blocking = True
-    contents_first: bool = True
-    supports_writes: bool = True
-    supports_deletes: bool = True
-    supports_listing: bool = True
-
     path: Path | None
     compression: int
     allowZip64: bool
@@ -179,15 +173,9 @@ class ZipStore(TransactionStore):
     def __str__(self) -> str:
         return f"zip://{self.path}" if self.path is not None else f"zip://{self._fileobj!r}"
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self}')"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, type(self)) or self._fileobj is not other._fileobj:
-            return False
-        return self.path == other.path and self._archive.path == other._archive.path
-
-    __hash__ = None  # type: ignore[assignment]
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (id(self._fileobj), self.path, self._archive.path)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
