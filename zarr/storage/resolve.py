@@ -1,4 +1,4 @@
-"""From what a user calls a store (a path, a URL, a dictionary …) to a store, and to a place in it."""
+"""Make a store, and a place in it, of what a user gives: a path, a URL, a mapping."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import os
 import stat
 from collections.abc import MutableMapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard, cast
 
-from zarr._lazy import LazyModule, instance_of, lazy_names
+from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import Store
 from zarr.errors import PlaceNotFoundError, StoreUrlError
 from zarr.registry import get_store_factory
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from zarr.storage import url as _url
     from zarr.storage import url_chains
-    from zarr.storage.likes import StoreLike as StoreLike
     from zarr.storage.memory import managed, mapping
     from zarr.storage.memory import store as memory
     from zarr.storage.memory.managed import ManagedMemoryStore
@@ -31,7 +30,20 @@ if TYPE_CHECKING:
     from zarr.storage.remote import fsspec
     from zarr.storage.zip import store as zip_store
     from zarr.types import AccessModeLiteral
+
+    StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
+    """What can be given for a store: a store or a place in one, a path, a URL, a mapping or an FSMap."""
 else:
+
+    def __getattr__(name: str) -> Any:
+        """Return ``StoreLike``, made when it is asked for: ``pathlib`` is not loaded for it before."""
+        if name != "StoreLike":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from pathlib import Path
+
+        globals()[name] = Store | StorePath | Path | str | MutableMapping[str, Any]
+        return globals()[name]
+
     zip_store = LazyModule("zarr.storage.zip.store")
     url_chains = LazyModule("zarr.storage.url_chains")
     reference_store = LazyModule("zarr.storage.references.store")
@@ -42,7 +54,6 @@ else:
     memory = LazyModule("zarr.storage.memory.store")
     _url = LazyModule("zarr.storage.url")
 
-__getattr__, __dir__ = lazy_names(__name__, {"zarr.storage.likes": "StoreLike"})
 
 _ZIP_MODES: Final[dict[str | None, str]] = {"r": "r", "r+": "a", "a": "a", "w": "w", "w-": "x", None: "a"}
 

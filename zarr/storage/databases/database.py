@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zarr.abc.store import BulkAccess
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.base import BlockingStore
+from zarr.storage.checks import check_buffer
 from zarr.storage.keys import check_prefix
-from zarr.storage.values import check_buffer
 from zarr.storage.wrappers.overlay import TransactionStore
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.databases.database import DatabaseStore, TransactionDatabase
-from zarr.storage.databases.key_ranges import child_names_in_order, key_after
 from zarr.storage.databases.lmdb_environment import (
     INITIAL_MAP_BYTES,
     SMALLEST_BYTES,
@@ -19,7 +18,7 @@ from zarr.storage.databases.lmdb_environment import (
     require_lmdb,
 )
 from zarr.storage.keys import check_key, check_prefix, dir_prefix, only_keys
-from zarr.storage.ranges import bounds_of
+from zarr.storage.ranges import bounds_of, child_names_in_order, key_after
 from zarr.storage.wrappers.overlay import check_expected
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
-from zarr.storage.damaged import DamagedDatabaseError
+from zarr.storage.checks import DamagedDatabaseError
 
 T = TypeVar("T")
 

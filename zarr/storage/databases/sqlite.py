@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
-from zarr.storage.damaged import DamagedDatabaseError
+from zarr.storage.checks import DamagedDatabaseError
 from zarr.storage.databases.database import DatabaseStore, TransactionDatabase
-from zarr.storage.databases.key_ranges import child_names_in_order, key_after
 from zarr.storage.databases.sqlite_pool import Connections, Journal, Synchronous
 from zarr.storage.keys import check_key, check_prefix, dir_prefix, only_keys
-from zarr.storage.ranges import bounds_of
+from zarr.storage.ranges import bounds_of, child_names_in_order, key_after
 from zarr.storage.wrappers.overlay import check_expected
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias
 from urllib.parse import quote
 
 from zarr.errors import ReadOnlyError
-from zarr.storage.damaged import DamagedDatabaseError
+from zarr.storage.checks import DamagedDatabaseError
 from zarr.storage.databases.fork_gate import ForkGate
 
 Journal: TypeAlias = Literal["wal", "delete", "truncate", "persist"]

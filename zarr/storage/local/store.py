@@ -17,6 +17,7 @@ from zarr.abc.stores.staging import stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import FileInPlaceError, LinkLeavesStoreError
 from zarr.storage.base import BlockingStore
+from zarr.storage.checks import check_buffer, check_clearable, check_memory, value_size
 from zarr.storage.keys import (
     JOURNAL_FOLDER,
     LOCKS_FOLDER,
@@ -31,18 +32,18 @@ from zarr.storage.keys import (
 )
 from zarr.storage.local.files import (
     file_stamp,
+    lies_inside,
     move_file,
     open_regular,
     read_file,
     read_span,
     remove_tree,
+    scan,
+    splice_file,
     sweep_beside,
+    walk,
     write_file,
 )
-from zarr.storage.local.listing import lies_inside, scan, walk
-from zarr.storage.local.splice import splice_file
-from zarr.storage.misplaced import check_clearable, check_memory, value_size
-from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     import pathlib

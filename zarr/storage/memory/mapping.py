@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.base import BlockingStore
+from zarr.storage.checks import check_buffer
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
 from zarr.storage.ranges import slice_of
-from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest

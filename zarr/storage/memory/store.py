@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from zarr.abc.store import BulkAccess
 from zarr.buffer import cpu, gpu
 from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.storage.checks import SameObject, check_buffer, frozen
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
 from zarr.storage.ranges import slice_of
-from zarr.storage.values import SameObject, check_buffer, frozen
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
 
 if TYPE_CHECKING:

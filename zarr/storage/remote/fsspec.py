@@ -16,13 +16,11 @@ from zarr.buffer.core import Buffer
 from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
 from zarr.notices import warn
 from zarr.storage.base import NamedStore
+from zarr.storage.checks import check_buffer, check_clearable, value_size
 from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
 from zarr.storage.local.files import write_file
-from zarr.storage.misplaced import check_clearable, value_size
 from zarr.storage.ranges import check_byte_range
-from zarr.storage.remote.connections import allow_connections
 from zarr.storage.url import MISTAKES, naming_url
-from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,6 +32,34 @@ if TYPE_CHECKING:
     from zarr.buffer.core import BufferPrototype
 else:
     asyncio = LazyModule("asyncio")
+
+
+CONNECTIONS: Final = 256
+"""At least as many as requests may be under way by default (``async.concurrency``), in two loops at once."""
+
+
+def allow_connections(fs: Any) -> None:
+    """Let a file system that is not connected yet open as many connections as requests are under way.
+
+    Parameters
+    ----------
+    fs : fsspec.AbstractFileSystem
+        Those of web servers and of S3 are changed, all others are as wide as needed.
+    """
+    kind = type(fs).__name__
+    if kind == "HTTPFileSystem" and getattr(fs, "_session", None) is None:
+        if not fs.client_kwargs and getattr(fs.get_client, "__module__", "") == "fsspec.implementations.http":
+            fs.get_client = wide_client
+    elif kind == "S3FileSystem" and getattr(fs, "_s3", None) is None and isinstance(fs.config_kwargs, dict):
+        fs.config_kwargs = {"max_pool_connections": CONNECTIONS, **fs.config_kwargs}
+
+
+async def wide_client(**options: Any) -> Any:
+    """A session of aiohttp, as fsspec makes it, with more connections."""
+    import aiohttp
+
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=CONNECTIONS), **options)
+
 
 ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 

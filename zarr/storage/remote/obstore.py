@@ -13,6 +13,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, Store, SuffixByteRequest
 from zarr.buffer.core import Buffer
 from zarr.errors import ArrayTooLargeError, StoreDamagedError
+from zarr.storage.checks import check_buffer, check_clearable, memory_of_machine
 from zarr.storage.keys import (
     LOCKS_FOLDER,
     check_object_key,
@@ -23,9 +24,7 @@ from zarr.storage.keys import (
     is_lock,
     only_keys,
 )
-from zarr.storage.misplaced import check_clearable, memory_of_machine
 from zarr.storage.ranges import bounds_of, check_byte_range
-from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     import asyncio

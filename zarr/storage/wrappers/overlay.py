@@ -12,8 +12,8 @@ from zarr.abc.store import BulkAccess, SyncStore
 from zarr.abc.stores.staging import Changes, Stage, TakenError
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.base import BlockingStore
+from zarr.storage.checks import check_buffer, frozen
 from zarr.storage.keys import check_key, child_names, dir_prefix
-from zarr.storage.values import check_buffer, frozen
 
 if TYPE_CHECKING:
     import hashlib

@@ -16,27 +16,27 @@ from functools import partial
 from typing import IO, Any, Final, Literal
 
 from zarr.errors import FolderInPlaceError
+from zarr.storage.checks import refused
 from zarr.storage.keys import is_key
 from zarr.storage.local.files import partial_name, sync_directory
-from zarr.storage.refusals import refused
-from zarr.storage.zip.bombs import check_swollen, is_swollen
 from zarr.storage.zip.container import (
     END_SIZE,
     HEADER_SIZES,
     STORED,
     Entry,
     ZipFormatError,
+    check_swollen,
     compress,
     data_offset,
     decompress,
     directory_bytes,
+    is_swollen,
     local_header,
     raw_name,
     read_directory,
 )
 from zarr.storage.zip.file import Handle
-from zarr.storage.zip.forks import place_of, watch
-from zarr.storage.zip.sharing import WRITERS, SharedFile, commit_others
+from zarr.storage.zip.sharing import WRITERS, SharedFile, commit_others, place_of, watch
 
 ZipMode = Literal["r", "w", "x", "a"]
 _COMPACT_ABOVE_BYTES: Final = 1 << 20

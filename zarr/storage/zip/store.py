@@ -13,9 +13,9 @@ from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeAlias
 from zarr.abc.store import BulkAccess
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import FolderInPlaceError
+from zarr.storage.checks import check_buffer
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix
 from zarr.storage.ranges import bounds_of
-from zarr.storage.values import check_buffer
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
 from zarr.storage.zip.archive import Archive
 from zarr.storage.zip.container import END_SIGNATURE, LOCAL_SIGNATURE

@@ -1,4 +1,4 @@
-"""The errors for what stands where a value, or a folder of values, should be."""
+"""The checks of what may be stored, and of what stands where a value should be."""
 
 from __future__ import annotations
 
@@ -10,10 +10,62 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from zarr.errors import ArrayTooLargeError, FileInPlaceError, FolderInPlaceError, NotAValueError
+from zarr.buffer import cpu
+from zarr.buffer.core import Buffer
+from zarr.errors import ArrayTooLargeError, FileInPlaceError, FolderInPlaceError, NotAValueError, StoreDamagedError
 
 if TYPE_CHECKING:
     from zarr.abc.store import SyncStore
+
+
+def check_buffer(store: object, value: object) -> Buffer:
+    """Refuse what is no Buffer, naming the store that was asked to keep it.
+
+    Raises
+    ------
+    TypeError
+
+    Examples
+    --------
+    >>> check_buffer(None, b"bytes")
+    Traceback (most recent call last):
+    ...
+    TypeError: NoneType.set(): `value` must be a Buffer instance. Got an instance of <class 'bytes'> instead.
+    """
+    if type(value) is not cpu.Buffer and not isinstance(value, Buffer):
+        raise TypeError(
+            f"{type(store).__name__}.set(): `value` must be a Buffer instance. "
+            f"Got an instance of {type(value)} instead."
+        )
+    return value
+
+
+class SameObject:
+    """Equal to itself made of the very same object only, which it keeps alive.
+
+    Examples
+    --------
+    >>> one, other = [], []
+    >>> SameObject(one) == SameObject(one), SameObject(one) == SameObject(other)
+    (True, False)
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameObject) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def frozen(value: Buffer) -> Buffer:
+    """A copy of a buffer that nobody can write into: an encoded value may be a view of somebody's array."""
+    return type(value).from_bytes(value.to_bytes())
+
 
 _LARGE: Final = 16 << 20
 """A value of fewer bytes is not what takes all memory."""
@@ -103,3 +155,40 @@ def check_clearable(path: str) -> None:
             what = "the root of the file system" if is_root else "your home folder"
             reason = f"all of {what} would be removed; name a folder in it, or empty it yourself"
             raise PermissionError(errno.EPERM, reason, folder)
+
+
+class DamagedDatabaseError(OSError, StoreDamagedError):
+    """A file that SQLite or LMDB cannot read as a database.
+
+    Examples
+    --------
+    >>> raise DamagedDatabaseError(5, "not a database", "data.sqlite")
+    Traceback (most recent call last):
+    ...
+    zarr.storage.checks.DamagedDatabaseError: [Errno 5] not a database: 'data.sqlite'
+    """
+
+
+def refused(error: OSError, path: str) -> OSError:
+    """The error to raise where a file or a folder cannot be made: the same kind, with what to do.
+
+    Parameters
+    ----------
+    error : OSError
+        What the system raised.
+    path : str
+        What was to be made.
+
+    Examples
+    --------
+    >>> print(refused(PermissionError(13, "Permission denied"), "/a place/that is not/x.zarr"))
+    [Errno 13] Permission denied; nothing can be made in '/': choose another place, or have this one made writable: \
+'/a place/that is not/x.zarr'
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    reason = (
+        f"{error.strerror}; nothing can be made in {folder!r}: choose another place, or have this one made writable"
+    )
+    return OSError(error.errno, reason, path)
