@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import TYPE_CHECKING
 
 from zarr.abc.store import Store, SyncStore
+from zarr.buffer.core import default_buffer_prototype
+
+if TYPE_CHECKING:
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import Buffer, BufferPrototype
 
 
 class NamedStore(Store):
@@ -33,3 +39,9 @@ class BlockingStore(NamedStore, SyncStore):
     """A named store with plain methods, which may wait for a disk."""
 
     blocking = True
+
+    async def get(
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a range of it; None where there is no such key."""
+        return await super().get(key, prototype or default_buffer_prototype(), byte_range)

@@ -13,7 +13,6 @@ from zarr._lazy import LazyModule
 from zarr.abc.stores.async_store import Store, as_folder, gather_windowed
 from zarr.abc.stores.changes import sees_to_values
 from zarr.abc.stores.overrides import goes_by, is_synchronous
-from zarr.buffer.core import default_buffer_prototype
 
 if TYPE_CHECKING:
     import asyncio
@@ -152,11 +151,8 @@ class SyncStore(Store):
             await self._open()
         return await asyncio.to_thread(func, *args, **kwargs) if self.blocking else func(*args, **kwargs)
 
-    async def get(
-        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
         """Return the value of a key, or a part of it; None if there is none."""
-        prototype = prototype or default_buffer_prototype()
         found: Buffer | None = await self._call(self.get_sync, key, prototype=prototype, byte_range=byte_range)
         return found
 

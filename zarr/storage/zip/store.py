@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
-from zarr.abc.store import BulkAccess
+from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import FolderInPlaceError
 from zarr.storage.checks import check_buffer
@@ -192,6 +192,8 @@ class ZipStore(TransactionStore):
         return f"zip:{id(self._fileobj)}" if path is None else f"zip:{os.path.realpath(path)}"
 
     # Reading
+
+    get = SyncStore.get  # type: ignore[assignment]  # with a prototype, as zarr-python has it
 
     def get_sync(
         self,
