@@ -34,7 +34,7 @@ async def _kind_of(store_path: StorePath, zarr_format: ZarrFormat) -> Kind:
 
 
 async def contains_array(store_path: StorePath, zarr_format: ZarrFormat) -> bool:
-    """Whether there is an array of a format at a place.
+    """Return whether there is an array of a format at a place.
 
     Examples
     --------
@@ -47,7 +47,7 @@ async def contains_array(store_path: StorePath, zarr_format: ZarrFormat) -> bool
 
 
 async def contains_group(store_path: StorePath, zarr_format: ZarrFormat) -> bool:
-    """Whether there is a group of a format at a place.
+    """Return whether there is a group of a format at a place.
 
     Examples
     --------

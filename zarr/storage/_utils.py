@@ -31,7 +31,7 @@ def _relativize_path(*, path: str, prefix: str) -> str:
 
 
 def _dereference_path(root: str, path: str) -> str:
-    """A path below a root, without a slash at its end."""
+    """Return a path below a root, without a slash at its end."""
     root = root.rstrip("/")
     return (f"{root}/{path}" if root else path).rstrip("/")
 

@@ -63,7 +63,7 @@ class SameObject:
 
 
 def frozen(value: Buffer) -> Buffer:
-    """A copy of a buffer that nobody can write into: an encoded value may be a view of somebody's array."""
+    """Return a copy of a buffer that nobody can write into: an encoded value may be a view of somebody's array."""
     return type(value).from_bytes(value.to_bytes())
 
 
@@ -72,7 +72,7 @@ _LARGE: Final = 16 << 20
 
 
 def file_in_place(path: str) -> FileInPlaceError:
-    """The error for a path that leads through a file; it names that file."""
+    """Return the error for a path that leads through a file; it names that file."""
     above = path
     while not os.path.lexists(above) and os.path.dirname(above) != above:
         above = os.path.dirname(above)
@@ -80,7 +80,7 @@ def file_in_place(path: str) -> FileInPlaceError:
 
 
 def not_regular(mode: int, path: str) -> OSError:
-    """The error for what is no file."""
+    """Return the error for what is no file."""
     if stat.S_ISDIR(mode):
         return FolderInPlaceError("a directory", path, errno.EISDIR)
     kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
@@ -88,7 +88,7 @@ def not_regular(mode: int, path: str) -> OSError:
 
 
 def value_size(path: str) -> int:
-    """How many bytes a file has.
+    """Return how many bytes a file has.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def value_size(path: str) -> int:
 
 @cache
 def memory_of_machine() -> int:
-    """How many bytes of memory there are; without bound where the system does not tell.
+    """Return how many bytes of memory there are; without bound where the system does not tell.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class DamagedDatabaseError(OSError, StoreDamagedError):
 
 
 def refused(error: OSError, path: str) -> OSError:
-    """The error to raise where a file or a folder cannot be made: the same kind, with what to do.
+    """Return the error to raise where a file or a folder cannot be made: the same kind, with what to do.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class StorePath:
 
     @property
     def read_only(self) -> bool:
-        """Whether the store refuses to be written to."""
+        """Return whether the store refuses to be written to."""
         return self.store.read_only
 
     @classmethod
@@ -138,11 +138,11 @@ class StorePath:
         await self.store.delete_dir(self.path)
 
     async def exists(self) -> bool:
-        """Whether there is a value at this path."""
+        """Return whether there is a value at this path."""
         return await self.store.exists(self.path)
 
     async def is_empty(self) -> bool:
-        """Whether there is nothing under this path."""
+        """Return whether there is nothing under this path."""
         return await self.store.is_empty(self.path)
 
     # Synchronous access
@@ -172,14 +172,14 @@ class StorePath:
     # Paths
 
     def child(self, name: str) -> StorePath:
-        """The place of a name directly below this one, as a listing gives it."""
+        """Return the place of a name directly below this one, as a listing gives it."""
         below = object.__new__(type(self))
         below.store = self.store
         below.path = f"{self.path}/{name}" if self.path else name
         return below
 
     def __truediv__(self, other: str) -> StorePath:
-        """The place ``other`` below this one."""
+        """Return the place ``other`` below this one."""
         return type(self)(self.store, join(self.path, normalize_path(other)))
 
     @property

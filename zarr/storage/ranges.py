@@ -89,7 +89,7 @@ _LAST: Final = chr(0x10FFFF)
 
 
 def key_after(prefix: str) -> str | None:
-    """The first string behind all that begin with a prefix, in the order of code points; None where none is.
+    """Return the first string behind all that begin with a prefix, in the order of code points; None where none is.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def key_after(prefix: str) -> str | None:
 
 
 def child_names_in_order(prefix: str, keys_from: Callable[[str, str | None], Iterator[str]]) -> list[str]:
-    """The names directly under a prefix, found by jumping over what lies below each folder.
+    """Return the names directly under a prefix, found by jumping over what lies below each folder.
 
     Parameters
     ----------

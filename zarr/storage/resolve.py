@@ -59,7 +59,7 @@ _ZIP_MODES: Final[dict[str | None, str]] = {"r": "r", "r+": "a", "a": "a", "w": 
 
 
 def is_managed_store(store: object) -> TypeGuard[ManagedMemoryStore]:
-    """Whether a store is one of those in memory that have names."""
+    """Return whether a store is one of those in memory that have names."""
     return instance_of(store, "zarr.storage.memory.managed", "ManagedMemoryStore")
 
 
@@ -72,7 +72,7 @@ def _refuse_options(storage_options: dict[str, Any] | None) -> None:
 
 
 def _is_zip(path: str) -> bool:
-    """Whether a path means a zip file; most mean a folder, and need no look into a file to tell."""
+    """Return whether a path means a zip file; most mean a folder, and need no look into a file to tell."""
     try:
         if stat.S_ISDIR(os.stat(path).st_mode):
             return False
@@ -83,14 +83,14 @@ def _is_zip(path: str) -> bool:
 
 
 def _is_table(path: str) -> bool:
-    """Whether a path means a table of references; few do, and most tell by their name that they do not."""
+    """Return whether a path means a table of references; few do, and most tell by their name that they do not."""
     if path.lower().endswith(".json"):
         return os.path.isfile(path)
     return path.rstrip("/").endswith((".parq", ".parquet")) and tables.is_parquet(path)
 
 
 def _from_table(path: str, storage_options: dict[str, Any] | None) -> Store:
-    """A table of references; whether it is to be trusted is among the options."""
+    """Return a table of references; whether it is to be trusted is among the options."""
     options = dict(storage_options or {})
     allow = bool(options.pop("allow_outside", False))
     return reference_store.ReferenceStore.from_path(path, allow_outside=allow, storage_options=options)
@@ -164,7 +164,7 @@ def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[st
 
 
 def _from_upath(upath: Any, mode: AccessModeLiteral | None) -> Store:
-    """A path of universal_pathlib on the disk is a path; any other is one for fsspec."""
+    """Return a path of universal_pathlib on the disk is a path; any other is one for fsspec."""
     if upath.protocol in {"", "file", "local"}:
         return _from_local_path(upath.path, mode)
     return fsspec.FsspecStore.from_upath(upath, read_only=mode == "r")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def _between(transaction: Any, low: str, high: str | None) -> Iterator[tuple[str, Any]]:
-    """The stored keys from a first one to one to stop before, in order, with a cursor that stands on each."""
+    """Return the stored keys from a first one to one to stop before, in order, with a cursor that stands on each."""
     cursor = transaction.cursor()
     end = None if high is None else high.encode(errors="surrogateescape")
     found = cursor.set_range(low.encode(errors="surrogateescape")) if low else cursor.first()
@@ -105,7 +105,7 @@ class LMDBStore(TransactionDatabase):
         return {**vars(self), "_environment": None}
 
     def _existing(self) -> Environment | None:
-        """The open database; None where there is none yet and nothing is to be made for a look at it."""
+        """Return the open database; None where there is none yet and nothing is to be made for a look at it."""
         file = self._place / "data.mdb" if self._options["subdir"] else self._place
         try:
             size = os.path.getsize(file)
@@ -168,11 +168,11 @@ class LMDBStore(TransactionDatabase):
             yield None if found is None else read
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         return self._size(key) is not None
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         size = self._size(key)
         if size is None:
             raise FileNotFoundError(key)
@@ -188,11 +188,11 @@ class LMDBStore(TransactionDatabase):
             return None if found is None else len(found)
 
     def list_sync(self) -> Iterable[str]:
-        """All keys, in order."""
+        """Return all keys, in order."""
         return self.list_prefix_sync("")
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix, in order."""
+        """Return all keys that begin with the prefix, in order."""
         check_prefix(prefix)
         environment = self._existing()
         if environment is None:
@@ -201,7 +201,7 @@ class LMDBStore(TransactionDatabase):
             return only_keys([key for key, _ in _between(transaction, prefix, key_after(prefix))])
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix; what lies below a folder is jumped over."""
+        """Return the names directly under the prefix; what lies below a folder is jumped over."""
         check_prefix(prefix)
         environment = self._existing()
         if environment is None:

@@ -33,7 +33,7 @@ _DELETE: Final = "DELETE FROM zarr WHERE k = ?"
 
 
 def _between(head: str, bounds: Bounds, tail: str = "") -> tuple[str, tuple[str, ...]]:
-    """A statement about the keys from a first one to one to stop before, with its parameters."""
+    """Return a statement about the keys from a first one to one to stop before, with its parameters."""
     low, high = bounds
     if high is None:
         return f"{head} WHERE k >= ?{tail}", (low,)
@@ -150,7 +150,7 @@ class SQLiteStore(TransactionDatabase):
         return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)
 
     def _part(self, key: str, byte_range: ByteRequest) -> bytes | None:
-        """A range of a value, of which the rest is not brought into memory."""
+        """Return a range of a value, of which the rest is not brought into memory."""
         with self.open_value_sync(key) as read:
             return None if read is None else read(byte_range)
 
@@ -177,12 +177,12 @@ class SQLiteStore(TransactionDatabase):
             yield read
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         check_key(key)
         return bool(self._rows("SELECT 1 FROM zarr WHERE k = ?", (key,)))
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         check_key(key)
         rows = self._rows("SELECT length(v), typeof(v) FROM zarr WHERE k = ?", (key,))
         if not rows:
@@ -190,28 +190,28 @@ class SQLiteStore(TransactionDatabase):
         return int(rows[0][0]) if rows[0][1] == "blob" else self._refuse(key, rows[0][1])
 
     async def getsize_prefix(self, prefix: str) -> int:
-        """How many bytes all keys under a folder hold."""
+        """Return how many bytes all keys under a folder hold."""
         start = dir_prefix(check_prefix(prefix))
         statement = _between("SELECT coalesce(sum(length(v)), 0) FROM zarr", (start, key_after(start)))
         return int((await self._call(self._rows, *statement))[0][0])
 
     async def is_empty(self, prefix: str) -> bool:
-        """Whether there is no key below a folder."""
+        """Return whether there is no key below a folder."""
         start = dir_prefix(check_prefix(prefix))
         return not await self._call(self._rows, *_between("SELECT 1 FROM zarr", (start, key_after(start)), " LIMIT 1"))
 
     def list_sync(self) -> Iterable[str]:
-        """All keys, in order."""
+        """Return all keys, in order."""
         return self.list_prefix_sync("")
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix, in order."""
+        """Return all keys that begin with the prefix, in order."""
         check_prefix(prefix)
         statement = _between("SELECT k FROM zarr", (prefix, key_after(prefix)), " ORDER BY k")
         return only_keys([key for (key,) in self._rows(*statement)])
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix; what lies below a folder is jumped over."""
+        """Return the names directly under the prefix; what lies below a folder is jumped over."""
         check_prefix(prefix)
         with self._connections.reading(snapshot=True) as connection:
             if connection is None:

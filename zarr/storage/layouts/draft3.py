@@ -45,7 +45,7 @@ class Draft3Layout:
 
 
 def is_bootstrap(document: object) -> bool:
-    """Whether a document ``zarr.json`` is the bootstrap of a draft: its format is a URI.
+    """Return whether a document ``zarr.json`` is the bootstrap of a draft: its format is a URI.
 
     Examples
     --------
@@ -102,14 +102,14 @@ def check_extensions(document: Mapping[str, Any], name: str) -> None:
 
 
 def group_document(draft: Mapping[str, Any] | None, name: str) -> dict[str, Any]:
-    """The document of a group in format 3; without a draft's document, that of an implicit group."""
+    """Return the document of a group in format 3; without a draft's document, that of an implicit group."""
     draft = draft or {}
     check_extensions(draft, name)
     return {"zarr_format": 3, "node_type": "group", "attributes": draft.get("attributes", {})}
 
 
 def array_document(draft: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The document of an array in format 3.
+    """Return the document of an array in format 3.
 
     Raises
     ------
@@ -162,7 +162,7 @@ _CORE_NAMES: Final = {
 
 
 def _data_type(given: Any, name: str) -> tuple[Any, str | None, int]:
-    """The name of a data type in format 3, its byte order and the size of an element."""
+    """Return the name of a data type in format 3, its byte order and the size of an element."""
     if isinstance(given, Mapping):
         found = _named_type(given.get("type"))
         if found is None and isinstance(given.get("fallback"), str):
@@ -210,7 +210,7 @@ def _extended_type(dtype: np.dtype[Any]) -> Any:
 
 
 def _fill_value(value: Any, data_type: Any) -> Any:
-    """A fill value of format 3: null, which leaves it open, becomes the one that format 3 implies."""
+    """Return a fill value of format 3: null, which leaves it open, becomes the one that format 3 implies."""
     name = data_type["name"] if isinstance(data_type, dict) else data_type
     if value is not None:
         return value
@@ -253,7 +253,7 @@ def _compressor(given: Any, itemsize: int, name: str) -> list[dict[str, Any]]:
 
 
 def draft_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The draft's document, of a document of format 3.
+    """Return the draft's document, of a document of format 3.
 
     Raises
     ------
@@ -321,7 +321,7 @@ def _draft_type(data_type: Any, endian: str | None) -> Any:
 
 
 def bootstrap_document(suffix: str = "") -> dict[str, Any]:
-    """The bootstrap document of a hierarchy of 2019, or of 2020 where metadata keys have a suffix."""
+    """Return the bootstrap document of a hierarchy of 2019, or of 2020 where metadata keys have a suffix."""
     document: dict[str, Any] = {"zarr_format": CORE_URI, "metadata_encoding": "application/json"}
     if suffix:
         document["metadata_key_suffix"] = suffix
@@ -329,7 +329,7 @@ def bootstrap_document(suffix: str = "") -> dict[str, Any]:
 
 
 def to_bytes(document: Mapping[str, Any]) -> bytes:
-    """A document as it is stored."""
+    """Return a document as it is stored."""
     return json.dumps(document, indent=2).encode()
 
 
@@ -397,7 +397,7 @@ class Draft3Store(LayoutStore):
 
     @property
     def read_only(self) -> bool:
-        """Whether the hierarchy refuses to be written to."""
+        """Return whether the hierarchy refuses to be written to."""
         return not self._writes or self._store.read_only
 
     # Keys
@@ -412,7 +412,7 @@ class Draft3Store(LayoutStore):
         return self._below("data", "root" if self.layout.rooted else "", path)
 
     def chunk_key(self, key: str) -> str | None:
-        """The key below ``data/`` of a chunk whose key is in the default encoding."""
+        """Return the key below ``data/`` of a chunk whose key is in the default encoding."""
         match = _CHUNK.fullmatch(key)
         if match is None:
             return None
@@ -423,7 +423,7 @@ class Draft3Store(LayoutStore):
     # Reading
 
     def document_of(self, path: str) -> Asking[bytes | None]:
-        """The document of a node: rewritten, or made up for a group that only its members tell of."""
+        """Return the document of a node: rewritten, or made up for a group that only its members tell of."""
         for kind in ("array", "group"):
             key = self._node_key(path, kind)
             raw = yield from read(key)
@@ -443,7 +443,7 @@ class Draft3Store(LayoutStore):
         return found
 
     def _node_of(self, key: str) -> tuple[str, str] | None:
-        """The path and kind of a node, from the key of its document below ``meta/``."""
+        """Return the path and kind of a node, from the key of its document below ``meta/``."""
         start = self._below("meta/root")
         if not key.startswith(start):
             return None
@@ -455,7 +455,7 @@ class Draft3Store(LayoutStore):
         return None
 
     def names_of(self, path: str) -> Asking[list[str]]:
-        """The names below a group, by one listing; below an array, of its chunks."""
+        """Return the names below a group, by one listing; below an array, of its chunks."""
         found = yield ask("list_dir", f"{self._meta(path)}/")
         names = set()
         for name in found:
@@ -537,13 +537,13 @@ class Draft3Store(LayoutStore):
 
 
 def _form_of(draft: Mapping[str, Any]) -> tuple[int, str]:
-    """How many coordinates the keys of an array's chunks have, and what is between them."""
+    """Return how many coordinates the keys of an array's chunks have, and what is between them."""
     grid = draft.get("chunk_grid")
     return len(draft.get("shape", ())), grid.get("separator", ".") if isinstance(grid, Mapping) else "."
 
 
 def _parents(path: str) -> list[str]:
-    """The root, and every folder above a path.
+    """Return the root, and every folder above a path.
 
     Examples
     --------

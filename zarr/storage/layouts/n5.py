@@ -22,7 +22,7 @@ _TYPES: Final = frozenset(f"{kind}{bits}" for kind in ("int", "uint") for bits i
 
 
 def is_n5_array(attributes: Mapping[str, Any]) -> bool:
-    """Whether attributes describe a dataset.
+    """Return whether attributes describe a dataset.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def is_n5_array(attributes: Mapping[str, Any]) -> bool:
 
 
 def is_n5(attributes: object) -> bool:
-    """Whether a document ``attributes.json`` is one of N5: of the root, which has its version, or of a dataset.
+    """Return whether a document ``attributes.json`` is one of N5: of the root, which has its version, or of a dataset.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def is_n5(attributes: object) -> bool:
 
 
 def n5_group_document(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The document of a group in format 3."""
+    """Return the document of a group in format 3."""
     return {"zarr_format": 3, "node_type": "group", "attributes": _users(attributes)}
 
 
@@ -53,7 +53,7 @@ def _users(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def n5_array_document(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The document of an array in format 3.
+    """Return the document of an array in format 3.
 
     N5 lists dimensions with the fastest first. In NumPy's order, the slowest comes first: the shape is N5's dimensions
     reversed, as other readers of N5 in Python have it.
@@ -106,7 +106,7 @@ def _compression(attributes: Mapping[str, Any], name: str) -> list[dict[str, Any
 
 
 def _codec(kind: str, options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The codec of format 3 that reads what a compression of N5 wrote; levels matter to writers only."""
+    """Return the codec of format 3 that reads what a compression of N5 wrote; levels matter to writers only."""
     if kind == "gzip":
         if options.get("useZlib"):
             return {"name": "numcodecs.zlib", "configuration": {"level": 1}}
@@ -156,7 +156,7 @@ class N5Store(LayoutStore):
     """
 
     def chunk_key(self, key: str) -> str | None:
-        """The key of a block: coordinates in N5's order, a folder each."""
+        """Return the key of a block: coordinates in N5's order, a folder each."""
         path, _, name = key.rpartition("/")
         if not _CHUNK.fullmatch(name):
             return None
@@ -176,7 +176,7 @@ class N5Store(LayoutStore):
         return attributes
 
     def document_of(self, path: str) -> Asking[bytes | None]:
-        """The document of an array, or of a group: of any folder that has something in it."""
+        """Return the document of an array, or of a group: of any folder that has something in it."""
         attributes = yield from self._attributes_of(path)
         if attributes is None:
             if path and not (yield ask("list_dir", dir_prefix(self._below(path)))):
@@ -187,7 +187,7 @@ class N5Store(LayoutStore):
         return to_bytes(n5_group_document(attributes))
 
     def names_of(self, path: str) -> Asking[list[str]]:
-        """The names below a group; below an array, those of its chunks."""
+        """Return the names below a group; below an array, those of its chunks."""
         attributes = yield from self._attributes_of(path)
         if attributes is not None and is_n5_array(attributes):
             return child_names((yield from self.keys_of(dir_prefix(path))), path)
@@ -195,7 +195,7 @@ class N5Store(LayoutStore):
         return sorted({*(name for name in found if name != DOCUMENT), "zarr.json"})
 
     def keys_of(self, prefix: str) -> Asking[list[str]]:
-        """All keys as format 3 has them."""
+        """Return all keys as format 3 has them."""
         start, folder = dir_prefix(self.path), prefix.rpartition("/")[0]
         found = yield ask("list_prefix", dir_prefix(self._below(folder)))
         split = [key[len(start) :].rpartition("/")[::2] for key in found]
@@ -208,7 +208,7 @@ class N5Store(LayoutStore):
 
 
 def _chunks_of(key: str, nodes: set[str]) -> list[str]:
-    """The key of a chunk, of the key of a block; nothing for other files."""
+    """Return the key of a chunk, of the key of a block; nothing for other files."""
     parts = key.split("/")
     for depth in range(len(parts) - 1, -1, -1):
         path, coords = "/".join(parts[:depth]), parts[depth:]

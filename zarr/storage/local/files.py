@@ -55,7 +55,7 @@ _DOCUMENT_ENDS: Final = (*METADATA_NAMES, "attributes.json", ".array.json", ".gr
 
 
 def partial_name(name: str) -> str:
-    """A name for the partial file of ``name``, used by nobody else; not too long where ``name`` is very long."""
+    """Return a name for the partial file of ``name``, used by nobody else; not too long where ``name`` is very long."""
     stem = name if len(name) <= _LONGEST_STEM and len(os.fsencode(name)) <= _LONGEST_STEM else name[:32]
     return f".{stem}.{os.getpid():x}-{next(_numbers):x}.partial"
 
@@ -141,7 +141,7 @@ SETTLED_COARSE_NS: Final = 3_000_000_000
 
 
 def file_stamp(path: str) -> tuple[int, int, int, int, int] | None:
-    """The times, size, inode and device of a file that has not changed for a moment; None for any other.
+    """Return the times, size, inode and device of a file that has not changed for a moment; None for any other.
 
     A file that was just written could be written again in the same tick of the clock, and nothing would show it; one
     that is older cannot be replaced by a file of its time. Who copies a file's time of modification along with its
@@ -409,7 +409,7 @@ def remove_replaced(path: str) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process lives; True where one cannot tell."""
+    """Return whether a process lives; True where one cannot tell."""
     if WINDOWS or pid <= 0:
         return True  # no harmless way to ask
     try:
@@ -481,7 +481,7 @@ def move_file(source: str, target: str) -> None:
 
 
 def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
-    """The entries of a directory that belong to values; none where there is no such directory.
+    """Return the entries of a directory that belong to values; none where there is no such directory.
 
     Partial files, lock files and journals are left out; with ``clean``, those partial files are removed that nobody
     writes any more.

@@ -280,7 +280,7 @@ def parse_plan(root: str, journal: str, data: bytes) -> dict[str, Any]:
 
 
 def is_folder(path: str) -> bool:
-    """Whether a folder stands there, and not a link to one.
+    """Return whether a folder stands there, and not a link to one.
 
     Examples
     --------

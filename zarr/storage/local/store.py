@@ -131,7 +131,7 @@ class LocalStore(BlockingStore):
 
     @cached_property
     def root(self) -> Path:
-        """The folder, as it was named: a relative path is one from the working directory of that time."""
+        """Return the folder, as it was named: a relative path is one from the working directory of that time."""
         return pathlib.Path(self._base)
 
     def with_read_only(self, read_only: bool = False) -> Self:
@@ -181,7 +181,7 @@ class LocalStore(BlockingStore):
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         base = self._base[:-1]
         if not is_tidy(base) or not zarr_core.has_no_links(base):
             base = os.path.realpath(self._base).rstrip("/")
@@ -278,11 +278,11 @@ class LocalStore(BlockingStore):
         return file_stamp(self._path(key))
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         return os.path.isfile(self._path(key))
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         return value_size(self._path(key))
 
     def _sweep_beside(self) -> None:
@@ -291,19 +291,19 @@ class LocalStore(BlockingStore):
             sweep_beside(*os.path.split(os.path.realpath(self._base)))
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         self._sweep_beside()
         return filter(is_key, walk(self._base, "", clean=not self.read_only, inside=self._inside))
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys under the prefix, which names a folder."""
+        """Return all keys under the prefix, which names a folder."""
         prefix = prefix.rstrip("/")
         if not prefix:
             return self.list_sync()
         return filter(is_key, walk(self._dir(prefix), f"{prefix}/", clean=not self.read_only, inside=self._inside))
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix, in order."""
+        """Return the names directly under the prefix, in order."""
         if not prefix:
             if not os.path.isdir(self._base):
                 return []
@@ -404,7 +404,7 @@ class LocalStore(BlockingStore):
         await self._call(move_file, self._target(src.strip("/")), self._target(dest.strip("/")))
 
     def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
-        """A hidden folder beside ``path`` to write to, which takes its place in one step."""
+        """Return a hidden folder beside ``path`` to write to, which takes its place in one step."""
         self._check_writable()
         check_prefix(path)
         return stage.LocalStage(self, path, replace, absent)
@@ -454,7 +454,7 @@ class LocalStore(BlockingStore):
         self._lie_in(target)
 
     def bulk_access(self) -> BulkAccess | None:
-        """The core may open the files itself, where it need not look whither links lead."""
+        """Return the core may open the files itself, where it need not look whither links lead."""
         if self.links == "inside":
             return None
         return BulkAccess(kind="files", root=self._base.rstrip("/") or "/", fsync=self.fsync)

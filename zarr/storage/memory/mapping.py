@@ -52,7 +52,7 @@ class MappingStore(BlockingStore):
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         return f"mapping:{id(self.mapping)}"
 
     def _value(self, key: str) -> Any:
@@ -79,28 +79,28 @@ class MappingStore(BlockingStore):
         return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         check_key(key)
         return key in self.mapping
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         value = self._value(key)
         if value is None:
             raise FileNotFoundError(key)
         return len(value)
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         return only_keys(list(self.mapping))
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix."""
+        """Return all keys that begin with the prefix."""
         check_prefix(prefix)
         return [key for key in self.list_sync() if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix."""
+        """Return the names directly under the prefix."""
         check_prefix(prefix)
         return child_names(list(self.list_sync()), prefix)
 

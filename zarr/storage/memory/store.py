@@ -70,7 +70,7 @@ class MemoryStore(TransactionStore):
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         return f"memory:{id(self._store_dict)}"
 
     def lock_folder(self, path: str) -> str:
@@ -97,7 +97,7 @@ class MemoryStore(TransactionStore):
 
     @staticmethod
     def _converted(value: Any, prototype: BufferPrototype | None) -> Buffer:
-        """The value as the prototype's buffer; the very object where it is one, and cannot be written to."""
+        """Return the value as the prototype's buffer; the very object where it is one, and cannot be written to."""
         wanted: type[Buffer] = cpu.Buffer if prototype is None else prototype.buffer
         if type(value) is not wanted:
             return wanted.from_bytes(value) if isinstance(value, bytes) else wanted.from_buffer(value)
@@ -116,12 +116,12 @@ class MemoryStore(TransactionStore):
         return SameObject(value)
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         check_key(key)
         return self._store_dict.get(key) is not None
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         check_key(key)
         value = self._store_dict.get(key)
         if value is None:
@@ -129,21 +129,21 @@ class MemoryStore(TransactionStore):
         return len(value)
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         return only_keys(self._names())
 
     def _names(self) -> list[str]:
-        """All names in the dictionary, of one moment."""
+        """Return all names in the dictionary, of one moment."""
         with _CHANGES:
             return list(self._store_dict)
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix."""
+        """Return all keys that begin with the prefix."""
         check_prefix(prefix)
         return only_keys([key for key in self._names() if key.startswith(prefix)])
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix."""
+        """Return the names directly under the prefix."""
         check_prefix(prefix)
         return child_names(self._names(), prefix)
 
@@ -255,12 +255,12 @@ class MemoryStore(TransactionStore):
 
 
 def _bytes_of(value: Any) -> Any:
-    """The bytes of a value, or None for no value."""
+    """Return the bytes of a value, or None for no value."""
     return value if value is None or isinstance(value, bytes) else value.to_bytes()
 
 
 def _payload(value: Any) -> Any:
-    """The bytes of a value that is no plain buffer: a buffer of another kind, bytes, or nothing."""
+    """Return the bytes of a value that is no plain buffer: a buffer of another kind, bytes, or nothing."""
     return value if value is None or isinstance(value, bytes) else value.as_numpy_array()
 
 

@@ -173,12 +173,12 @@ class ReferenceStore(BlockingStore):
         return (prototype or default_buffer_prototype()).buffer.from_bytes(data)
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key is in the table."""
+        """Return whether the key is in the table."""
         check_key(key)
         return key in self._table
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         found = self._reference(key)
         if found is None:
             raise FileNotFoundError(key)
@@ -187,18 +187,18 @@ class ReferenceStore(BlockingStore):
         return self._size(key, found)
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         return only_keys(self._table)
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix."""
+        """Return all keys that begin with the prefix."""
         check_prefix(prefix)
         if isinstance(self._table, ParquetTable):
             return only_keys(self._table.under(prefix))
         return [key for key in self.list_sync() if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix."""
+        """Return the names directly under the prefix."""
         check_prefix(prefix)
         if isinstance(self._table, ParquetTable):
             return self._table.names_under(prefix)
@@ -235,7 +235,7 @@ class ReferenceStore(BlockingStore):
             raise BrokenReferenceError(f"{self}: {key!r} is in {place!r}, which cannot be read: {error}") from error
 
     def _place(self, key: str, url: str) -> tuple[str, bool]:
-        """The path or URL of a file, and whether it is a path of this computer."""
+        """Return the path or URL of a file, and whether it is a path of this computer."""
         scheme = _scheme_of(url) if "::" not in url else "::"
         if scheme not in ("", "file"):
             if scheme not in REMOTE and not self._allow_outside:

@@ -55,7 +55,7 @@ def allow_connections(fs: Any) -> None:
 
 
 async def wide_client(**options: Any) -> Any:
-    """A session of aiohttp, as fsspec makes it, with more connections."""
+    """Return a session of aiohttp, as fsspec makes it, with more connections."""
     import aiohttp
 
     return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=CONNECTIONS), **options)
@@ -65,7 +65,7 @@ ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsA
 
 
 def make_async(fs: Any) -> AsyncFileSystem:
-    """The asynchronous form of a file system, with connections of its own.
+    """Return the asynchronous form of a file system, with connections of its own.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ async def _put_file(path: str, data: bytes, exclusive: bool) -> None:
 
 
 def _clone(fs: Any) -> Any:
-    """A new file system of the same class and options, for another event loop."""
+    """Return a new file system of the same class and options, for another event loop."""
     options = dict(fs.storage_options)
     options.pop("loop", None)
     options.update(asynchronous=True, skip_instance_cache=True)
@@ -185,7 +185,7 @@ class FsspecStore(NamedStore):
         self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = weakref.WeakKeyDictionary()
 
     def _filesystem(self) -> Any:
-        """The file system whose connections belong to the running loop."""
+        """Return the file system whose connections belong to the running loop."""
         loop = asyncio.get_running_loop()
         fs = self._by_loop.get(loop)
         if fs is None:
@@ -284,7 +284,7 @@ class FsspecStore(NamedStore):
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         return f"fsspec:{type(self.fs).__name__}:{self._root.rstrip('/')}"
 
     def _path(self, key: str) -> str:
@@ -337,23 +337,23 @@ class FsspecStore(NamedStore):
         return list(await asyncio.gather(*[self.get(key, prototype, part) for key, part in key_ranges]))
 
     async def exists(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         return bool(await self._filesystem()._exists(self._path(key)))
 
     async def getsize(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         size = await self._filesystem()._size(self._path(key))
         if size is None:
             raise NotImplementedError(f"{type(self.fs).__name__} does not tell the size of {key!r}")
         return int(size)
 
     async def list(self) -> AsyncIterator[str]:
-        """All keys."""
+        """Return all keys."""
         async for key in self.list_prefix(""):
             yield key
 
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
-        """All keys under the prefix, which names a folder."""
+        """Return all keys under the prefix, which names a folder."""
         prefix = prefix.rstrip("/")
         folder = self._dir(prefix)
         try:
@@ -367,7 +367,7 @@ class FsspecStore(NamedStore):
                 yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        """The names directly under the prefix, in order."""
+        """Return the names directly under the prefix, in order."""
         folder = self._dir(prefix)
         try:
             found = await self._filesystem()._ls(folder, detail=False)
@@ -464,18 +464,18 @@ class FsspecStore(NamedStore):
 
 
 def _claimed(fs: Any, loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether a file system is this loop's: noted on it, since fsspec hands the same one to several stores."""
+    """Return whether a file system is this loop's: noted on it, since fsspec hands the same one to several stores."""
     owner = fs.__dict__.setdefault("_zarr_loop", weakref.ref(loop))
     return owner() is loop
 
 
 def _has_connections(fs: Any) -> bool:
-    """Whether a file system is bound to a loop: those that run plain calls in threads are not."""
+    """Return whether a file system is bound to a loop: those that run plain calls in threads are not."""
     return type(fs).__name__ != "AsyncFileSystemWrapper"
 
 
 def _span(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:
-    """A byte request in the terms of fsspec."""
+    """Return a byte request in the terms of fsspec."""
     if byte_range is None:
         return None, None
     check_byte_range(byte_range)

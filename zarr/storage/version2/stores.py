@@ -64,7 +64,7 @@ class DirectoryStore(Format2Store[LocalStore]):
         self.path = str(path)
 
     def dir_path(self, path: str | None = None) -> str:
-        """The folder of a path in the store."""
+        """Return the folder of a path in the store."""
         return os.path.join(self.path, dir_prefix(path or "").rstrip("/")) if path else self.path
 
 

@@ -128,7 +128,7 @@ class LoggingStore(WrapperStore[T_Store]):
 
     @property
     def read_only(self) -> bool:
-        """Whether the wrapped store refuses to be written to."""
+        """Return whether the wrapped store refuses to be written to."""
         with self.log():
             return self._store.read_only
 

@@ -39,7 +39,7 @@ def digest_of(value: Any) -> bytes | None:
 
 
 def is_below(key: str, folder: str) -> bool:
-    """Whether a key lies below a folder; the root is ``""``."""
+    """Return whether a key lies below a folder; the root is ``""``."""
     return not folder or key.startswith(f"{folder}/")
 
 
@@ -120,7 +120,7 @@ class OverlayStore(SyncStore):
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         return self._lock_prefix
 
     def lock_folder(self, path: str) -> str:
@@ -164,14 +164,14 @@ class OverlayStore(SyncStore):
         return value if byte_range is None else value[ranges.slice_of(byte_range, len(value))]
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         value = self._values.get(key, _UNTOUCHED)
         if value is not _UNTOUCHED:
             return value is not None
         return not self._is_removed(key) and self._base.exists_sync(key)
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         value = self._values.get(key)
         if value is not None:
             return len(value)
@@ -180,11 +180,11 @@ class OverlayStore(SyncStore):
         return self._base.getsize_sync(key)
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         return self.list_prefix_sync("")
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix, in order."""
+        """Return all keys that begin with the prefix, in order."""
         with self._lock:
             found = {key for key, value in self._values.items() if value is not None and key.startswith(prefix)}
             below = [] if not prefix and "" in self._removed else self._base.list_prefix_sync(prefix)
@@ -192,7 +192,7 @@ class OverlayStore(SyncStore):
         return sorted(found)
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix, in order."""
+        """Return the names directly under the prefix, in order."""
         folder = dir_prefix(prefix)
         with self._lock:
             gone = [key for key, value in self._values.items() if value is None and key.startswith(folder)]
@@ -315,7 +315,7 @@ class TransactionStore(BlockingStore):
     @property
     @abstractmethod
     def lock_prefix(self) -> str:
-        """Under which name keys are locked."""
+        """Return the name under which keys are locked."""
 
     def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
         """Changes that are gathered in memory, and then made in one step."""

@@ -110,7 +110,7 @@ class Archive(SharedFile):
 
     @property
     def handle(self) -> Handle:
-        """The open file."""
+        """Return the open file."""
         handle = self._handle
         if handle is None:
             self.open()
@@ -185,7 +185,7 @@ class Archive(SharedFile):
     # Values
 
     def find(self, key: str) -> tuple[Handle, Entry] | None:
-        """The entry of a key, and the very file in which it lies; None where there is no such key."""
+        """Return the entry of a key, and the very file in which it lies; None where there is no such key."""
         swaps = self._swaps
         handle = self.handle
         entry = self.entries.get(key)
@@ -195,7 +195,7 @@ class Archive(SharedFile):
         return None if entry is None else (handle, entry)
 
     def read(self, handle: Handle, entry: Entry, bounds: tuple[int, int] | None = None) -> bytes:
-        """The value of an entry, or a part of it; the checksum of a whole value is looked at."""
+        """Return the value of an entry, or a part of it; the checksum of a whole value is looked at."""
         try:
             start = data_offset(handle.read_at, entry)
             if bounds is not None and entry.method == STORED:
@@ -265,7 +265,7 @@ class Archive(SharedFile):
 
     @property
     def latest(self) -> dict[str, Entry]:
-        """The entries as they will be, where many change in one step just now."""
+        """Return the entries as they will be, where many change in one step just now."""
         return self.entries if self._batch is None else self._batch
 
     @contextlib.contextmanager

@@ -71,7 +71,7 @@ def raw_name(entry: Entry) -> bytes:
 
 
 def local_header(entry: Entry) -> bytes:
-    """The header that stands before the data of an entry."""
+    """Return the header that stands before the data of an entry."""
     name = raw_name(entry)
     extra = b""
     stored_size, size = entry.stored_size, entry.size
@@ -107,7 +107,7 @@ def _central_header(entry: Entry) -> bytes:
 
 
 def directory_bytes(entries: Iterable[Entry], offset: int, *, allow_zip64: bool = True) -> bytes:
-    """The central directory of the entries and its end, to be written at ``offset``.
+    """Return the central directory of the entries and its end, to be written at ``offset``.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def _parse_body(body: bytes, count: int, shift: int) -> dict[str, Entry]:
 
 
 def _wide_values(extra: bytes, size: int, stored_size: int, offset: int) -> tuple[int, int, int]:
-    """The sizes and the offset of an entry, with those that did not fit 32 bits taken from the extra field."""
+    """Return the sizes and the offset of an entry, with those that did not fit 32 bits taken from the extra field."""
     values = [size, stored_size, offset]
     if _LIMIT32 not in values:
         return size, stored_size, offset
@@ -363,7 +363,7 @@ _BITS: Final = re.compile(r"^(?:u?int|float|bfloat|complex|r)(\d+)$")
 
 
 def is_swollen(entry: Entry) -> bool:
-    """Whether an entry unpacks to suspiciously much.
+    """Return whether an entry unpacks to suspiciously much.
 
     Examples
     --------
@@ -404,7 +404,7 @@ def check_swollen(entry: Entry, entries: Mapping[str, Entry], read: Callable[[En
 
 
 def announced_bytes(raw: bytes) -> int:
-    """How many bytes a chunk, or shard, has at the most that is described by a document; 0 where there is none.
+    """Return how many bytes a chunk, or shard, has at the most that is described by a document; 0 where there is none.
 
     Examples
     --------

@@ -113,13 +113,13 @@ class SharedFile(ABC):
 
     @property
     def lock(self) -> Any:
-        """The lock of the file; reentrant."""
+        """Return the lock of the file; reentrant."""
         return self._place.lock
 
     @property
     @abstractmethod
     def handle(self) -> Handle:
-        """The open file."""
+        """Return the open file."""
 
     @abstractmethod
     def open(self) -> None:
@@ -219,7 +219,7 @@ class SharedFile(ABC):
 
     @contextlib.contextmanager
     def _swapping(self) -> Iterator[None]:
-        """The file and what is known of it change together; see :meth:`find`."""
+        """Yield the file and what is known of it change together; see :meth:`find`."""
         self._swaps += 1
         try:
             yield
@@ -227,7 +227,7 @@ class SharedFile(ABC):
             self._swaps += 1
 
     def current(self) -> Self:
-        """The archive that knows what is in the file: this one, or that which adds to the same file just now.
+        """Return the archive that knows what is in the file: this one, or that which adds to the same file just now.
 
         Who only reads sees what was committed when the file was opened.
         """

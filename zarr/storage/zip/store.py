@@ -187,7 +187,7 @@ class ZipStore(TransactionStore):
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         path = self._archive.path
         return f"zip:{id(self._fileobj)}" if path is None else f"zip:{os.path.realpath(path)}"
 
@@ -224,12 +224,12 @@ class ZipStore(TransactionStore):
         return list(self._archive.current().entries)
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         check_key(key)
         return key in self._archive.current().entries
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         check_key(key)
         entry = self._archive.current().entries.get(key)
         if entry is None:
@@ -237,16 +237,16 @@ class ZipStore(TransactionStore):
         return entry.size
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         return self._keys()
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix."""
+        """Return all keys that begin with the prefix."""
         check_prefix(prefix)
         return [key for key in self._keys() if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix."""
+        """Return the names directly under the prefix."""
         return child_names(self._keys(), check_prefix(prefix))
 
     # Writing
