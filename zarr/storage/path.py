@@ -23,7 +23,7 @@ def check_mode(mode: object) -> None:
 
 
 def exists_message(path: str) -> str:
-    """What to say where mode "w-" finds something."""
+    """Return the error where mode "w-" finds something."""
     return (
         f"Cannot create {path!r} with mode 'w-' because it already contains data. "
         "Use mode 'w' to overwrite or 'a' to append."
@@ -60,7 +60,7 @@ class StorePath:
 
     @classmethod
     def with_mode(cls, store: Store, path: str, mode: AccessModeLiteral | None = None) -> Self:
-        """The same as :meth:`open`, without looking into the store: mode ``"w-"`` is not checked for contents.
+        """Make the same as :meth:`open`, without looking into the store: mode ``"w-"`` is not checked for contents.
 
         Raises
         ------

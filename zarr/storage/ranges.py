@@ -74,7 +74,7 @@ def check_byte_range(byte_range: ByteRequest) -> None:
 
 
 def slice_of(byte_range: ByteRequest, size: int) -> slice:
-    """The same as a slice.
+    """Return the bounds of a byte request as a slice.
 
     Examples
     --------

@@ -97,7 +97,7 @@ def _from_table(path: str, storage_options: dict[str, Any] | None) -> Store:
 
 
 def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
-    """A folder; or a zip file, by its suffix where there is nothing yet and by its first bytes where there is."""
+    """Return the store of a folder; or of a zip file, by its suffix, or by its first bytes where there is one."""
     check_local_path(path)
     if _is_zip(path):
         zip_mode = _ZIP_MODES[mode]

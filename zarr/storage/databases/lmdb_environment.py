@@ -267,8 +267,7 @@ class Environment:
             self._gate.notify_all()
 
     def close_inherited(self) -> None:
-        """In a forked child: close the environment that was paused, which the child may not use, so that it can open
-        one of its own."""
+        """Close the paused environment of the parent process in a forked child, which then opens one of its own."""
         self._lock = threading.RLock()
         self._gate = threading.Condition(self._lock)
         self._env.close()

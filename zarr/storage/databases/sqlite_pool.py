@@ -132,8 +132,9 @@ class Connections:
         return connection
 
     def _check_table(self, connection: sqlite3.Connection) -> None:
-        """Refuse a database whose ``zarr`` is no plain table of keys and values: views, triggers and computed columns
-        would have somebody else's statements run, for ever if they like.
+        """Refuse a database whose ``zarr`` is no plain table of keys and values.
+
+        Views, triggers and computed columns would run statements of whoever made the file, without end if they like.
 
         Raises
         ------

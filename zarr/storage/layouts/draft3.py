@@ -483,7 +483,7 @@ class Draft3Store(LayoutStore):
         return sorted(key for key in keys if key.startswith(prefix))
 
     def _key_of(self, below: str, forms: Mapping[str, tuple[int, str]]) -> str | None:
-        """The key of a chunk as format 3 has it, from its key below ``data/`` and the forms of keys, by array."""
+        """Return the key of a chunk in format 3, from its key below ``data/`` and the forms of keys, by array."""
         rest = below.removeprefix(dir_prefix(self._data("")))
         path = next((path for path in reversed(_parents(rest)) if path in forms), None)
         if path is None:

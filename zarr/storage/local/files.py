@@ -327,7 +327,7 @@ def claim(partial: str, path: str) -> bool:
 
 
 def _claim_without_links(partial: str, path: str) -> bool:
-    """The same on a file system without hard links: an empty directory, which only one can make, guards the step."""
+    """Name a file where there are no hard links: an empty directory, which only one can make, guards the step."""
     guard = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:_LONGEST_STEM]}.0-0.partial")
     while not _make_guard(guard):
         if os.path.lexists(path):

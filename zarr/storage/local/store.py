@@ -274,7 +274,7 @@ class LocalStore(BlockingStore):
             os.close(fd)
 
     def stamp_sync(self, key: str) -> tuple[int, int, int, int, int] | None:
-        """What tells the value of a key from every other: times, size and numbers of its file; see ``file_stamp``."""
+        """Return what tells the value of a key from all others: numbers of its file; see ``file_stamp``."""
         return file_stamp(self._path(key))
 
     def exists_sync(self, key: str) -> bool:
@@ -286,7 +286,7 @@ class LocalStore(BlockingStore):
         return value_size(self._path(key))
 
     def _sweep_beside(self) -> None:
-        """A root that is built anew is built beside the old one: see ``LocalStage``."""
+        """Return a stage; a new root is built beside the old one: see ``LocalStage``."""
         if not self.read_only:
             sweep_beside(*os.path.split(os.path.realpath(self._base)))
 
@@ -426,7 +426,7 @@ class LocalStore(BlockingStore):
         journal.commit_changes(self, changes)
 
     def staged_in(self, folder: str) -> LocalStore:
-        """A store that writes to another folder in the name of this one: under the same locks, and as durably."""
+        """Return a store that writes to another folder under the locks of this one, and as durably."""
         return _StagedStore(folder, self)
 
     async def clear(self) -> None:

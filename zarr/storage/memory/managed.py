@@ -208,7 +208,7 @@ class ManagedMemoryStore(MemoryStore):
         super().delete_sync(self._key(key))
 
     def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
-        """Changes that are gathered aside, and then made in one step."""
+        """Return a stage of changes that are gathered, and then made in one step."""
         return super().stage_sync(path, replace=replace, absent=absent)
 
     def delete_dir_sync(self, prefix: str) -> None:

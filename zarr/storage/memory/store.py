@@ -109,7 +109,7 @@ class MemoryStore(TransactionStore):
         return found
 
     def stamp_sync(self, key: str) -> SameObject | None:
-        """What tells the value of a key from every other: the very object, which nobody can write into."""
+        """Return what tells the value of a key from all others: the very object, which cannot be written into."""
         value = self._store_dict.get(key)
         if type(value) is not cpu.Buffer or value._data.flags.writeable:
             return None

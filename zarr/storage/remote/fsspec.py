@@ -298,7 +298,7 @@ class FsspecStore(NamedStore):
         return self._path(prefix) if prefix else self._root
 
     def _refused(self, key: str, error: Exception) -> Exception:
-        """What to raise where a file system can make nothing of what it is asked for."""
+        """Return the error where a file system can make nothing of what it is asked for."""
         if isinstance(error, BaseZarrError):
             return error
         return StoreUrlError(f"{self!r} cannot read {key!r}: {type(error).__name__}: {error}")
@@ -487,7 +487,7 @@ def _span(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:
 
 
 def _below(folder: str, path: str) -> str:
-    """What of a path is below a folder, or nothing; both as the file system writes them, whatever their slashes."""
+    """Return the part of a path below a folder, or nothing; both as the file system writes them."""
     folder, path = folder.strip("/"), path.strip("/")
     if not folder:
         return path

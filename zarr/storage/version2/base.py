@@ -155,7 +155,7 @@ class Format2Store(WrapperStore[T_Store]):
             super().set_if_not_exists_sync(key, self._inward(key, value))
 
     def bulk_access(self) -> BulkAccess | None:
-        """That of the wrapped store: chunks are the same in both."""
+        """Return that of the wrapped store: chunks are the same in both."""
         access = getattr(self._store, "bulk_access", None)
         found: BulkAccess | None = None if access is None else access()
         return found

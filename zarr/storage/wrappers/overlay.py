@@ -28,7 +28,7 @@ else:
 
 
 def digest_of(value: Any) -> bytes | None:
-    """What a value is known again by; None for no value.
+    """Return what a value is known again by; None for no value.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class OverlayStore(SyncStore):
         return ""
 
     def changes(self, absent: Collection[str] = ()) -> Changes:
-        """What was changed, and what must still be so for it to fit: documents, and values read before written."""
+        """Return what was changed, and what must still hold: documents, and values read before written."""
         with self._lock:
             seen = {
                 key: digest for key, digest in self._seen.items() if key in self._values or key.endswith(_DOCUMENTS)
@@ -318,7 +318,7 @@ class TransactionStore(BlockingStore):
         """Return the name under which keys are locked."""
 
     def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
-        """Changes that are gathered in memory, and then made in one step."""
+        """Return a stage of changes that are gathered in memory, and then made in one step."""
         self._check_writable()
         return OverlayStage(self, self.lock_prefix, self.apply_sync, absent)
 

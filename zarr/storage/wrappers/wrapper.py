@@ -52,7 +52,7 @@ class WrapperStore(Store, Generic[T_Store]):
         return cls(store=store)
 
     def _with_store(self, store: T_Store) -> Self:
-        """The same wrapper around another store; override where the constructor takes more."""
+        """Return the same wrapper around another store; override where the constructor takes more."""
         return type(self)(store=store)
 
     def with_read_only(self, read_only: bool = False) -> Self:
@@ -381,5 +381,5 @@ class WrapperStore(Store, Generic[T_Store]):
                 self.set_sync(key, value)
 
     def bulk_access(self) -> BulkAccess | None:
-        """That of the wrapped store, unless this class sees to reads, writes or deletions itself."""
+        """Return that of the wrapped store, unless this class sees to reads, writes or deletions itself."""
         return bulk_access_of(self._store) if self._hands_on() else None

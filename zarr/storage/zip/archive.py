@@ -270,7 +270,7 @@ class Archive(SharedFile):
 
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[dict[str, Entry]]:
-        """Changes that are seen together, or not at all where one of them fails: what they wrote is never named then.
+        """Make changes that are seen together, or not at all where one of them fails.
 
         Yields the entries as they will be.
         """
@@ -357,7 +357,7 @@ class Archive(SharedFile):
         self._version = self._place.version
 
     def _dead_bytes(self) -> int:
-        """What belongs neither to an entry nor to the last directory."""
+        """Return what belongs neither to an entry nor to the last directory."""
         # A list: a finalizer may add an entry meanwhile.
         headers = sum([entry.stored_size + 2 * len(raw_name(entry)) for entry in list(self.entries.values())])
         return self._end - headers - HEADER_SIZES * len(self.entries) - END_SIZE

@@ -63,7 +63,7 @@ class Entry:
 
 
 def raw_name(entry: Entry) -> bytes:
-    """The name of an entry as its headers have it: who adds to somebody else's archive leaves its names alone."""
+    """Return the name of an entry as its headers have it, which stays as it is in archives of others."""
     return entry.name.encode("utf-8" if entry.flags & _UTF8_FLAG else "cp437", "surrogateescape")
 
 

@@ -50,7 +50,7 @@ _held: list[Locked] = []
 
 
 def place_of(path: str | None) -> Place:
-    """What is known of a file, the same object for all who open it; one of its own for what has no path."""
+    """Return the place of a file: one object for all archives over it; a new one for what has no path."""
     if path is None:
         return Place()
     name = os.path.realpath(path)
@@ -208,8 +208,10 @@ class SharedFile(ABC):
             self._handle.let_go()
 
     def _make_room(self, handle: Handle) -> None:
-        """Cut off what an earlier crash left behind the last directory. A directory that was damaged stays, so that
-        what it named can still be found by other means; what is new goes behind it."""
+        """Cut off what an earlier crash left behind the last directory.
+
+        A damaged directory stays, so that what it named can still be found by other means; new entries follow it.
+        """
         size = handle.size()
         if size > self._end:
             if END_SIGNATURE in handle.read_at(self._end, size - self._end):
