@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import sqlite3
 import sys
 import warnings
@@ -163,30 +162,6 @@ def outcome(action: Callable[[], Any]) -> int:
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="forks")
-def test_an_lmdb_file_that_is_cut_off(tmp_path: Path) -> None:
-    """Wherever it ends: LMDB maps the file, and a page that is not there would end the process."""
-    pytest.importorskip("lmdb")
-    store = LMDBStore(tmp_path / "sound")
-    array = zarr.create_array(store, name="a", shape=(64,), chunks=(4,), dtype="i4", attributes={"u": "m" * 5000})
-    array[...] = np.arange(64)
-    store.close()
-    raw = (tmp_path / "sound/data.mdb").read_bytes()
-    (tmp_path / "cut").mkdir()
-
-    def read() -> None:
-        cut: Any = zarr.open_array(LMDBStore(tmp_path / "cut", read_only=True), path="a", mode="r")
-        assert cut[...].tolist() == list(range(64))
-
-    found = []
-    for size in [*range(8192, len(raw), 1024), len(raw)]:
-        (tmp_path / "cut/data.mdb").write_bytes(raw[:size])
-        shutil.rmtree(tmp_path / "cut/lock.mdb", ignore_errors=True)
-        found.append(outcome(read))
-    assert set(found) == {0, 2}
-    assert found[-1] == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")

@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 
 import zarr
-from zarr.storage import DBMStore, LMDBStore, LocalStore, SQLiteStore, ZipStore
+from zarr.storage import LMDBStore, LocalStore, SQLiteStore, ZipStore
 
 STORES: dict[str, Any] = {
     "LocalStore": LocalStore,
     "zip": lambda path: ZipStore(path, mode="a"),
     "SQLiteStore": SQLiteStore,
-    "DBMStore": DBMStore,
     **({"LMDBStore": LMDBStore} if find_spec("lmdb") else {}),
 }
 
@@ -26,7 +25,7 @@ SETUP = """
 import sys
 import numpy as np
 import zarr
-from zarr.storage import DBMStore, LMDBStore, LocalStore, SQLiteStore, ZipStore
+from zarr.storage import LMDBStore, LocalStore, SQLiteStore, ZipStore
 kind, path = sys.argv[1:]
 store = ZipStore(path, mode='a') if kind == 'zip' else globals()[kind](path)
 group = zarr.open_group(store, mode="r+")

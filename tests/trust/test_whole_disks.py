@@ -12,7 +12,7 @@ import pytest
 
 import zarr
 from zarr.storage import FsspecStore, LocalStore, ObjectStore
-from zarr.storage.misplaced import check_clearable
+from zarr.storage.checks import check_clearable
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ class ArrayLike(Protocol):
 
 
 @runtime_checkable
-class NDArrayLike(Protocol):  # noqa: PLW1641 - arrays have no hash
+class NDArrayLike(Protocol):
     """What an ``NDBuffer`` may hold: an array of any shape in any library with numpy's methods."""
 
     @property

@@ -12,10 +12,8 @@ from zarr.steps.documents import name_store, not_found, parse_v3
 from zarr.steps.requests import Get, GetMany, ListDir, Steps
 from zarr.storage.keys import join
 from zarr.storage.layouts.base import LayoutStore
-from zarr.storage.layouts.draft3 import Draft3Store
-from zarr.storage.layouts.draft3_documents import is_bootstrap, parse_bootstrap
-from zarr.storage.layouts.n5 import DOCUMENT, N5Store
-from zarr.storage.layouts.n5_documents import is_n5
+from zarr.storage.layouts.draft3 import Draft3Store, is_bootstrap, parse_bootstrap
+from zarr.storage.layouts.n5 import DOCUMENT, N5Store, is_n5
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:

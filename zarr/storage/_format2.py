@@ -50,19 +50,19 @@ class BaseStore(MutableMapping[str, Any]):
     """
 
     def is_readable(self) -> bool:
-        """Whether values can be read."""
+        """Return whether values can be read."""
         return True
 
     def is_writeable(self) -> bool:
-        """Whether values can be stored."""
+        """Return whether values can be stored."""
         return True
 
     def is_listable(self) -> bool:
-        """Whether keys can be listed."""
+        """Return whether keys can be listed."""
         return True
 
     def is_erasable(self) -> bool:
-        """Whether keys can be removed."""
+        """Return whether keys can be removed."""
         return True
 
     def __enter__(self) -> BaseStore:
@@ -75,7 +75,7 @@ class BaseStore(MutableMapping[str, Any]):
         """Let go of what the store holds; nothing, here."""
 
     def listdir(self, path: str = "") -> list[str]:
-        """The names directly below a path."""
+        """Return the names directly below a path."""
         return sorted(child_names([key for key in self if key.startswith(dir_prefix(path))], path))
 
     def rmdir(self, path: str = "") -> None:
@@ -95,7 +95,7 @@ BaseStore.register(Format2Store)
 def normalize_store_arg(
     store: Any, storage_options: dict[str, Any] | None = None, mode: str = "r", *, zarr_version: int | None = None
 ) -> Any:
-    """A store of whatever names one: a path, a URL, a mapping; None is a new store in memory.
+    """Return a store of whatever names one: a path, a URL, a mapping; None is a new store in memory.
 
     Examples
     --------
@@ -116,12 +116,12 @@ def normalize_store_arg(
 
 
 def _mapping(store: Any) -> Any:
-    """A store as a mapping."""
+    """Return a store as a mapping."""
     return store if isinstance(store, MutableMapping) else normalize_store_arg(store, mode="a")
 
 
 def contains_array(store: Any, path: str | None = None) -> bool:
-    """Whether there is an array, of format 2 or 3.
+    """Return whether there is an array, of format 2 or 3.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def contains_array(store: Any, path: str | None = None) -> bool:
 
 
 def contains_group(store: Any, path: str | None = None, explicit_only: bool = True) -> bool:
-    """Whether there is a group, of format 2 or 3."""
+    """Return whether there is a group, of format 2 or 3."""
     return _contains(store, path, group_meta_key, "group")
 
 
@@ -149,7 +149,7 @@ def _contains(store: Any, path: str | None, document: str, kind: str) -> bool:
 
 
 def listdir(store: Any, path: str | None = None) -> list[str]:
-    """The names directly below a path.
+    """Return the names directly below a path.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def listdir(store: Any, path: str | None = None) -> list[str]:
 
 
 def getsize(store: Any, path: str | None = None) -> int:
-    """The bytes of the values directly at and below a path.
+    """Return the bytes of the values directly at and below a path.
 
     Examples
     --------

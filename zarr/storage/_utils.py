@@ -22,7 +22,7 @@ def _join_paths(paths: Iterable[str]) -> str:
 
 
 def _relativize_path(*, path: str, prefix: str) -> str:
-    """What of a path is below a prefix."""
+    """Return the part of a path below a prefix."""
     if not prefix:
         return path
     if not path.startswith(f"{prefix}/"):
@@ -31,7 +31,7 @@ def _relativize_path(*, path: str, prefix: str) -> str:
 
 
 def _dereference_path(root: str, path: str) -> str:
-    """A path below a root, without a slash at its end."""
+    """Return a path below a root, without a slash at its end."""
     root = root.rstrip("/")
     return (f"{root}/{path}" if root else path).rstrip("/")
 
@@ -52,7 +52,7 @@ def _normalize_paths(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def _normalize_path_keys(data: Mapping[str, T]) -> dict[str, T]:
-    """The same mapping with normalized keys, which must stay different from each other."""
+    """Return the mapping with normalized keys, which must stay different from each other."""
     return dict(zip(_normalize_paths(data), data.values(), strict=True))
 
 

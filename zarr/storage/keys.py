@@ -37,7 +37,7 @@ _PARTIAL: Final = r"(?s)^\..*\.([0-9a-f]+)-([0-9a-f]+)\.partial$|\.[0-9a-f]{32}\
 
 
 def is_lock(key: str) -> bool:
-    """Whether a key names what processes lock, and so no value of anybody's.
+    """Return whether a key names what processes lock, and so no value of anybody's.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def is_lock(key: str) -> bool:
 
 
 def is_tidy(path: str) -> bool:
-    """Whether an absolute path is as it would be written after a round through ``Path``; most are.
+    """Return whether an absolute path is as it would be written after a round through ``Path``; most are.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def is_tidy(path: str) -> bool:
 
 
 def has_half_character(text: str) -> bool:
-    """Whether there is half a surrogate pair in a text.
+    """Return whether there is half a surrogate pair in a text.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def check_key(key: str) -> None:
 
 
 def is_key(name: object) -> bool:
-    """Whether something that a store has under a name is a value that has a key.
+    """Return whether something that a store has under a name is a value that has a key.
 
     Examples
     --------
@@ -211,12 +211,12 @@ def check_object_prefix(prefix: str) -> str:
 
 
 def is_partial(name: str) -> bool:
-    """Whether a file name is that of a value still being written (by this library or by zarr-python)."""
+    """Return whether a file name is that of a value still being written (by this library or by zarr-python)."""
     return name.endswith(".partial") and re.search(_PARTIAL, name) is not None
 
 
 def partial_owner(name: str) -> int | None:
-    """The process that writes the partial file of this name, where the name tells."""
+    """Return the process that writes the partial file of this name, where the name tells."""
     match = re.search(_PARTIAL, name)
     return int(match[1], 16) if match is not None and match[1] else None
 
@@ -243,13 +243,13 @@ def check_local_path(path: str) -> None:
 
 
 def is_upath(value: object) -> bool:
-    """Whether a value is a path of universal_pathlib; there is none before that package is loaded."""
+    """Return whether a value is a path of universal_pathlib; there is none before that package is loaded."""
     module = sys.modules.get("upath")
     return module is not None and isinstance(value, module.UPath)
 
 
 def is_fsmap(store_like: object) -> bool:
-    """Whether an object is fsspec's mapping, told without importing fsspec."""
+    """Return whether an object is fsspec's mapping, told without importing fsspec."""
     cls = type(store_like)
     return cls.__name__ == "FSMap" and cls.__module__ == "fsspec.mapping"
 
@@ -305,13 +305,13 @@ def join(*parts: str) -> str:
 
 
 def dir_prefix(prefix: str) -> str:
-    """The prefix that all keys under a directory begin with; empty for the root."""
+    """Return the prefix that all keys under a directory begin with; empty for the root."""
     stripped = prefix.rstrip("/")
     return f"{stripped}/" if stripped else ""
 
 
 def child_names(keys: list[str], prefix: str) -> list[str]:
-    """The names directly under a prefix, each once and in order, given all keys.
+    """Return the names directly under a prefix, each once and in order, given all keys.
 
     Examples
     --------

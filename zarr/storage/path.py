@@ -23,7 +23,7 @@ def check_mode(mode: object) -> None:
 
 
 def exists_message(path: str) -> str:
-    """What to say where mode "w-" finds something."""
+    """Return the error where mode "w-" finds something."""
     return (
         f"Cannot create {path!r} with mode 'w-' because it already contains data. "
         "Use mode 'w' to overwrite or 'a' to append."
@@ -55,12 +55,12 @@ class StorePath:
 
     @property
     def read_only(self) -> bool:
-        """Whether the store refuses to be written to."""
+        """Return whether the store refuses to be written to."""
         return self.store.read_only
 
     @classmethod
     def with_mode(cls, store: Store, path: str, mode: AccessModeLiteral | None = None) -> Self:
-        """The same as :meth:`open`, without looking into the store: mode ``"w-"`` is not checked for contents.
+        """Make the same as :meth:`open`, without looking into the store: mode ``"w-"`` is not checked for contents.
 
         Raises
         ------
@@ -138,11 +138,11 @@ class StorePath:
         await self.store.delete_dir(self.path)
 
     async def exists(self) -> bool:
-        """Whether there is a value at this path."""
+        """Return whether there is a value at this path."""
         return await self.store.exists(self.path)
 
     async def is_empty(self) -> bool:
-        """Whether there is nothing under this path."""
+        """Return whether there is nothing under this path."""
         return await self.store.is_empty(self.path)
 
     # Synchronous access
@@ -172,14 +172,14 @@ class StorePath:
     # Paths
 
     def child(self, name: str) -> StorePath:
-        """The place of a name directly below this one, as a listing gives it."""
+        """Return the place of a name directly below this one, as a listing gives it."""
         below = object.__new__(type(self))
         below.store = self.store
         below.path = f"{self.path}/{name}" if self.path else name
         return below
 
     def __truediv__(self, other: str) -> StorePath:
-        """The place ``other`` below this one."""
+        """Return the place ``other`` below this one."""
         return type(self)(self.store, join(self.path, normalize_path(other)))
 
     @property
@@ -195,7 +195,5 @@ class StorePath:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StorePath) and self.store == other.store and self.path == other.path
-
-    __hash__ = None  # type: ignore[assignment]
 
 

@@ -1,4 +1,4 @@
-"""From what a user calls a store (a path, a URL, a dictionary …) to a store, and to a place in it."""
+"""Make a store, and a place in it, of what a user gives: a path, a URL, a mapping."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import os
 import stat
 from collections.abc import MutableMapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard, cast
 
-from zarr._lazy import LazyModule, instance_of, lazy_names
+from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import Store
 from zarr.errors import PlaceNotFoundError, StoreUrlError
 from zarr.registry import get_store_factory
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from zarr.storage import url as _url
     from zarr.storage import url_chains
-    from zarr.storage.likes import StoreLike as StoreLike
     from zarr.storage.memory import managed, mapping
     from zarr.storage.memory import store as memory
     from zarr.storage.memory.managed import ManagedMemoryStore
@@ -31,7 +30,20 @@ if TYPE_CHECKING:
     from zarr.storage.remote import fsspec
     from zarr.storage.zip import store as zip_store
     from zarr.types import AccessModeLiteral
+
+    StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
+    """What can be given for a store: a store or a place in one, a path, a URL, a mapping or an FSMap."""
 else:
+
+    def __getattr__(name: str) -> Any:
+        """Return ``StoreLike``, made when it is asked for: ``pathlib`` is not loaded for it before."""
+        if name != "StoreLike":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from pathlib import Path
+
+        globals()[name] = Store | StorePath | Path | str | MutableMapping[str, Any]
+        return globals()[name]
+
     zip_store = LazyModule("zarr.storage.zip.store")
     url_chains = LazyModule("zarr.storage.url_chains")
     reference_store = LazyModule("zarr.storage.references.store")
@@ -42,13 +54,12 @@ else:
     memory = LazyModule("zarr.storage.memory.store")
     _url = LazyModule("zarr.storage.url")
 
-__getattr__, __dir__ = lazy_names(__name__, {"zarr.storage.likes": "StoreLike"})
 
 _ZIP_MODES: Final[dict[str | None, str]] = {"r": "r", "r+": "a", "a": "a", "w": "w", "w-": "x", None: "a"}
 
 
 def is_managed_store(store: object) -> TypeGuard[ManagedMemoryStore]:
-    """Whether a store is one of those in memory that have names."""
+    """Return whether a store is one of those in memory that have names."""
     return instance_of(store, "zarr.storage.memory.managed", "ManagedMemoryStore")
 
 
@@ -61,7 +72,7 @@ def _refuse_options(storage_options: dict[str, Any] | None) -> None:
 
 
 def _is_zip(path: str) -> bool:
-    """Whether a path means a zip file; most mean a folder, and need no look into a file to tell."""
+    """Return whether a path means a zip file; most mean a folder, and need no look into a file to tell."""
     try:
         if stat.S_ISDIR(os.stat(path).st_mode):
             return False
@@ -72,21 +83,21 @@ def _is_zip(path: str) -> bool:
 
 
 def _is_table(path: str) -> bool:
-    """Whether a path means a table of references; few do, and most tell by their name that they do not."""
+    """Return whether a path means a table of references; few do, and most tell by their name that they do not."""
     if path.lower().endswith(".json"):
         return os.path.isfile(path)
     return path.rstrip("/").endswith((".parq", ".parquet")) and tables.is_parquet(path)
 
 
 def _from_table(path: str, storage_options: dict[str, Any] | None) -> Store:
-    """A table of references; whether it is to be trusted is among the options."""
+    """Return a table of references; whether it is to be trusted is among the options."""
     options = dict(storage_options or {})
     allow = bool(options.pop("allow_outside", False))
     return reference_store.ReferenceStore.from_path(path, allow_outside=allow, storage_options=options)
 
 
 def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
-    """A folder; or a zip file, by its suffix where there is nothing yet and by its first bytes where there is."""
+    """Return the store of a folder; or of a zip file, by its suffix, or by its first bytes where there is one."""
     check_local_path(path)
     if _is_zip(path):
         zip_mode = _ZIP_MODES[mode]
@@ -153,7 +164,7 @@ def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[st
 
 
 def _from_upath(upath: Any, mode: AccessModeLiteral | None) -> Store:
-    """A path of universal_pathlib on the disk is a path; any other is one for fsspec."""
+    """Return a path of universal_pathlib on the disk is a path; any other is one for fsspec."""
     if upath.protocol in {"", "file", "local"}:
         return _from_local_path(upath.path, mode)
     return fsspec.FsspecStore.from_upath(upath, read_only=mode == "r")

@@ -106,7 +106,7 @@ def naming_url(url: str) -> Iterator[None]:
 
 
 def is_uri(text: str) -> bool:
-    """Whether a string names a store by a scheme, and not by a path (Windows drive letters are no schemes)."""
+    """Return whether a string names a store by a scheme, and not by a path (Windows drive letters are no schemes)."""
     head, separator, _ = text.partition("://")
     return (bool(separator) and len(head) > 1) or "::" in text
 
@@ -120,7 +120,7 @@ class Part(NamedTuple):
 
 
 def is_pipeline(url: object) -> bool:
-    """Whether a string is a pipeline: an adapter and a colon follow a bar. Names of files hardly ever look so.
+    """Return whether a string is a pipeline: an adapter and a colon follow a bar. Names of files hardly ever look so.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def parse_pipeline(url: str) -> tuple[str, list[Part]]:
 
 
 def format_of_url(url: object, given: Any) -> Any:
-    """The format that a pipeline names with ``zarr2:`` or ``zarr3:``, or the one that was given.
+    """Return the format that a pipeline names with ``zarr2:`` or ``zarr3:``, or the one that was given.
 
     Raises
     ------

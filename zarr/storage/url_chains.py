@@ -90,7 +90,7 @@ def _store_of(place: _Place, mode: Any, options: Any, resolve: Callable[..., Sto
 
 
 def _local_path(url: str) -> str | None:
-    """The path of a file on this computer, percent-encoding undone where it is a URL; None for other URLs."""
+    """Return the path of a file on this computer, percent-encoding undone where it is a URL; None for other URLs."""
     if url.startswith("file:"):
         return unquote(url.removeprefix("file:").removeprefix("//")) or "."
     return None if "://" in url or "::" in url else url
@@ -121,7 +121,7 @@ def _open_zip(place: _Place, part: Part, mode: Any, options: Any, resolve: Calla
 
 
 def _archive(place: _Place, options: Any) -> Any:
-    """A file to read an archive from, that lies in a store or at a URL."""
+    """Return a file to read an archive from, that lies in a store or at a URL."""
     store, path = place.store, place.path
     if store is None and place.url.startswith("memory:") and is_managed(parse_store_url(place.url).name):
         parsed = parse_store_url(place.url)

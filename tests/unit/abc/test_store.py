@@ -37,7 +37,7 @@ def cut(value: bytes, byte_range: ByteRequest | None) -> bytes:
     return value[-byte_range.suffix :] if byte_range.suffix else b""
 
 
-class Plain(SyncStore):  # noqa: PLW1641
+class Plain(SyncStore):
     """Written with plain methods."""
 
     def __init__(self, data: dict[str, bytes] | None = None, *, read_only: bool = False) -> None:
@@ -72,7 +72,7 @@ class Blocking(Plain):
     blocking = True
 
 
-class Coroutines(Store):  # noqa: PLW1641
+class Coroutines(Store):
     """Written with coroutines."""
 
     def __init__(self, data: dict[str, bytes] | None = None, *, read_only: bool = False) -> None:

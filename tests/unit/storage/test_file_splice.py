@@ -10,7 +10,7 @@ import pytest
 
 import zarr
 from zarr.storage import LocalStore, WrapperStore
-from zarr.storage.local.splice import splice_file
+from zarr.storage.local.files import splice_file
 
 
 def test_parts_follow_each_other(tmp_path: Path) -> None:

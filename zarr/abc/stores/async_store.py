@@ -50,7 +50,7 @@ async def gather_windowed(func: Callable[..., Any], arguments: list[Any]) -> lis
     return results
 
 
-class Store(ABC):  # noqa: PLW1641 - what a store holds changes
+class Store(ABC):
     """Bytes under string keys, reached by coroutines.
 
     Keys are paths without a leading slash: ``"a/b/zarr.json"``. A subclass defines the abstract methods; all others

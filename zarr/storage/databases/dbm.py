@@ -2,25 +2,191 @@
 
 from __future__ import annotations
 
+import atexit
 import dbm
 import os
-from collections.abc import Callable, Iterable
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from zarr.abc.store import BulkAccess, SyncStore
-from zarr.buffer.core import Buffer, default_buffer_prototype
-from zarr.storage.databases.dbm_file import DBMFile, dbm_file
-from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
-from zarr.storage.ranges import slice_of
-from zarr.storage.values import check_buffer
+from zarr.storage.databases.database import DatabaseStore
+from zarr.storage.keys import check_key, check_prefix, dir_prefix
+from zarr.storage.memory.mapping import MappingStore
 
 if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import BufferPrototype
+    from zarr.buffer.core import Buffer
+
+T = TypeVar("T")
+
+_FOR_ONE_THREAD: Final = "dbm.sqlite3"
+"""The module whose files serve, and are closed by, no thread but the one that has opened them."""
+
+_inherited: list[Any] = []
+"""Open files of a parent process, which only the parent may close: closing one would write an old index."""
 
 
-class DBMStore(SyncStore):
+class DBMFile(MutableMapping[str, bytes]):
+    """An open dbm file, which all stores over it share: most dbm modules let no file be opened twice."""
+
+    def __init__(self, path: str, opener: Callable[..., Any], read_only: bool, options: dict[str, Any]) -> None:
+        self.path = path
+        self.read_only = read_only
+        self._opener = opener
+        self._options = options
+        self._db: Any = None
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin anew, in a forked child."""
+        if self._db is not None:
+            _inherited.append(self._db)
+        self._db = None
+        self._lock = threading.RLock()
+
+    def exists(self) -> bool:
+        """Return whether there is a file; each module adds other suffixes to the name, or none."""
+        return any(os.path.exists(f"{self.path}{suffix}") for suffix in ("", ".db", ".dat", ".pag"))
+
+    def use(self, work: Callable[[Any], T]) -> T:
+        """Return what ``work`` makes of the open file; threads take turns.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be opened, or used.
+        """
+        with self._lock:
+            db = self._db
+            if db is None:
+                db = self._open()
+                if type(db).__module__ != _FOR_ONE_THREAD:
+                    self._db = db
+            try:
+                return work(db)
+            finally:
+                if db is not self._db:
+                    db.close()
+
+    def read(self, work: Callable[[Any], T], absent: T) -> T:
+        """Return what ``work`` reads; ``absent`` where there is no file yet, since none is made to be read."""
+        return self.use(work) if self._db is not None or self.exists() else absent
+
+    def _open(self) -> Any:
+        try:
+            if not self.read_only:
+                os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            return self._opener(self.path, "r" if self.read_only else "c", **self._options)
+        except OSError:
+            raise
+        except Exception as error:  # each module has an error class of its own
+            raise OSError(f"the dbm file {self.path} cannot be used: {error}") from error
+
+    def make_writable(self) -> None:
+        """Open the file again, for writing, when it is used next."""
+        self.close()
+        self.read_only = False
+
+    def close(self) -> None:
+        """Close the file; it is opened again when it is used again."""
+        with self._lock:
+            db, self._db = self._db, None
+            if db is not None:
+                with suppress(Exception):
+                    db.close()
+
+    __del__ = close
+
+    def get_all(self, keys: Iterable[str]) -> list[bytes | None]:
+        """Return the values of many keys."""
+        names = [key.encode(errors="surrogateescape") for key in keys]
+        return self.read(lambda db: [db.get(name) for name in names], [None] * len(names))
+
+    def put_all(self, items: Iterable[tuple[str, Any]]) -> None:
+        """Store many values, in one turn; None removes a key."""
+        pairs = [(key.encode(errors="surrogateescape"), value) for key, value in items]
+
+        def change(db: Any) -> None:
+            for name, value in pairs:
+                if value is not None:
+                    db[name] = bytes(value)
+                elif name in db:
+                    del db[name]
+            if hasattr(db, "sync"):  # where the module keeps changes back
+                db.sync()
+
+        if self.exists() or any(value is not None for _, value in pairs):  # no file is made for a removal
+            self.use(change)
+
+    def replace(self, key: str, value: bytes, expected: bytes | None) -> bool:
+        """Store a value where the key still holds ``expected``; False where it does not."""
+        with self._lock:
+            if self.get(key) != expected:
+                return False
+            self[key] = value
+            return True
+
+    def __getitem__(self, key: str) -> bytes:
+        (value,) = self.get_all([key])
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def __setitem__(self, key: str, value: bytes) -> None:
+        self.put_all([(key, value)])
+
+    def __delitem__(self, key: str) -> None:
+        self.put_all([(key, None)])
+
+    def __contains__(self, key: object) -> bool:
+        name = str(key).encode(errors="surrogateescape")
+        return self.read(lambda db: name in db, False)
+
+    def __iter__(self) -> Iterator[str]:
+        names: list[bytes] = self.read(lambda db: list(db.keys()), [])
+        return iter([bytes(name).decode(errors="surrogateescape") for name in names])
+
+    def __len__(self) -> int:
+        return self.read(len, 0)
+
+
+# Reentrant: a finalizer may run, and open such a file, at any allocation.
+_guard = threading.RLock()
+_files: weakref.WeakValueDictionary[str, DBMFile] = weakref.WeakValueDictionary()
+
+
+def dbm_file(path: str | Path, opener: Callable[..., Any], read_only: bool, options: dict[str, Any]) -> DBMFile:
+    """Return the file of a path: the same object for all stores over it while one of them holds it."""
+    place = os.path.realpath(path)
+    with _guard:
+        known = _files.get(place)
+        if known is None:
+            known = _files[place] = DBMFile(place, opener, read_only, options)
+        elif known.read_only and not read_only:
+            known.make_writable()
+        return known
+
+
+@atexit.register
+def _close_all() -> None:
+    for file in list(_files.values()):
+        file.close()
+
+
+def _after_fork() -> None:
+    global _guard
+    _guard = threading.RLock()
+    for file in list(_files.values()):
+        file.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class DBMStore(DatabaseStore, MappingStore):
     """All keys in one file of the dbm family.
 
     Threads take turns. Which processes may have the file open at once, and what a crash leaves, is up to the module:
@@ -52,154 +218,33 @@ class DBMStore(SyncStore):
     >>> store.close()
     """
 
-    blocking = True
-    contents_first: bool = True
-    supports_writes: bool = True
-    supports_deletes: bool = True
-    supports_listing: bool = True
-    supports_set_if_match: bool = True
-
-    path: Path
-    _place: Path
+    scheme = "dbm"
 
     def __init__(
         self, path: Path | str, *, read_only: bool = False, opener: Callable[..., Any] = dbm.open, **options: Any
     ) -> None:
-        super().__init__(read_only=read_only)
-        if not isinstance(path, str | Path):
-            raise TypeError(f"'path' must be a string or Path instance. Got an instance of {type(path)} instead.")
-        self.path = Path(path)
-        self._place = self.path.absolute()
+        super().__init__(path, read_only, {"opener": opener, **options})
         self.opener = opener
         self.options = options
-        self._opened: DBMFile | None = None
-
-    def with_read_only(self, read_only: bool = False) -> Self:
-        """Return a store over the same file that may, or may not, be written to."""
-        other = type(self)(self._place, read_only=read_only, opener=self.opener, **self.options)
-        other.path = self.path
-        return other
-
-    async def _open(self) -> None:
-        if self.read_only and not self._exists():
-            raise FileNotFoundError(f"{self.path} does not exist")
-        await super()._open()
-
-    def close(self) -> None:
-        """Let go of the file, which is closed when nobody in this process uses it any more."""
-        super().close()
-        self._opened = None
-
-    def __str__(self) -> str:
-        return f"dbm://{self.path.as_posix()}"
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self}')"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self._place == other._place and self.read_only == other.read_only
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_opened": None}
+        self._file: DBMFile | None = None
 
     @property
-    def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
-        return f"dbm:{os.path.realpath(self._place)}"
-
-    # The file
+    def mapping(self) -> DBMFile:  # type: ignore[override]
+        """Return the file as a mapping, which is opened when it is used."""
+        if self._file is None:
+            self._file = dbm_file(self._place, self.opener, self.read_only, self.options)
+        return self._file
 
     def _exists(self) -> bool:
-        """Whether there is a file; each module adds other suffixes to the name, or none."""
-        return any(os.path.exists(f"{self._place}{suffix}") for suffix in ("", ".db", ".dat", ".pag"))
+        return self.mapping.exists()
 
-    def _file(self) -> DBMFile:
-        file = self._opened
-        if file is None or file.pid != os.getpid():
-            file = self._opened = dbm_file(self._place, self.opener, self.read_only, self.options)
-        return file
+    def close(self) -> None:
+        """Release the file, which is closed when no store in this process uses it any more."""
+        super().close()
+        self._file = None
 
-    def _look(self, read: Callable[[Any], Any], absent: Any = None) -> Any:
-        """Read from the file; ``absent`` where there is none yet, since nothing is made for a look at it."""
-        if self._opened is None and not self._exists():
-            return absent
-        return self._file().use(read)
-
-    def _change(self, change: Callable[[Any], Any]) -> Any:
-        self._check_writable()
-
-        def change_all(db: Any) -> Any:
-            result = change(db)
-            sync = getattr(db, "sync", None)  # where the module keeps changes back
-            if sync is not None:
-                sync()
-            return result
-
-        return self._file().use(change_all)
-
-    @staticmethod
-    def _name(key: str) -> bytes:
-        check_key(key)
-        return key.encode()
-
-    @staticmethod
-    def _remove(db: Any, name: bytes) -> None:
-        if name in db:
-            del db[name]
-
-    # Reading
-
-    async def get(
-        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
-        return await super().get(key, prototype or default_buffer_prototype(), byte_range)
-
-    def get_sync(
-        self,
-        key: str,
-        *,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
-    ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
-        name = self._name(key)
-        data = self._look(lambda db: db.get(name))
-        if data is None:
-            return None
-        if byte_range is not None:
-            data = data[slice_of(byte_range, len(data))]
-        return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)
-
-    def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
-        name = self._name(key)
-        return bool(self._look(lambda db: name in db, False))
-
-    def list_sync(self) -> Iterable[str]:
-        """All keys."""
-        names = self._look(lambda db: list(db.keys()), [])
-        return only_keys([bytes(name).decode(errors="surrogateescape") for name in names])
-
-    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix."""
-        check_prefix(prefix)
-        return [key for key in self.list_sync() if key.startswith(prefix)]
-
-    def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix."""
-        return child_names(list(self.list_sync()), check_prefix(prefix))
-
-    # Writing
-
-    def _data(self, value: object) -> bytes:
-        return check_buffer(self, value).to_bytes()
-
-    def set_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` under the key."""
-        self._set_payloads([(key, self._data(value))])
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_file": None}
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Store ``value`` where the key has none; True where this call stored it."""
@@ -211,67 +256,37 @@ class DBMStore(SyncStore):
 
     def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
         """Store ``value`` where the key still holds ``expected`` (None: nothing); one step for all of this process."""
-        name, data = self._name(key), self._data(value)
-        old = None if expected is None else self._data(expected)
+        self._check_writable()
+        check_key(key)
+        return self.mapping.replace(
+            key, bytes(self._data(value)), None if expected is None else bytes(self._data(expected))
+        )
 
-        def replace(db: Any) -> bool:
-            if db.get(name) != old:
-                return False
-            db[name] = data
-            return True
+    def delete_dir_sync(self, prefix: str) -> None:
+        """Remove all keys under the prefix."""
+        self._check_writable()
+        start = dir_prefix(check_prefix(prefix))
+        self.mapping.put_all([(key, None) for key in self.mapping if key.startswith(start)])
 
-        return bool(self._change(replace))
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Store ``value`` under the key."""
+        self._set_payloads([(key, self._data(value))])
 
     def delete_sync(self, key: str) -> None:
         """Remove the key, if it is there."""
         self._set_payloads([(key, None)])
 
-    def delete_dir_sync(self, prefix: str) -> None:
-        """Remove all keys under the prefix."""
-        start = dir_prefix(check_prefix(prefix)).encode()
-
-        def remove(db: Any) -> None:
-            for name in [name for name in db.keys() if bytes(name).startswith(start)]:  # noqa: SIM118 - no mapping
-                del db[name]
-
-        self._check_writable()
-        if self._exists():
-            self._change(remove)
-
-    async def clear(self) -> None:
-        """Remove all keys."""
-        await self.delete_dir("")
-
-    # Bulk
-
-    def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> list[Buffer | None]:
-        """Return the values of many keys, all of one moment."""
-        make = (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes
-        return [None if data is None else make(data) for data in self._get_payloads(list(keys))]
-
-    def set_many_sync(self, items: Iterable[tuple[str, Buffer | None]]) -> None:
-        """Store many values in one turn; None deletes a key."""
-        self._set_payloads([(key, None if value is None else self._data(value)) for key, value in items])
-
-    def bulk_access(self) -> BulkAccess | None:
-        """Many values in one turn."""
-        return BulkAccess(kind="buffers", get_many=self._get_payloads, set_many=self._set_payloads)
-
     def _get_payloads(self, keys: list[str]) -> list[Any]:
-        names = [self._name(key) for key in keys]
-        found: list[Any] = self._look(lambda db: [db.get(name) for name in names], [None] * len(names))
-        return found
+        for key in keys:
+            check_key(key)
+        return list(self.mapping.get_all(keys))
 
     def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
-        pairs = [(self._name(key), payload) for key, payload in items]
-
-        def change(db: Any) -> None:
-            for name, payload in pairs:
-                if payload is None:
-                    self._remove(db, name)
-                else:
-                    db[name] = bytes(payload)
-
         self._check_writable()
-        if self._exists() or any(payload is not None for _, payload in pairs):  # no file is made for a removal
-            self._change(change)
+        for key, _ in items:
+            check_key(key)
+        self.mapping.put_all(items)
+
+    get_many_sync = DatabaseStore.get_many_sync
+    set_many_sync = DatabaseStore.set_many_sync
+    bulk_access = DatabaseStore.bulk_access

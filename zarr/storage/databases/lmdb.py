@@ -6,11 +6,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from zarr.abc.store import BulkAccess
 from zarr.buffer.core import Buffer, default_buffer_prototype
-from zarr.storage.databases.key_ranges import child_names_in_order, key_after
+from zarr.storage.databases.database import DatabaseStore, TransactionDatabase
 from zarr.storage.databases.lmdb_environment import (
     INITIAL_MAP_BYTES,
     SMALLEST_BYTES,
@@ -19,9 +18,8 @@ from zarr.storage.databases.lmdb_environment import (
     require_lmdb,
 )
 from zarr.storage.keys import check_key, check_prefix, dir_prefix, only_keys
-from zarr.storage.ranges import bounds_of
-from zarr.storage.values import check_buffer
-from zarr.storage.wrappers.overlay import TransactionStore, check_expected
+from zarr.storage.ranges import bounds_of, child_names_in_order, key_after
+from zarr.storage.wrappers.overlay import check_expected
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def _between(transaction: Any, low: str, high: str | None) -> Iterator[tuple[str, Any]]:
-    """The stored keys from a first one to one to stop before, in order, with a cursor that stands on each."""
+    """Return the stored keys from a first one to one to stop before, in order, with a cursor that stands on each."""
     cursor = transaction.cursor()
     end = None if high is None else high.encode(errors="surrogateescape")
     found = cursor.set_range(low.encode(errors="surrogateescape")) if low else cursor.first()
@@ -42,7 +40,7 @@ def _between(transaction: Any, low: str, high: str | None) -> Iterator[tuple[str
         found = cursor.next()
 
 
-class LMDBStore(TransactionStore):
+class LMDBStore(TransactionDatabase):
     """All keys in one LMDB database.
 
     Every change is a transaction, many values set at once are one transaction. Readers of any thread or process see the
@@ -81,15 +79,7 @@ class LMDBStore(TransactionStore):
     >>> store.close()
     """
 
-    blocking = True
-    contents_first: bool = True
-    supports_writes: bool = True
-    supports_deletes: bool = True
-    supports_listing: bool = True
-    supports_set_if_match: bool = True
-
-    path: Path
-    _place: Path
+    scheme = "lmdb"
 
     def __init__(
         self,
@@ -100,64 +90,22 @@ class LMDBStore(TransactionStore):
         map_size: int = INITIAL_MAP_BYTES,
         subdir: bool | None = None,
     ) -> None:
-        super().__init__(read_only=read_only)
-        if not isinstance(path, str | Path):
-            raise TypeError(f"'path' must be a string or Path instance. Got an instance of {type(path)} instead.")
+        super().__init__(path, read_only, {"sync": sync, "map_size": map_size, "subdir": subdir})
         require_lmdb()
-        self.path = Path(path)
-        self._place = self.path.absolute()
         if subdir is None:
-            subdir = not self.path.is_file()
-        self._options: dict[str, Any] = {"sync": sync, "map_size": map_size, "subdir": subdir}
+            self._options["subdir"] = not self.path.is_file()
         self._environment: Environment | None = None
-
-    @classmethod
-    def from_url(cls, url: str, **options: Any) -> Self:
-        """Make a store of a URL: ``lmdb:///absolute/path`` or ``lmdb://relative/path``."""
-        return cls(url.removeprefix("lmdb://"), **options)
-
-    def with_read_only(self, read_only: bool = False) -> Self:
-        """Return a store over the same database that may, or may not, be written to."""
-        other = type(self)(self._place, read_only=read_only, **self._options)
-        other.path = self.path
-        return other
-
-    async def _open(self) -> None:
-        if self.read_only and not self._place.exists():
-            raise FileNotFoundError(f"{self.path} does not exist")
-        await super()._open()
 
     def close(self) -> None:
         """Let go of the database, which is closed when nobody in this process uses it any more."""
         super().close()
         self._environment = None
 
-    def __str__(self) -> str:
-        return f"lmdb://{self.path.as_posix()}"
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self}')"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self._place == other._place and self.read_only == other.read_only
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_environment": None}
 
-    @property
-    def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
-        return f"lmdb:{os.path.realpath(self._place)}"
-
-    def lock_folder(self, path: str) -> str:
-        """Where the lock files of a node lie: beside the database."""
-        folder = f"{os.path.realpath(self._place)}.zarr-locks"
-        return os.path.join(folder, check_prefix(path).replace("/", "%2F") or "%")
-
     def _existing(self) -> Environment | None:
-        """The open database; None where there is none yet and nothing is to be made for a look at it."""
+        """Return the open database; None where there is none yet and nothing is to be made for a look at it."""
         file = self._place / "data.mdb" if self._options["subdir"] else self._place
         try:
             size = os.path.getsize(file)
@@ -177,12 +125,6 @@ class LMDBStore(TransactionStore):
         return key.encode()
 
     # Reading
-
-    async def get(
-        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
-        return await super().get(key, prototype or default_buffer_prototype(), byte_range)
 
     def get_sync(
         self,
@@ -226,11 +168,11 @@ class LMDBStore(TransactionStore):
             yield None if found is None else read
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         return self._size(key) is not None
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         size = self._size(key)
         if size is None:
             raise FileNotFoundError(key)
@@ -246,11 +188,11 @@ class LMDBStore(TransactionStore):
             return None if found is None else len(found)
 
     def list_sync(self) -> Iterable[str]:
-        """All keys, in order."""
+        """Return all keys, in order."""
         return self.list_prefix_sync("")
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix, in order."""
+        """Return all keys that begin with the prefix, in order."""
         check_prefix(prefix)
         environment = self._existing()
         if environment is None:
@@ -259,7 +201,7 @@ class LMDBStore(TransactionStore):
             return only_keys([key for key, _ in _between(transaction, prefix, key_after(prefix))])
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix; what lies below a folder is jumped over."""
+        """Return the names directly under the prefix; what lies below a folder is jumped over."""
         check_prefix(prefix)
         environment = self._existing()
         if environment is None:
@@ -270,9 +212,6 @@ class LMDBStore(TransactionStore):
             )
 
     # Writing
-
-    def _data(self, value: object) -> memoryview:
-        return memoryview(check_buffer(self, value).as_numpy_array())  # type: ignore[arg-type]
 
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` under the key."""
@@ -323,24 +262,11 @@ class LMDBStore(TransactionStore):
         if environment is not None:
             environment.write(remove)
 
-    async def clear(self) -> None:
-        """Remove all keys."""
-        await self.delete_dir("")
-
     # Bulk
 
-    def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> list[Buffer | None]:
-        """Return the values of many keys, all of one moment."""
-        make = (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes
-        return [None if data is None else make(data) for data in self._get_payloads(list(keys))]
-
-    def set_many_sync(self, items: Iterable[tuple[str, Buffer | None]]) -> None:
-        """Store many values in one transaction; None deletes a key."""
-        self._set_payloads([(key, None if value is None else self._data(value)) for key, value in items])
-
-    def bulk_access(self) -> BulkAccess | None:
-        """Many values in one transaction."""
-        return BulkAccess(kind="buffers", get_many=self._get_payloads, set_many=self._set_payloads)
+    get_many_sync = DatabaseStore.get_many_sync
+    set_many_sync = DatabaseStore.set_many_sync
+    bulk_access = DatabaseStore.bulk_access
 
     def _get_payloads(self, keys: list[str]) -> list[Any]:
         names = [self._key(key) for key in keys]

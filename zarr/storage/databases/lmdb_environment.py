@@ -14,8 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
-from zarr.storage.damaged import DamagedDatabaseError
-from zarr.storage.databases.lmdb_pages import check_whole
+from zarr.storage.checks import DamagedDatabaseError
 
 T = TypeVar("T")
 
@@ -43,7 +42,7 @@ FORK_WAIT_SECONDS: Final = 5.0
 
 
 def require_lmdb() -> Any:
-    """The module ``lmdb``.
+    """Return the module ``lmdb``.
 
     Raises
     ------
@@ -85,7 +84,6 @@ class Environment:
         if not self.read_only:
             os.makedirs(self.path if self._options["subdir"] else os.path.dirname(self.path), exist_ok=True)
             self._remove_stub()
-        check_whole(self.file)
         try:
             try:
                 return self._open_with()
@@ -99,7 +97,7 @@ class Environment:
 
     @property
     def file(self) -> str:
-        """The file that holds the data."""
+        """Return the file that holds the data."""
         return os.path.join(self.path, "data.mdb") if self._options["subdir"] else self.path
 
     def _remove_stub(self) -> None:
@@ -133,7 +131,7 @@ class Environment:
 
     @property
     def usable(self) -> bool:
-        """Whether it was opened by this very process."""
+        """Return whether it was opened by this very process."""
         return self.pid == os.getpid()
 
     def check_key_length(self, name: bytes) -> None:
@@ -183,7 +181,7 @@ class Environment:
 
     @contextmanager
     def reading(self) -> Iterator[Any]:
-        """A transaction to read by; what it returns are views that end with it."""
+        """Yield a transaction to read by; what it returns are views that end with it."""
         try:
             while True:
                 try:
@@ -196,7 +194,7 @@ class Environment:
             self._translate(error)
 
     def value_of(self, transaction: Any, name: bytes) -> Any:
-        """A view of the value of a key; None where there is none.
+        """Return a view of the value of a key; None where there is none.
 
         Raises
         ------
@@ -269,8 +267,7 @@ class Environment:
             self._gate.notify_all()
 
     def close_inherited(self) -> None:
-        """In a forked child: close the environment that was paused, which the child may not use, so that it can open
-        one of its own."""
+        """Close the paused environment of the parent process in a forked child, which then opens one of its own."""
         self._lock = threading.RLock()
         self._gate = threading.Condition(self._lock)
         self._env.close()
@@ -309,7 +306,7 @@ _environments: weakref.WeakValueDictionary[tuple[str, int], Environment] = weakr
 
 
 def environment_of(path: Path, *, read_only: bool, sync: bool, map_size: int, subdir: bool) -> Environment:
-    """The environment of a path in this process: the one that is open, or a new one.
+    """Return the environment of a path in this process: the one that is open, or a new one.
 
     It serves all stores of the path; the first to open it says how it is synced.
     """

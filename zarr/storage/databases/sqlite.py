@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import errno
-import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
-from zarr.abc.store import BulkAccess
 from zarr.buffer.core import Buffer, default_buffer_prototype
-from zarr.storage.damaged import DamagedDatabaseError
-from zarr.storage.databases.key_ranges import child_names_in_order, key_after
+from zarr.storage.checks import DamagedDatabaseError
+from zarr.storage.databases.database import DatabaseStore, TransactionDatabase
 from zarr.storage.databases.sqlite_pool import Connections, Journal, Synchronous
 from zarr.storage.keys import check_key, check_prefix, dir_prefix, only_keys
-from zarr.storage.ranges import bounds_of
-from zarr.storage.values import check_buffer
-from zarr.storage.wrappers.overlay import TransactionStore, check_expected
+from zarr.storage.ranges import bounds_of, child_names_in_order, key_after
+from zarr.storage.wrappers.overlay import check_expected
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -36,14 +33,14 @@ _DELETE: Final = "DELETE FROM zarr WHERE k = ?"
 
 
 def _between(head: str, bounds: Bounds, tail: str = "") -> tuple[str, tuple[str, ...]]:
-    """A statement about the keys from a first one to one to stop before, with its parameters."""
+    """Return a statement about the keys from a first one to one to stop before, with its parameters."""
     low, high = bounds
     if high is None:
         return f"{head} WHERE k >= ?{tail}", (low,)
     return f"{head} WHERE k >= ? AND k < ?{tail}", (low, high)
 
 
-class SQLiteStore(TransactionStore):
+class SQLiteStore(TransactionDatabase):
     """All keys in one SQLite database, in a table ``zarr`` of keys ``k`` and values ``v``, as zarr-python 2 has it.
 
     Every change is a transaction, many values set at once are one transaction, and any number of threads and processes
@@ -82,15 +79,7 @@ class SQLiteStore(TransactionStore):
     >>> store.close()
     """
 
-    blocking = True
-    contents_first: bool = True
-    supports_writes: bool = True
-    supports_deletes: bool = True
-    supports_listing: bool = True
-    supports_set_if_match: bool = True
-
-    path: Path
-    _place: Path
+    scheme = "sqlite"
 
     def __init__(
         self,
@@ -101,51 +90,19 @@ class SQLiteStore(TransactionStore):
         synchronous: Synchronous = "normal",
         timeout: float = 60.0,
     ) -> None:
-        super().__init__(read_only=read_only)
-        if not isinstance(path, str | Path):
-            raise TypeError(f"'path' must be a string or Path instance. Got an instance of {type(path)} instead.")
+        super().__init__(path, read_only, {"journal": journal, "synchronous": synchronous, "timeout": timeout})
         if str(path) in {"", ":memory:"}:
             raise ValueError("SQLiteStore needs the path of a file; for a store in memory use zarr.storage.MemoryStore")
-        self.path = Path(path)
-        self._place = self.path.absolute()
-        self._options: dict[str, Any] = {"journal": journal, "synchronous": synchronous, "timeout": timeout}
         self._connect()
 
     def _connect(self) -> None:
         self._connections = Connections(str(self._place), read_only=self.read_only, **self._options)
         self._closer = weakref.finalize(self, self._connections.close)
 
-    @classmethod
-    def from_url(cls, url: str, **options: Any) -> Self:
-        """Make a store of a URL: ``sqlite:///absolute/path.db`` or ``sqlite://relative/path.db``."""
-        return cls(url.removeprefix("sqlite://"), **options)
-
-    def with_read_only(self, read_only: bool = False) -> Self:
-        """Return a store over the same database that may, or may not, be written to."""
-        other = type(self)(self._place, read_only=read_only, **self._options)
-        other.path = self.path
-        return other
-
-    async def _open(self) -> None:
-        if self.read_only and not self._place.exists():
-            raise FileNotFoundError(f"{self.path} does not exist")
-        await super()._open()
-
     def close(self) -> None:
         """Close the database; it is opened again where the store is used again."""
         super().close()
         self._connections.close()
-
-    def __str__(self) -> str:
-        return f"sqlite://{self.path.as_posix()}"
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self}')"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self._place == other._place and self.read_only == other.read_only
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in {"_connections", "_closer"}}
@@ -154,23 +111,7 @@ class SQLiteStore(TransactionStore):
         self.__dict__.update(state)
         self._connect()
 
-    @property
-    def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
-        return f"sqlite:{os.path.realpath(self._place)}"
-
-    def lock_folder(self, path: str) -> str:
-        """Where the lock files of a node lie: beside the database."""
-        folder = f"{os.path.realpath(self._place)}.zarr-locks"
-        return os.path.join(folder, check_prefix(path).replace("/", "%2F") or "%")
-
     # Reading
-
-    async def get(
-        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
-        return await super().get(key, prototype or default_buffer_prototype(), byte_range)
 
     def _rows(self, statement: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         with self._connections.reading() as connection:
@@ -209,7 +150,7 @@ class SQLiteStore(TransactionStore):
         return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)
 
     def _part(self, key: str, byte_range: ByteRequest) -> bytes | None:
-        """A range of a value, of which the rest is not brought into memory."""
+        """Return a range of a value, of which the rest is not brought into memory."""
         with self.open_value_sync(key) as read:
             return None if read is None else read(byte_range)
 
@@ -236,12 +177,12 @@ class SQLiteStore(TransactionStore):
             yield read
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         check_key(key)
         return bool(self._rows("SELECT 1 FROM zarr WHERE k = ?", (key,)))
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         check_key(key)
         rows = self._rows("SELECT length(v), typeof(v) FROM zarr WHERE k = ?", (key,))
         if not rows:
@@ -249,28 +190,28 @@ class SQLiteStore(TransactionStore):
         return int(rows[0][0]) if rows[0][1] == "blob" else self._refuse(key, rows[0][1])
 
     async def getsize_prefix(self, prefix: str) -> int:
-        """How many bytes all keys under a folder hold."""
+        """Return how many bytes all keys under a folder hold."""
         start = dir_prefix(check_prefix(prefix))
         statement = _between("SELECT coalesce(sum(length(v)), 0) FROM zarr", (start, key_after(start)))
         return int((await self._call(self._rows, *statement))[0][0])
 
     async def is_empty(self, prefix: str) -> bool:
-        """Whether there is no key below a folder."""
+        """Return whether there is no key below a folder."""
         start = dir_prefix(check_prefix(prefix))
         return not await self._call(self._rows, *_between("SELECT 1 FROM zarr", (start, key_after(start)), " LIMIT 1"))
 
     def list_sync(self) -> Iterable[str]:
-        """All keys, in order."""
+        """Return all keys, in order."""
         return self.list_prefix_sync("")
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix, in order."""
+        """Return all keys that begin with the prefix, in order."""
         check_prefix(prefix)
         statement = _between("SELECT k FROM zarr", (prefix, key_after(prefix)), " ORDER BY k")
         return only_keys([key for (key,) in self._rows(*statement)])
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix; what lies below a folder is jumped over."""
+        """Return the names directly under the prefix; what lies below a folder is jumped over."""
         check_prefix(prefix)
         with self._connections.reading(snapshot=True) as connection:
             if connection is None:
@@ -289,9 +230,6 @@ class SQLiteStore(TransactionStore):
         self._check_writable()
         with self._connections.writing() as connection:
             return connection.execute(statement, parameters).rowcount
-
-    def _data(self, value: object) -> memoryview:
-        return memoryview(check_buffer(self, value).as_numpy_array())  # type: ignore[arg-type]
 
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` under the key."""
@@ -324,24 +262,11 @@ class SQLiteStore(TransactionStore):
         start = dir_prefix(check_prefix(prefix))
         self._change(*_between("DELETE FROM zarr", (start, key_after(start))))
 
-    async def clear(self) -> None:
-        """Remove all keys."""
-        await self.delete_dir("")
-
     # Bulk
 
-    def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> list[Buffer | None]:
-        """Return the values of many keys, all of one moment."""
-        make = (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes
-        return [None if data is None else make(data) for data in self._get_payloads(list(keys))]
-
-    def set_many_sync(self, items: Iterable[tuple[str, Buffer | None]]) -> None:
-        """Store many values in one transaction; None deletes a key."""
-        self._set_payloads([(key, None if value is None else self._data(value)) for key, value in items])
-
-    def bulk_access(self) -> BulkAccess | None:
-        """Many values in one transaction."""
-        return BulkAccess(kind="buffers", get_many=self._get_payloads, set_many=self._set_payloads)
+    get_many_sync = DatabaseStore.get_many_sync
+    set_many_sync = DatabaseStore.set_many_sync
+    bulk_access = DatabaseStore.bulk_access
 
     def _get_payloads(self, keys: list[str]) -> list[Any]:
         for key in keys:

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias
 from urllib.parse import quote
 
 from zarr.errors import ReadOnlyError
-from zarr.storage.damaged import DamagedDatabaseError
+from zarr.storage.checks import DamagedDatabaseError
 from zarr.storage.databases.fork_gate import ForkGate
 
 Journal: TypeAlias = Literal["wal", "delete", "truncate", "persist"]
@@ -132,8 +132,9 @@ class Connections:
         return connection
 
     def _check_table(self, connection: sqlite3.Connection) -> None:
-        """Refuse a database whose ``zarr`` is no plain table of keys and values: views, triggers and computed columns
-        would have somebody else's statements run, for ever if they like.
+        """Refuse a database whose ``zarr`` is no plain table of keys and values.
+
+        Views, triggers and computed columns would run statements of whoever made the file, without end if they like.
 
         Raises
         ------
@@ -206,12 +207,12 @@ class Connections:
             self._all = [known for known in self._all if known is not connection]
 
     def _is_absent(self) -> bool:
-        """Whether there is no database, and nothing is to be made for a look at it."""
+        """Return whether there is no database, and nothing is to be made for a look at it."""
         return not self._idle and not os.path.exists(self.path)
 
     @contextmanager
     def reading(self, snapshot: bool = False) -> Iterator[sqlite3.Connection | None]:
-        """A connection to read by, or None where there is no database yet.
+        """Yield a connection to read by, or None where there is no database yet.
 
         Parameters
         ----------
@@ -247,7 +248,7 @@ class Connections:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """A connection inside a transaction, which is committed at the end, or taken back on an error."""
+        """Yield a connection inside a transaction, which is committed at the end, or taken back on an error."""
         try:
             self._check_process()
             # Threads stand in a queue here: SQLite itself would have them try again and again.
@@ -302,11 +303,11 @@ class Connections:
         raise OSError(number, f"SQLite: {error}", self.path) from error
 
     def _may_write(self) -> bool:
-        """Whether the system lets the file, and files beside it, be written."""
+        """Return whether the system lets the file, and files beside it, be written."""
         return not self.read_only and all(os.access(p, os.W_OK) for p in (self.path, os.path.dirname(self.path)))
 
     def _why_closed(self) -> int:
-        """The error number for a file that cannot be opened; SQLite does not tell."""
+        """Return the error number for a file that cannot be opened; SQLite does not tell."""
         folder = os.path.dirname(self.path)
         if not os.path.exists(self.path):
             if self.read_only or not os.path.isdir(folder):
@@ -317,7 +318,7 @@ class Connections:
         return self._why_failed() if allowed else errno.EACCES
 
     def _why_failed(self) -> int:
-        """The error number for a file operation that failed; SQLite does not tell."""
+        """Return the error number for a file operation that failed; SQLite does not tell."""
         if hasattr(os, "statvfs"):
             with suppress(OSError):
                 if os.statvfs(os.path.dirname(self.path)).f_bavail == 0:

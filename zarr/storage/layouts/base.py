@@ -48,13 +48,13 @@ def ask(method: str, *arguments: Any, **options: Any) -> Ask:
 
 
 def read(key: str) -> Asking[bytes | None]:
-    """The bytes of a key of the store below; None where there is none."""
+    """Return the bytes of a key of the store below; None where there is none."""
     found = yield ask("get", key, prototype=default_buffer_prototype())
     return None if found is None else found.to_bytes()
 
 
 def split_document(key: str) -> tuple[str, str] | None:
-    """The node's path and the name of the document, of a key that is one of a document.
+    """Return the node's path and the name of the document, of a key that is one of a document.
 
     Examples
     --------
@@ -84,19 +84,19 @@ class LayoutStore(WrapperStore[Store]):
 
     @abstractmethod
     def chunk_key(self, key: str) -> str | None:
-        """The key below, of a key of a chunk; None where no chunk can have that key."""
+        """Return the key below, of a key of a chunk; None where no chunk can have that key."""
 
     @abstractmethod
     def document_of(self, path: str) -> Asking[bytes | None]:
-        """The document ``zarr.json`` of a node; None where there is no node."""
+        """Return the document ``zarr.json`` of a node; None where there is no node."""
 
     @abstractmethod
     def names_of(self, path: str) -> Asking[list[str]]:
-        """The names directly below a folder."""
+        """Return the names directly below a folder."""
 
     @abstractmethod
     def keys_of(self, prefix: str) -> Asking[list[str]]:
-        """All keys that begin with a prefix."""
+        """Return all keys that begin with a prefix."""
 
     # What all layouts share
 
@@ -120,17 +120,17 @@ class LayoutStore(WrapperStore[Store]):
 
     @property
     def read_only(self) -> bool:
-        """Whether the hierarchy refuses to be written to."""
+        """Return whether the hierarchy refuses to be written to."""
         return True
 
     @property
     def supports_writes(self) -> bool:
-        """Whether the hierarchy can be written to."""
+        """Return whether the hierarchy can be written to."""
         return not self.read_only
 
     @property
     def supports_deletes(self) -> bool:
-        """Whether what is in the hierarchy can be deleted."""
+        """Return whether what is in the hierarchy can be deleted."""
         return not self.read_only
 
     @property
@@ -140,7 +140,7 @@ class LayoutStore(WrapperStore[Store]):
 
     @property
     def supports_set_if_match(self) -> bool:
-        """A document is rewritten on its way, and never compared."""
+        """Return a document is rewritten on its way, and never compared."""
         return False
 
     def _check_writable(self) -> None:
@@ -160,8 +160,6 @@ class LayoutStore(WrapperStore[Store]):
             and type(self) is type(value)
             and (self._store, self.path, self.read_only) == (value._store, value.path, value.read_only)
         )
-
-    __hash__ = None
 
     def _get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None) -> Asking[Buffer | None]:
         named = split_document(key)
@@ -249,27 +247,27 @@ class LayoutStore(WrapperStore[Store]):
         return self._run(self._get(key, prototype or default_buffer_prototype(), byte_range))
 
     async def exists(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         return await self._run_async(self._exists(key))
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         return self._run(self._exists(key))
 
     async def getsize(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         return await self._run_async(self._getsize(key))
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         return self._run(self._getsize(key))
 
     async def getsize_prefix(self, prefix: str) -> int:
-        """How many bytes all keys hold that begin with the prefix."""
+        """Return how many bytes all keys hold that begin with the prefix."""
         return await Store.getsize_prefix(self, prefix)
 
     async def is_empty(self, prefix: str) -> bool:
-        """Whether there is nothing below a folder."""
+        """Return whether there is nothing below a folder."""
         return not await self._run_async(self.names_of(prefix.strip("/")))
 
     async def clear(self) -> None:
@@ -281,27 +279,27 @@ class LayoutStore(WrapperStore[Store]):
             yield key
 
     def list(self) -> AsyncIterator[str]:
-        """All keys."""
+        """Return all keys."""
         return self._list_async(self.keys_of(""))
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         return self._run(self.keys_of(""))
 
     def list_prefix(self, prefix: str) -> AsyncIterator[str]:
-        """All keys that begin with the prefix."""
+        """Return all keys that begin with the prefix."""
         return self._list_async(self.keys_of(prefix))
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix."""
+        """Return all keys that begin with the prefix."""
         return self._run(self.keys_of(prefix))
 
     def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        """The names directly below a folder."""
+        """Return the names directly below a folder."""
         return self._list_async(self.names_of(prefix.strip("/")))
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly below a folder."""
+        """Return the names directly below a folder."""
         return self._run(self.names_of(prefix.strip("/")))
 
     async def set(self, key: str, value: Buffer) -> None:

@@ -4,13 +4,127 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from zarr.errors import MetadataValidationError
 from zarr.storage.keys import child_names, dir_prefix, join
 from zarr.storage.layouts.base import Asking, LayoutStore, ask, read
-from zarr.storage.layouts.draft3_documents import to_bytes
-from zarr.storage.layouts.n5_documents import is_n5_array, n5_array_document, n5_group_document
+from zarr.storage.layouts.draft3 import to_bytes
+
+N5_KEYS: Final = frozenset(("dimensions", "blockSize", "dataType", "compression", "compressionType", "n5"))
+"""Members of ``attributes.json`` that are not attributes of a user."""
+
+_TYPES: Final = frozenset(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)) | {
+    "float32",
+    "float64",
+}
+
+
+def is_n5_array(attributes: Mapping[str, Any]) -> bool:
+    """Return whether attributes describe a dataset.
+
+    Examples
+    --------
+    >>> is_n5_array({"n5": "2.0.0"})
+    False
+    """
+    return all(key in attributes for key in ("dimensions", "blockSize", "dataType"))
+
+
+def is_n5(attributes: object) -> bool:
+    """Return whether a document ``attributes.json`` is one of N5: of the root, which has its version, or of a dataset.
+
+    Examples
+    --------
+    >>> is_n5({"n5": "2.0.0"}), is_n5({"resolution": [1, 1]})
+    (True, False)
+    """
+    return isinstance(attributes, Mapping) and (isinstance(attributes.get("n5"), str) or is_n5_array(attributes))
+
+
+def n5_group_document(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document of a group in format 3."""
+    return {"zarr_format": 3, "node_type": "group", "attributes": _users(attributes)}
+
+
+def _users(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in attributes.items() if key not in N5_KEYS}
+
+
+def n5_array_document(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the document of an array in format 3.
+
+    N5 lists dimensions with the fastest first. In NumPy's order, the slowest comes first: the shape is N5's dimensions
+    reversed, as other readers of N5 in Python have it.
+
+    Raises
+    ------
+    MetadataValidationError
+        If a member is malformed, or the data type or the compression is not known.
+    """
+    dimensions, block = attributes["dimensions"], attributes["blockSize"]
+    for key, value in (("dimensions", dimensions), ("blockSize", block)):
+        if not isinstance(value, list) or not value or not all(type(n) is int and n >= 0 for n in value):
+            raise MetadataValidationError(f"{name}: {key} must be a list of sizes, got {value!r}")
+    if len(dimensions) != len(block):
+        raise MetadataValidationError(f"{name}: {len(dimensions)} dimensions, but a blockSize of {len(block)}")
+    data_type = attributes["dataType"]
+    if not isinstance(data_type, str) or data_type not in _TYPES:
+        raise MetadataValidationError(f"{name}: N5's dataType {data_type!r} is not known; it has {sorted(_TYPES)}")
+    reverse = list(range(len(block)))[::-1]
+    transpose = {"name": "transpose", "configuration": {"order": reverse}}
+    inner = [transpose, {"name": "bytes", "configuration": {"endian": "big"}}, *_compression(attributes, name)]
+    return {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": dimensions[::-1],
+        "data_type": data_type,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": block[::-1]}},
+        # One name a chunk, so that it is told from names of nodes; the store translates it.
+        "chunk_key_encoding": {"name": "v2", "configuration": {"separator": "."}},
+        "fill_value": 0,
+        "codecs": [transpose, {"name": "n5_default", "configuration": {"codecs": inner}}],
+        "attributes": _users(attributes),
+    }
+
+
+def _compression(attributes: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    given = attributes.get("compression", attributes.get("compressionType", "raw"))
+    options = {"type": given} if isinstance(given, str) else given
+    if not isinstance(options, Mapping):
+        raise MetadataValidationError(f"{name}: compression must be an object with a type, got {given!r}")
+    kind = options.get("type")
+    if kind == "raw":
+        return []
+    codec = _codec(str(kind), options)
+    if codec is None:
+        raise MetadataValidationError(
+            f"{name}: N5's compression {kind!r} is not known; raw, gzip, bzip2, xz, lz4, blosc and zstd are"
+        )
+    return [codec]
+
+
+def _codec(kind: str, options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the codec of format 3 that reads what a compression of N5 wrote; levels matter to writers only."""
+    if kind == "gzip":
+        if options.get("useZlib"):
+            return {"name": "numcodecs.zlib", "configuration": {"level": 1}}
+        return {"name": "gzip", "configuration": {"level": 5}}
+    simple: dict[str, dict[str, Any]] = {
+        "zlib": {"name": "numcodecs.zlib", "configuration": {"level": 1}},
+        "bzip2": {"name": "numcodecs.bz2", "configuration": {"level": 9}},
+        "xz": {"name": "numcodecs.lzma", "configuration": {"format": 1, "preset": 6}},
+        "lzma": {"name": "numcodecs.lzma", "configuration": {"format": 1, "preset": 6}},
+        "lz4": {"name": "zarr.n5_lz4", "configuration": {}},
+        "zstd": {"name": "zstd", "configuration": {"level": 3, "checksum": False}},
+        "blosc": {
+            "name": "blosc",
+            "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "blocksize": 0},
+        },
+    }
+    return simple.get(kind)
+
 
 DOCUMENT = "attributes.json"
 
@@ -42,7 +156,7 @@ class N5Store(LayoutStore):
     """
 
     def chunk_key(self, key: str) -> str | None:
-        """The key of a block: coordinates in N5's order, a folder each."""
+        """Return the key of a block: coordinates in N5's order, a folder each."""
         path, _, name = key.rpartition("/")
         if not _CHUNK.fullmatch(name):
             return None
@@ -62,7 +176,7 @@ class N5Store(LayoutStore):
         return attributes
 
     def document_of(self, path: str) -> Asking[bytes | None]:
-        """The document of an array, or of a group: of any folder that has something in it."""
+        """Return the document of an array, or of a group: of any folder that has something in it."""
         attributes = yield from self._attributes_of(path)
         if attributes is None:
             if path and not (yield ask("list_dir", dir_prefix(self._below(path)))):
@@ -73,7 +187,7 @@ class N5Store(LayoutStore):
         return to_bytes(n5_group_document(attributes))
 
     def names_of(self, path: str) -> Asking[list[str]]:
-        """The names below a group; below an array, those of its chunks."""
+        """Return the names below a group; below an array, those of its chunks."""
         attributes = yield from self._attributes_of(path)
         if attributes is not None and is_n5_array(attributes):
             return child_names((yield from self.keys_of(dir_prefix(path))), path)
@@ -81,7 +195,7 @@ class N5Store(LayoutStore):
         return sorted({*(name for name in found if name != DOCUMENT), "zarr.json"})
 
     def keys_of(self, prefix: str) -> Asking[list[str]]:
-        """All keys as format 3 has them."""
+        """Return all keys as format 3 has them."""
         start, folder = dir_prefix(self.path), prefix.rpartition("/")[0]
         found = yield ask("list_prefix", dir_prefix(self._below(folder)))
         split = [key[len(start) :].rpartition("/")[::2] for key in found]
@@ -94,7 +208,7 @@ class N5Store(LayoutStore):
 
 
 def _chunks_of(key: str, nodes: set[str]) -> list[str]:
-    """The key of a chunk, of the key of a block; nothing for other files."""
+    """Return the key of a chunk, of the key of a block; nothing for other files."""
     parts = key.split("/")
     for depth in range(len(parts) - 1, -1, -1):
         path, coords = "/".join(parts[:depth]), parts[depth:]

@@ -13,20 +13,20 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import zarr_core
 from zarr._lazy import LazyModule
 from zarr.errors import FolderInPlaceError, NotAValueError
-from zarr.storage.keys import METADATA_NAMES, is_partial, partial_owner
-from zarr.storage.misplaced import file_in_place, not_regular
-from zarr.storage.refusals import refused
+from zarr.storage.checks import file_in_place, not_regular, refused
+from zarr.storage.keys import METADATA_NAMES, RESERVED_NAMES, is_partial, partial_owner
 
 if TYPE_CHECKING:
     import shutil
 else:
     shutil = LazyModule("shutil")
+
 
 WINDOWS: Final = sys.platform == "win32"
 _READ_FLAGS: Final = (
@@ -55,7 +55,7 @@ _DOCUMENT_ENDS: Final = (*METADATA_NAMES, "attributes.json", ".array.json", ".gr
 
 
 def partial_name(name: str) -> str:
-    """A name for the partial file of ``name``, used by nobody else; not too long where ``name`` is very long."""
+    """Return a name for the partial file of ``name``, used by nobody else; not too long where ``name`` is very long."""
     stem = name if len(name) <= _LONGEST_STEM and len(os.fsencode(name)) <= _LONGEST_STEM else name[:32]
     return f".{stem}.{os.getpid():x}-{next(_numbers):x}.partial"
 
@@ -141,7 +141,7 @@ SETTLED_COARSE_NS: Final = 3_000_000_000
 
 
 def file_stamp(path: str) -> tuple[int, int, int, int, int] | None:
-    """The times, size, inode and device of a file that has not changed for a moment; None for any other.
+    """Return the times, size, inode and device of a file that has not changed for a moment; None for any other.
 
     A file that was just written could be written again in the same tick of the clock, and nothing would show it; one
     that is older cannot be replaced by a file of its time. Who copies a file's time of modification along with its
@@ -238,27 +238,14 @@ def sync_tree(path: str) -> None:
 
 
 def write_file(path: str, data: memoryview, *, fsync: bool = False, exclusive: bool = False) -> bool:
-    """Put a value in its place in one step.
+    """Put a value (contiguous bytes) in its place in one step; with ``fsync``, it is on the disk before it is named.
 
-    Parameters
-    ----------
-    path : str
-    data : memoryview
-        Of bytes, contiguous.
-    fsync : bool
-        Have the value on the disk before it is named, and its name after.
-    exclusive : bool
-        Leave a value alone that is there already.
-
-    Returns
-    -------
-    bool
-        Whether this call stored the value; only ever False with ``exclusive``.
+    Return whether this call stored the value: with ``exclusive``, one that is there already stays.
 
     Raises
     ------
     OSError
-        As the system says; the partial file is gone and the old value still there.
+        If the system refuses; the partial file is gone and the old value still there.
     """
     if not fsync:
         code = zarr_core.put_file(path, data, exclusive)
@@ -340,7 +327,7 @@ def claim(partial: str, path: str) -> bool:
 
 
 def _claim_without_links(partial: str, path: str) -> bool:
-    """The same on a file system without hard links: an empty directory, which only one can make, guards the step."""
+    """Name a file where there are no hard links: an empty directory, which only one can make, guards the step."""
     guard = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:_LONGEST_STEM]}.0-0.partial")
     while not _make_guard(guard):
         if os.path.lexists(path):
@@ -422,7 +409,7 @@ def remove_replaced(path: str) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process lives; True where one cannot tell."""
+    """Return whether a process lives; True where one cannot tell."""
     if WINDOWS or pid <= 0:
         return True  # no harmless way to ask
     try:
@@ -482,12 +469,7 @@ SWEEP_AFTER_SECONDS: float = 0.0
 
 
 def move_file(source: str, target: str) -> None:
-    """Give a file or a folder another name; the folder that it comes to lie in is made.
-
-    Parameters
-    ----------
-    source : str
-    target : str
+    """Rename a file or a folder; the folder above its new name is made.
 
     Raises
     ------
@@ -496,3 +478,121 @@ def move_file(source: str, target: str) -> None:
     """
     os.makedirs(os.path.dirname(target), exist_ok=True)
     os.rename(source, target)
+
+
+def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
+    """Return the entries of a directory that belong to values; none where there is no such directory.
+
+    Partial files, lock files and journals are left out; with ``clean``, those partial files are removed that nobody
+    writes any more.
+    """
+    try:
+        entries = os.scandir(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    with entries:
+        for entry in entries:
+            if is_partial(entry.name):
+                if clean:
+                    sweep(entry.path)
+            elif entry.name not in RESERVED_NAMES:
+                yield entry
+
+
+def lies_inside(path: str, root: str) -> bool:
+    """Whether a path, with all its symbolic links followed, lies in a folder, whose own links are followed already."""
+    return f"{os.path.realpath(path)}/".startswith(f"{root.rstrip('/')}/")
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads in a circle
+        return False
+
+
+def walk(path: str, prefix: str, *, clean: bool, inside: str = "") -> Iterator[str]:
+    """All files under a directory, as keys that begin with ``prefix``. A link to a directory above is not followed.
+
+    With ``inside``, a folder whose links are followed already, neither is a link that leads out of that folder.
+    """
+    # A stack of our own: folders may lie deeper in one another than Python lets functions call each other.
+    stack: list[tuple[Iterator[os.DirEntry[str]], str, tuple[str, ...]]] = [(scan(path, clean=clean), prefix, ())]
+    while stack:
+        entries, prefix, above = stack[-1]
+        entry = next(entries, None)
+        if entry is None:
+            stack.pop()
+        elif inside and entry.is_symlink() and not lies_inside(entry.path, inside):
+            continue
+        elif not _is_folder(entry):
+            yield prefix + entry.name
+        else:
+            if entry.is_symlink():
+                target = os.path.realpath(entry.path)
+                if target in above or lies_inside(os.path.dirname(entry.path), target):
+                    continue
+                above = (*above, target)
+            stack.append((scan(entry.path, clean=clean), f"{prefix}{entry.name}/", above))
+
+
+Part = memoryview | tuple[int, int]
+"""Bytes, or the range (start, end) of the old file."""
+
+_PIECE: Final = 256 << 10
+
+
+def splice_file(path: str, parts: Sequence[Part], *, fsync: bool = False) -> None:
+    """Replace a file by parts in order: bytes, or ranges (start, end) of the old file, which must hold them.
+
+    Raises
+    ------
+    EOFError
+        If the old file ends before a range does, or is not there.
+    OSError
+        If the system refuses; the old file is still there.
+    """
+    opened = open_regular(path)
+    if opened is None:
+        raise EOFError(f"{path} is gone")
+    source, size = opened
+    try:
+        end = max((part[1] for part in parts if isinstance(part, tuple)), default=0)
+        if end > size:
+            raise EOFError(f"{path} holds {size} bytes where {end} are needed")
+        replace_file(path, lambda fd: _write_parts(fd, source, parts), fsync=fsync)
+    finally:
+        os.close(source)
+
+
+def _write_parts(fd: int, source: int, parts: Sequence[Part]) -> None:
+    scratch = memoryview(bytearray(_PIECE))
+    for part in parts:
+        if isinstance(part, tuple):
+            _copy_range(source, fd, part[0], part[1] - part[0], scratch)
+        else:
+            write_all(fd, part)
+
+
+def write_all(fd: int, data: memoryview) -> None:
+    """Write all bytes, in as many calls as it takes."""
+    while data:
+        data = data[os.write(fd, data) :]
+
+
+def _copy_range(source: int, fd: int, start: int, count: int, scratch: memoryview) -> None:
+    os.lseek(source, start, os.SEEK_SET)
+    while count > 0:
+        got = _read_into(source, scratch[: min(count, len(scratch))])
+        if not got:
+            raise EOFError(f"the file became shorter while it was copied: {count} bytes are missing")
+        write_all(fd, scratch[:got])
+        count -= got
+
+
+def _read_into(source: int, scratch: memoryview) -> int:
+    if hasattr(os, "readv"):
+        return os.readv(source, [scratch])
+    data = os.read(source, len(scratch))
+    scratch[: len(data)] = data
+    return len(data)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import zarr_core
 from zarr._lazy import LazyModule
 from zarr.abc.stores.changes import Stage, TakenError
+from zarr.storage.checks import check_clearable, file_in_place
 from zarr.storage.keys import METADATA_NAMES, is_partial
 from zarr.storage.local.files import (
     REPLACED,
@@ -24,7 +25,6 @@ from zarr.storage.local.files import (
     sync_directory,
     sync_tree,
 )
-from zarr.storage.misplaced import check_clearable, file_in_place
 
 if TYPE_CHECKING:
     import shutil

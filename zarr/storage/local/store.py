@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import zarr_core
 from zarr._lazy import LazyModule, instance_of
-from zarr.abc.store import BulkAccess, SyncStore
+from zarr.abc.store import BulkAccess
 from zarr.abc.stores.changes import names_to_move, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import FileInPlaceError, LinkLeavesStoreError
+from zarr.storage.base import BlockingStore
+from zarr.storage.checks import check_buffer, check_clearable, check_memory, value_size
 from zarr.storage.keys import (
     JOURNAL_FOLDER,
     LOCKS_FOLDER,
@@ -29,18 +31,18 @@ from zarr.storage.keys import (
 )
 from zarr.storage.local.files import (
     file_stamp,
+    lies_inside,
     move_file,
     open_regular,
     read_file,
     read_span,
     remove_tree,
+    scan,
+    splice_file,
     sweep_beside,
+    walk,
     write_file,
 )
-from zarr.storage.local.listing import lies_inside, scan, walk
-from zarr.storage.local.splice import splice_file
-from zarr.storage.misplaced import check_clearable, check_memory, value_size
-from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     import pathlib
@@ -59,7 +61,7 @@ else:
     journal, stage = LazyModule("zarr.storage.local.journal"), LazyModule("zarr.storage.local.stage")
 
 
-class LocalStore(SyncStore):
+class LocalStore(BlockingStore):
     """One file for each key, under one folder.
 
     A value appears in its place in one step: readers see the old one or the new one, whatever dies when.
@@ -95,12 +97,6 @@ class LocalStore(SyncStore):
     b'value'
     """
 
-    blocking = True
-    contents_first: bool = True
-    supports_writes: bool = True
-    supports_deletes: bool = True
-    supports_listing: bool = True
-
     fsync: bool
     links: Literal["follow", "inside"] = "follow"
 
@@ -134,7 +130,7 @@ class LocalStore(SyncStore):
 
     @cached_property
     def root(self) -> Path:
-        """The folder, as it was named: a relative path is one from the working directory of that time."""
+        """Return the folder, as it was named: a relative path is one from the working directory of that time."""
         return pathlib.Path(self._base)
 
     def with_read_only(self, read_only: bool = False) -> Self:
@@ -178,17 +174,13 @@ class LocalStore(SyncStore):
         tidy = "root" not in self.__dict__  # then the folder was named as it is written
         return f"file://{self._base[:-1] if tidy else self.root.as_posix()}"
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self}')"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self._base == other._base and self.root == other.root
-
-    __hash__ = None  # type: ignore[assignment]
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (self._base, self.root)
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         base = self._base[:-1]
         if not is_tidy(base) or not zarr_core.has_no_links(base):
             base = os.path.realpath(self._base).rstrip("/")
@@ -219,12 +211,6 @@ class LocalStore(SyncStore):
         return self._path(prefix) if prefix else self._base
 
     # Reading
-
-    async def get(
-        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
-        return await super().get(key, prototype or default_buffer_prototype(), byte_range)
 
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
@@ -287,36 +273,36 @@ class LocalStore(SyncStore):
             os.close(fd)
 
     def stamp_sync(self, key: str) -> tuple[int, int, int, int, int] | None:
-        """What tells the value of a key from every other: times, size and numbers of its file; see ``file_stamp``."""
+        """Return what tells the value of a key from all others: numbers of its file; see ``file_stamp``."""
         return file_stamp(self._path(key))
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         return os.path.isfile(self._path(key))
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         return value_size(self._path(key))
 
     def _sweep_beside(self) -> None:
-        """A root that is built anew is built beside the old one: see ``LocalStage``."""
+        """Return a stage; a new root is built beside the old one: see ``LocalStage``."""
         if not self.read_only:
             sweep_beside(*os.path.split(os.path.realpath(self._base)))
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         self._sweep_beside()
         return filter(is_key, walk(self._base, "", clean=not self.read_only, inside=self._inside))
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys under the prefix, which names a folder."""
+        """Return all keys under the prefix, which names a folder."""
         prefix = prefix.rstrip("/")
         if not prefix:
             return self.list_sync()
         return filter(is_key, walk(self._dir(prefix), f"{prefix}/", clean=not self.read_only, inside=self._inside))
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix, in order."""
+        """Return the names directly under the prefix, in order."""
         if not prefix:
             if not os.path.isdir(self._base):
                 return []
@@ -417,7 +403,7 @@ class LocalStore(SyncStore):
         await self._call(move_file, self._target(src.strip("/")), self._target(dest.strip("/")))
 
     def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
-        """A hidden folder beside ``path`` to write to, which takes its place in one step."""
+        """Return a hidden folder beside ``path`` to write to, which takes its place in one step."""
         self._check_writable()
         check_prefix(path)
         return stage.LocalStage(self, path, replace, absent)
@@ -439,7 +425,7 @@ class LocalStore(SyncStore):
         journal.commit_changes(self, changes)
 
     def staged_in(self, folder: str) -> LocalStore:
-        """A store that writes to another folder in the name of this one: under the same locks, and as durably."""
+        """Return a store that writes to another folder under the locks of this one, and as durably."""
         return _StagedStore(folder, self)
 
     async def clear(self) -> None:
@@ -467,7 +453,7 @@ class LocalStore(SyncStore):
         self._lie_in(target)
 
     def bulk_access(self) -> BulkAccess | None:
-        """The core may open the files itself, where it need not look whither links lead."""
+        """Return the core may open the files itself, where it need not look whither links lead."""
         if self.links == "inside":
             return None
         return BulkAccess(kind="files", root=self._base.rstrip("/") or "/", fsync=self.fsync)

@@ -38,7 +38,7 @@ class _Registry:
         return self._dicts.get(name)
 
     def make(self, name: str | None) -> tuple[str, _SharedDict]:
-        """The dictionary of that name, made where there is none; a new name where none is given."""
+        """Return the dictionary of that name, made where there is none; a new name where none is given."""
         with self._lock:
             if name is None:
                 name = next(candidate for number in self._numbers if (candidate := str(number)) not in self._dicts)
@@ -52,7 +52,7 @@ _REGISTRY = _Registry()
 
 
 def is_managed(name: str | None) -> bool:
-    """Whether a store of this name is in use.
+    """Return whether a store of this name is in use.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class ManagedMemoryStore(MemoryStore):
 
     @property
     def name(self) -> str:
-        """The name of the store."""
+        """Return the name of the store."""
         return self._name
 
     @classmethod
@@ -121,15 +121,9 @@ class ManagedMemoryStore(MemoryStore):
     def __str__(self) -> str:
         return f"memory://{self._name}/{self.path}" if self.path else f"memory://{self._name}"
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, type(self))
-            and self._store_dict is other._store_dict
-            and self.path == other.path
-            and self.read_only == other.read_only
-        )
-
-    __hash__ = None
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (id(self._store_dict), self.path, self.read_only)
 
     def __getstate__(self) -> dict[str, Any]:
         state = {key: value for key, value in vars(self).items() if key != "_store_dict"}
@@ -148,7 +142,7 @@ class ManagedMemoryStore(MemoryStore):
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         return f"memory:{id(self._store_dict)}" + (f"/{self.path}" if self.path else "")
 
     def _key(self, key: str) -> str:
@@ -173,25 +167,25 @@ class ManagedMemoryStore(MemoryStore):
         return super().get_sync(self._key(key), prototype=prototype, byte_range=byte_range)
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         return super().exists_sync(self._key(key))
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         return super().getsize_sync(self._key(key))
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         return self.list_prefix_sync("")
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix."""
+        """Return all keys that begin with the prefix."""
         skip = len(dir_prefix(self.path))
         start = dir_prefix(self.path) + check_prefix(prefix)
         return only_keys([key[skip:] for key in self._names() if key.startswith(start)])
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix."""
+        """Return the names directly under the prefix."""
         return super().list_dir_sync(self._folder(prefix).rstrip("/"))
 
     def set_sync(self, key: str, value: Buffer) -> None:
@@ -214,7 +208,7 @@ class ManagedMemoryStore(MemoryStore):
         super().delete_sync(self._key(key))
 
     def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
-        """Changes that are gathered aside, and then made in one step."""
+        """Return a stage of changes that are gathered, and then made in one step."""
         return super().stage_sync(path, replace=replace, absent=absent)
 
     def delete_dir_sync(self, prefix: str) -> None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
-from zarr.abc.store import SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.storage.base import BlockingStore
+from zarr.storage.checks import check_buffer
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
 from zarr.storage.ranges import slice_of
-from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
 
 
-class MappingStore(SyncStore):
+class MappingStore(BlockingStore):
     """A store over a mutable mapping whose values are ``bytes`` or anything alike.
 
     Parameters
@@ -35,12 +35,6 @@ class MappingStore(SyncStore):
     b'value'
     """
 
-    blocking = True
-    contents_first: bool = True
-    supports_writes: bool = True
-    supports_deletes: bool = True
-    supports_listing: bool = True
-
     def __init__(self, mapping: MutableMapping[str, Any], *, read_only: bool = False) -> None:
         super().__init__(read_only=read_only)
         self.mapping = mapping
@@ -52,17 +46,13 @@ class MappingStore(SyncStore):
     def __str__(self) -> str:
         return f"mapping://{type(self.mapping).__name__}-{id(self.mapping)}"
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self}')"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self.mapping is other.mapping and self.read_only == other.read_only
-
-    __hash__ = None  # type: ignore[assignment]
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (id(self.mapping), self.read_only)
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         return f"mapping:{id(self.mapping)}"
 
     def _value(self, key: str) -> Any:
@@ -89,28 +79,28 @@ class MappingStore(SyncStore):
         return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         check_key(key)
         return key in self.mapping
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         value = self._value(key)
         if value is None:
             raise FileNotFoundError(key)
         return len(value)
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         return only_keys(list(self.mapping))
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix."""
+        """Return all keys that begin with the prefix."""
         check_prefix(prefix)
         return [key for key in self.list_sync() if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix."""
+        """Return the names directly under the prefix."""
         check_prefix(prefix)
         return child_names(list(self.list_sync()), prefix)
 

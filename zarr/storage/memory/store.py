@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from zarr.abc.store import BulkAccess
 from zarr.buffer import cpu, gpu
 from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.storage.checks import SameObject, check_buffer, frozen
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
 from zarr.storage.ranges import slice_of
-from zarr.storage.values import SameObject, check_buffer, frozen
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
 
 if TYPE_CHECKING:
@@ -50,10 +50,6 @@ class MemoryStore(TransactionStore):
     """
 
     blocking = False
-    contents_first: bool = True
-    supports_writes: bool = True
-    supports_deletes: bool = True
-    supports_listing: bool = True
 
     _store_dict: MutableMapping[str, Buffer]
 
@@ -68,21 +64,13 @@ class MemoryStore(TransactionStore):
     def __str__(self) -> str:
         return f"memory://{id(self._store_dict)}"
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self}')"
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, type(self))
-            and self._store_dict == other._store_dict
-            and self.read_only == other.read_only
-        )
-
-    __hash__ = None  # type: ignore[assignment]
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (self._store_dict, self.read_only)
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         return f"memory:{id(self._store_dict)}"
 
     def lock_folder(self, path: str) -> str:
@@ -90,12 +78,6 @@ class MemoryStore(TransactionStore):
         return ""
 
     # Reading
-
-    async def get(
-        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
-        return await super().get(key, prototype or default_buffer_prototype(), byte_range)
 
     def get_sync(
         self,
@@ -115,7 +97,7 @@ class MemoryStore(TransactionStore):
 
     @staticmethod
     def _converted(value: Any, prototype: BufferPrototype | None) -> Buffer:
-        """The value as the prototype's buffer; the very object where it is one, and cannot be written to."""
+        """Return the value as the prototype's buffer; the very object where it is one, and cannot be written to."""
         wanted: type[Buffer] = cpu.Buffer if prototype is None else prototype.buffer
         if type(value) is not wanted:
             return wanted.from_bytes(value) if isinstance(value, bytes) else wanted.from_buffer(value)
@@ -127,19 +109,19 @@ class MemoryStore(TransactionStore):
         return found
 
     def stamp_sync(self, key: str) -> SameObject | None:
-        """What tells the value of a key from every other: the very object, which nobody can write into."""
+        """Return what tells the value of a key from all others: the very object, which cannot be written into."""
         value = self._store_dict.get(key)
         if type(value) is not cpu.Buffer or value._data.flags.writeable:
             return None
         return SameObject(value)
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         check_key(key)
         return self._store_dict.get(key) is not None
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         check_key(key)
         value = self._store_dict.get(key)
         if value is None:
@@ -147,21 +129,21 @@ class MemoryStore(TransactionStore):
         return len(value)
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         return only_keys(self._names())
 
     def _names(self) -> list[str]:
-        """All names in the dictionary, of one moment."""
+        """Return all names in the dictionary, of one moment."""
         with _CHANGES:
             return list(self._store_dict)
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix."""
+        """Return all keys that begin with the prefix."""
         check_prefix(prefix)
         return only_keys([key for key in self._names() if key.startswith(prefix)])
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix."""
+        """Return the names directly under the prefix."""
         check_prefix(prefix)
         return child_names(self._names(), prefix)
 
@@ -273,12 +255,12 @@ class MemoryStore(TransactionStore):
 
 
 def _bytes_of(value: Any) -> Any:
-    """The bytes of a value, or None for no value."""
+    """Return the bytes of a value, or None for no value."""
     return value if value is None or isinstance(value, bytes) else value.to_bytes()
 
 
 def _payload(value: Any) -> Any:
-    """The bytes of a value that is no plain buffer: a buffer of another kind, bytes, or nothing."""
+    """Return the bytes of a value that is no plain buffer: a buffer of another kind, bytes, or nothing."""
     return value if value is None or isinstance(value, bytes) else value.as_numpy_array()
 
 

@@ -80,10 +80,8 @@ class ParquetTable(Mapping[str, Any]):
             isinstance(other, ParquetTable) and self._name == other._name and self._documents == other._documents
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     def under(self, prefix: str) -> Iterator[str]:
-        """The keys that begin with a prefix; of the arrays that have none of them no chunk is looked at.
+        """Return the keys that begin with a prefix; of the arrays that have none of them no chunk is looked at.
 
         Raises
         ------
@@ -96,7 +94,7 @@ class ParquetTable(Mapping[str, Any]):
                 yield from (key for key in self._chunks_of(array) if key.startswith(prefix))
 
     def names_under(self, folder: str) -> list[str]:
-        """The names directly under a folder; of the arrays below it no chunk is looked at."""
+        """Return the names directly under a folder; of the arrays below it no chunk is looked at."""
         documents = child_names(list(self._documents), folder)
         array = folder.strip("/")
         if array not in self._grids:
@@ -117,7 +115,7 @@ class ParquetTable(Mapping[str, Any]):
                 yield f"{array}/{'.'.join(map(str, coords)) or '0'}"
 
     def _row(self, array: str, record: int, row: int) -> Any:
-        """A reference as a table of JSON would have it; None where there is none."""
+        """Return a reference as a table of JSON would have it; None where there is none."""
         found = self._records.get((array, record), self)
         if found is self:
             if len(self._records) >= _MOST_RECORDS:
@@ -139,7 +137,7 @@ class ParquetTable(Mapping[str, Any]):
         return [path] if span == [0, 0] else [path, *span]
 
     def _record(self, name: str) -> dict[str, Any] | None:
-        """The columns of a file, in Arrow's form; None where there is no such file."""
+        """Return the columns of a file, in Arrow's form; None where there is no such file."""
         try:
             import pyarrow as pa
             import pyarrow.parquet as pq
@@ -182,14 +180,14 @@ class ParquetTable(Mapping[str, Any]):
 
 
 def _whole(number: Any) -> Any:
-    """A number as an int, where it is one: columns of floats have no other way to leave a row out."""
+    """Return a number as an int, where it is one: columns of floats have no other way to leave a row out."""
     if number is None:
         return 0
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 def _parsed_documents(raw: bytes, name: str) -> tuple[dict[str, Any], int]:
-    """The documents of a hierarchy, and how many references there are in a file."""
+    """Return the documents of a hierarchy, and how many references there are in a file."""
     try:
         document = json.loads(raw)
         documents, size = document["metadata"], document["record_size"]
@@ -219,7 +217,7 @@ def _grid_of(document: Any, name: str) -> tuple[int, ...]:
 
 
 def _row_of(name: str, grid: tuple[int, ...]) -> int | None:
-    """The number of a chunk in the order of its array's chunks; None where the name is none of a chunk."""
+    """Return the number of a chunk in the order of its array's chunks; None where the name is none of a chunk."""
     parts = name.split(".")
     if len(parts) != max(len(grid), 1) or not all(part.isascii() and part.isdigit() for part in parts):
         return None

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr.abc.store import SyncStore
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import BrokenReferenceError, MetadataValidationError, ReadOnlyError
+from zarr.storage.base import BlockingStore
 from zarr.storage.keys import check_key, check_local_path, check_prefix, child_names, only_keys
 from zarr.storage.ranges import bounds_of
 from zarr.storage.references.parquet import ParquetTable
@@ -29,7 +29,7 @@ REMOTE: Final = frozenset(("http", "https", "s3", "s3a", "gs", "gcs", "az", "abf
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?://)?")
 
 
-class ReferenceStore(SyncStore):
+class ReferenceStore(BlockingStore):
     """Keys that stand for bytes of other files, for reading.
 
     Parameters
@@ -61,10 +61,8 @@ class ReferenceStore(SyncStore):
     b'\\x00\\x01'
     """
 
-    blocking = True
     supports_writes: bool = False
     supports_deletes: bool = False
-    supports_listing: bool = True
 
     def __init__(
         self,
@@ -140,13 +138,9 @@ class ReferenceStore(SyncStore):
     def __str__(self) -> str:
         return f"reference://{self._name}"
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self}')"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ReferenceStore) and (self._table is other._table or self._table == other._table)
-
-    __hash__ = None  # type: ignore[assignment]
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (self._table,)
 
     # Reading
 
@@ -179,12 +173,12 @@ class ReferenceStore(SyncStore):
         return (prototype or default_buffer_prototype()).buffer.from_bytes(data)
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key is in the table."""
+        """Return whether the key is in the table."""
         check_key(key)
         return key in self._table
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         found = self._reference(key)
         if found is None:
             raise FileNotFoundError(key)
@@ -193,18 +187,18 @@ class ReferenceStore(SyncStore):
         return self._size(key, found)
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         return only_keys(self._table)
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix."""
+        """Return all keys that begin with the prefix."""
         check_prefix(prefix)
         if isinstance(self._table, ParquetTable):
             return only_keys(self._table.under(prefix))
         return [key for key in self.list_sync() if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix."""
+        """Return the names directly under the prefix."""
         check_prefix(prefix)
         if isinstance(self._table, ParquetTable):
             return self._table.names_under(prefix)
@@ -241,7 +235,7 @@ class ReferenceStore(SyncStore):
             raise BrokenReferenceError(f"{self}: {key!r} is in {place!r}, which cannot be read: {error}") from error
 
     def _place(self, key: str, url: str) -> tuple[str, bool]:
-        """The path or URL of a file, and whether it is a path of this computer."""
+        """Return the path or URL of a file, and whether it is a path of this computer."""
         scheme = _scheme_of(url) if "::" not in url else "::"
         if scheme not in ("", "file"):
             if scheme not in REMOTE and not self._allow_outside:

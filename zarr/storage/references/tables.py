@@ -74,7 +74,7 @@ def parse_reference(key: str, value: Any) -> Reference:
 
 
 def parse_table(document: Any, name: str) -> dict[str, Any]:
-    """The references of a document, of version 0 (references alone) or 1 (with templates and generators).
+    """Return the references of a document, of version 0 (references alone) or 1 (with templates and generators).
 
     Raises
     ------
@@ -218,5 +218,5 @@ def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
 
 
 def is_parquet(path: str) -> bool:
-    """Whether a folder is named as those of references in parquet are, and has their documents."""
+    """Return whether a folder is named as those of references in parquet are, and has their documents."""
     return path.rstrip("/").endswith((".parq", ".parquet")) and os.path.isfile(os.path.join(path, ".zmetadata"))

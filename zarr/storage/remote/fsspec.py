@@ -11,17 +11,16 @@ from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store
+from zarr.abc.store import OffsetByteRequest, RangeByteRequest
 from zarr.buffer.core import Buffer
 from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
 from zarr.notices import warn
+from zarr.storage.base import NamedStore
+from zarr.storage.checks import check_buffer, check_clearable, value_size
 from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
 from zarr.storage.local.files import write_file
-from zarr.storage.misplaced import check_clearable, value_size
 from zarr.storage.ranges import check_byte_range
-from zarr.storage.remote.connections import allow_connections
 from zarr.storage.url import MISTAKES, naming_url
-from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,11 +33,39 @@ if TYPE_CHECKING:
 else:
     asyncio = LazyModule("asyncio")
 
+
+CONNECTIONS: Final = 256
+"""At least as many as requests may be under way by default (``async.concurrency``), in two loops at once."""
+
+
+def allow_connections(fs: Any) -> None:
+    """Let a file system that is not connected yet open as many connections as requests are under way.
+
+    Parameters
+    ----------
+    fs : fsspec.AbstractFileSystem
+        Those of web servers and of S3 are changed, all others are as wide as needed.
+    """
+    kind = type(fs).__name__
+    if kind == "HTTPFileSystem" and getattr(fs, "_session", None) is None:
+        if not fs.client_kwargs and getattr(fs.get_client, "__module__", "") == "fsspec.implementations.http":
+            fs.get_client = wide_client
+    elif kind == "S3FileSystem" and getattr(fs, "_s3", None) is None and isinstance(fs.config_kwargs, dict):
+        fs.config_kwargs = {"max_pool_connections": CONNECTIONS, **fs.config_kwargs}
+
+
+async def wide_client(**options: Any) -> Any:
+    """Return a session of aiohttp, as fsspec makes it, with more connections."""
+    import aiohttp
+
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=CONNECTIONS), **options)
+
+
 ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 
 def make_async(fs: Any) -> AsyncFileSystem:
-    """The asynchronous form of a file system, with connections of its own.
+    """Return the asynchronous form of a file system, with connections of its own.
 
     Parameters
     ----------
@@ -87,7 +114,7 @@ async def _put_file(path: str, data: bytes, exclusive: bool) -> None:
 
 
 def _clone(fs: Any) -> Any:
-    """A new file system of the same class and options, for another event loop."""
+    """Return a new file system of the same class and options, for another event loop."""
     options = dict(fs.storage_options)
     options.pop("loop", None)
     options.update(asynchronous=True, skip_instance_cache=True)
@@ -102,7 +129,7 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and all(getattr(one, name, one) == getattr(other, name, other) for name in names)
 
 
-class FsspecStore(Store):
+class FsspecStore(NamedStore):
     """Keys as files of a file system of fsspec: object stores, web servers, archives and much else.
 
     Parameters
@@ -127,10 +154,6 @@ class FsspecStore(Store):
     True
     """
 
-    contents_first: bool = True
-    supports_writes: bool = True
-    supports_deletes: bool = True
-    supports_listing: bool = True
 
     fs: AsyncFileSystem
     path: str
@@ -162,7 +185,7 @@ class FsspecStore(Store):
         self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = weakref.WeakKeyDictionary()
 
     def _filesystem(self) -> Any:
-        """The file system whose connections belong to the running loop."""
+        """Return the file system whose connections belong to the running loop."""
         loop = asyncio.get_running_loop()
         fs = self._by_loop.get(loop)
         if fs is None:
@@ -252,20 +275,16 @@ class FsspecStore(Store):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}({type(self.fs).__name__}, {self.path})>"
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, type(self))
-            and self.path == other.path
-            and self._root == other._root
-            and self.read_only == other.read_only
-            and _same(self.fs, other.fs)
-        )
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (self.path, self._root, self.read_only)
 
-    __hash__ = None  # type: ignore[assignment]
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FsspecStore) and super().__eq__(other) and _same(self.fs, other.fs)
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         return f"fsspec:{type(self.fs).__name__}:{self._root.rstrip('/')}"
 
     def _path(self, key: str) -> str:
@@ -279,7 +298,7 @@ class FsspecStore(Store):
         return self._path(prefix) if prefix else self._root
 
     def _refused(self, key: str, error: Exception) -> Exception:
-        """What to raise where a file system can make nothing of what it is asked for."""
+        """Return the error where a file system can make nothing of what it is asked for."""
         if isinstance(error, BaseZarrError):
             return error
         return StoreUrlError(f"{self!r} cannot read {key!r}: {type(error).__name__}: {error}")
@@ -318,23 +337,23 @@ class FsspecStore(Store):
         return list(await asyncio.gather(*[self.get(key, prototype, part) for key, part in key_ranges]))
 
     async def exists(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         return bool(await self._filesystem()._exists(self._path(key)))
 
     async def getsize(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         size = await self._filesystem()._size(self._path(key))
         if size is None:
             raise NotImplementedError(f"{type(self.fs).__name__} does not tell the size of {key!r}")
         return int(size)
 
     async def list(self) -> AsyncIterator[str]:
-        """All keys."""
+        """Return all keys."""
         async for key in self.list_prefix(""):
             yield key
 
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
-        """All keys under the prefix, which names a folder."""
+        """Return all keys under the prefix, which names a folder."""
         prefix = prefix.rstrip("/")
         folder = self._dir(prefix)
         try:
@@ -348,7 +367,7 @@ class FsspecStore(Store):
                 yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        """The names directly under the prefix, in order."""
+        """Return the names directly under the prefix, in order."""
         folder = self._dir(prefix)
         try:
             found = await self._filesystem()._ls(folder, detail=False)
@@ -445,18 +464,18 @@ class FsspecStore(Store):
 
 
 def _claimed(fs: Any, loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether a file system is this loop's: noted on it, since fsspec hands the same one to several stores."""
+    """Return whether a file system is this loop's: noted on it, since fsspec hands the same one to several stores."""
     owner = fs.__dict__.setdefault("_zarr_loop", weakref.ref(loop))
     return owner() is loop
 
 
 def _has_connections(fs: Any) -> bool:
-    """Whether a file system is bound to a loop: those that run plain calls in threads are not."""
+    """Return whether a file system is bound to a loop: those that run plain calls in threads are not."""
     return type(fs).__name__ != "AsyncFileSystemWrapper"
 
 
 def _span(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:
-    """A byte request in the terms of fsspec."""
+    """Return a byte request in the terms of fsspec."""
     if byte_range is None:
         return None, None
     check_byte_range(byte_range)
@@ -468,7 +487,7 @@ def _span(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:
 
 
 def _below(folder: str, path: str) -> str:
-    """What of a path is below a folder, or nothing; both as the file system writes them, whatever their slashes."""
+    """Return the part of a path below a folder, or nothing; both as the file system writes them."""
     folder, path = folder.strip("/"), path.strip("/")
     if not folder:
         return path

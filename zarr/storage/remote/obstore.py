@@ -13,6 +13,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, Store, SuffixByteRequest
 from zarr.buffer.core import Buffer
 from zarr.errors import ArrayTooLargeError, StoreDamagedError
+from zarr.storage.checks import check_buffer, check_clearable, memory_of_machine
 from zarr.storage.keys import (
     LOCKS_FOLDER,
     check_object_key,
@@ -23,9 +24,7 @@ from zarr.storage.keys import (
     is_lock,
     only_keys,
 )
-from zarr.storage.misplaced import check_clearable, memory_of_machine
 from zarr.storage.ranges import bounds_of, check_byte_range
-from zarr.storage.values import check_buffer
 
 if TYPE_CHECKING:
     import asyncio
@@ -101,8 +100,6 @@ class ObjectStore(Store, Generic[T_Store]):
             return False
         return self.store == value.store if self._folder is None else self._folder == value._folder
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __getstate__(self) -> dict[Any, Any]:
         state = self.__dict__.copy()
         store: Any = self.store
@@ -119,7 +116,7 @@ class ObjectStore(Store, Generic[T_Store]):
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         if self._folder is not None:
             return f"object_store:{self._folder}"
         text = repr(self.store)
@@ -166,7 +163,7 @@ class ObjectStore(Store, Generic[T_Store]):
         return prototype.buffer.from_bytes(data)
 
     async def _begins_inside(self, key: str, byte_range: ByteRequest) -> bool:
-        """Whether a range begins before the end of a value: services refuse those that do not."""
+        """Return whether a range begins before the end of a value: services refuse those that do not."""
         size = await self.getsize(key)
         return bounds_of(byte_range, size)[0] < size
 
@@ -198,7 +195,7 @@ class ObjectStore(Store, Generic[T_Store]):
             raise ArrayTooLargeError(f"the value of key {key!r} of {self!r} has {size} bytes: more than the memory")
 
     async def _get_suffix(self, key: str, length: int) -> Any:
-        """The end of a value: one request, or two where a service (Azure) has no such ranges."""
+        """Return the end of a value: one request, or two where a service (Azure) has no such ranges."""
         import obstore
 
         if length:
@@ -219,7 +216,7 @@ class ObjectStore(Store, Generic[T_Store]):
         return list(await asyncio.gather(*[self.get(key, prototype, part) for key, part in key_ranges]))
 
     async def exists(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         import obstore
 
         check_object_key(key)
@@ -232,7 +229,7 @@ class ObjectStore(Store, Generic[T_Store]):
         return True
 
     async def getsize(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         import obstore
 
         check_object_key(key)
@@ -240,7 +237,7 @@ class ObjectStore(Store, Generic[T_Store]):
         return int(meta["size"])
 
     async def getsize_prefix(self, prefix: str) -> int:
-        """How many bytes all keys under the prefix hold; one listing tells."""
+        """Return how many bytes all keys under the prefix hold; one listing tells."""
         folder = dir_prefix(check_object_prefix(prefix))
         return sum([int(meta["size"]) async for meta in self._objects(folder)])
 
@@ -264,17 +261,17 @@ class ObjectStore(Store, Generic[T_Store]):
             raise StoreDamagedError(f"{self} cannot be listed: {str(error).splitlines()[0]}") from error
 
     async def list(self) -> AsyncGenerator[str, None]:
-        """All keys."""
+        """Return all keys."""
         async for meta in self._objects(""):
             yield meta["path"]
 
     async def list_prefix(self, prefix: str) -> AsyncGenerator[str, None]:
-        """All keys under the prefix, which names a folder."""
+        """Return all keys under the prefix, which names a folder."""
         async for meta in self._objects(check_object_prefix(prefix)):
             yield meta["path"]
 
     async def list_dir(self, prefix: str) -> AsyncGenerator[str, None]:
-        """The names directly under the prefix, in order."""
+        """Return the names directly under the prefix, in order."""
         import obstore
 
         start = dir_prefix(check_object_prefix(prefix))
@@ -315,7 +312,7 @@ class ObjectStore(Store, Generic[T_Store]):
 
     @property
     def supports_set_if_match(self) -> bool:
-        """Whether the service replaces an object on a condition; local folders and plain HTTP do not."""
+        """Return whether the service replaces an object on a condition; local folders and plain HTTP do not."""
         return type(self.store).__name__ not in {"LocalStore", "HTTPStore"}
 
     async def set_if_match(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
@@ -373,11 +370,11 @@ class ObjectStore(Store, Generic[T_Store]):
 
 
 def _is_bad_range(error: Exception) -> bool:
-    """Whether a service refused the range, not the value: it has no such ranges, or the value is empty."""
+    """Return whether a service refused the range, not the value: it has no such ranges, or the value is empty."""
     text = str(error)
     return type(error).__name__ == "NotSupportedError" or "416" in text or "range" in text.lower()
 
 
 def _is_missing(error: Exception) -> bool:
-    """Whether an error means that there is no such key; below a file of a local store, too, there is none."""
+    """Return whether an error means that there is no such key; below a file of a local store, too, there is none."""
     return isinstance(error, ALLOWED_EXCEPTIONS) or "(os error 20)" in str(error)

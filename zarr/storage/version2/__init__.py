@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from zarr.storage.version2.base import Format2Store
 from zarr.storage.version2.cache import LRUStoreCache
-from zarr.storage.version2.consolidated import ConsolidatedMetadataStore
-from zarr.storage.version2.gone import ABSStore, MongoDBStore, RedisStore
 from zarr.storage.version2.stores import (
+    ABSStore,
+    ConsolidatedMetadataStore,
     DBMStore,
     DirectoryStore,
     FSStore,
     KVStore,
     LMDBStore,
     MemoryStore,
+    MongoDBStore,
     N5FSStore,
     N5Store,
     NestedDirectoryStore,
+    RedisStore,
     SQLiteStore,
     TempStore,
     ZipStore,

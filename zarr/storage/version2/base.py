@@ -26,7 +26,7 @@ _NOTHING: Final = b"{}"
 
 
 def document_of(key: str) -> str | None:
-    """The name of the document that a key is of; None for any other key.
+    """Return the name of the document that a key is of; None for any other key.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def document_of(key: str) -> str | None:
 
 
 def as_format_2_wrote(name: str, raw: bytes, separator: Separator | None) -> bytes:
-    """A document with its members in the order of their names, indented by four.
+    """Return a document with its members in the order of their names, indented by four.
 
     The separator "." goes without saying, unless the store was told to say it.
 
@@ -97,7 +97,7 @@ class Format2Store(WrapperStore[T_Store]):
     # ------------------------------------------------------------------------------------------ documents
 
     def _outward(self, key: str, value: Buffer | None) -> Buffer | None:
-        """A value as it is read: where documents say no separator, that of the store is meant."""
+        """Return a value as it is read: where documents say no separator, that of the store is meant."""
         if value is None or self.dimension_separator != "/" or document_of(key) != ".zarray":
             return value
         document = json.loads(value.to_bytes())
@@ -107,7 +107,7 @@ class Format2Store(WrapperStore[T_Store]):
         return default_buffer_prototype().buffer.from_bytes(json.dumps(document).encode())
 
     def _inward(self, key: str, value: Buffer) -> Buffer:
-        """A value as it is stored."""
+        """Return a value as it is stored."""
         name = document_of(key)
         if name is None:
             return value
@@ -116,7 +116,7 @@ class Format2Store(WrapperStore[T_Store]):
 
     @staticmethod
     def _says_nothing(key: str, value: Buffer) -> bool:
-        """Whether a value is that of attributes that there are none of, which need not be stored."""
+        """Return whether a value is that of attributes that there are none of, which need not be stored."""
         return document_of(key) == ".zattrs" and value.to_bytes() == _NOTHING
 
     async def get(
@@ -155,7 +155,7 @@ class Format2Store(WrapperStore[T_Store]):
             super().set_if_not_exists_sync(key, self._inward(key, value))
 
     def bulk_access(self) -> BulkAccess | None:
-        """That of the wrapped store: chunks are the same in both."""
+        """Return that of the wrapped store: chunks are the same in both."""
         access = getattr(self._store, "bulk_access", None)
         found: BulkAccess | None = None if access is None else access()
         return found
@@ -189,23 +189,23 @@ class Format2Store(WrapperStore[T_Store]):
         return True
 
     def is_readable(self) -> bool:
-        """Whether values can be read: they can."""
+        """Return whether values can be read: they can."""
         return True
 
     def is_writeable(self) -> bool:
-        """Whether values can be stored."""
+        """Return whether values can be stored."""
         return not self.read_only
 
     def is_listable(self) -> bool:
-        """Whether keys can be listed."""
+        """Return whether keys can be listed."""
         return self.supports_listing
 
     def is_erasable(self) -> bool:
-        """Whether keys can be removed."""
+        """Return whether keys can be removed."""
         return not self.read_only and self.supports_deletes
 
     def getitems(self, keys: Any, *, contexts: Any = None) -> dict[str, bytes]:
-        """The values of those of some keys that are there."""
+        """Return the values of those of some keys that are there."""
         found = ((key, self.get_sync(key)) for key in keys)
         return {key: value.to_bytes() for key, value in found if value is not None}
 
@@ -224,7 +224,7 @@ class Format2Store(WrapperStore[T_Store]):
             self[key] = value
 
     def setdefault(self, key: str, default: Any = b"") -> bytes:
-        """The value of a key; where there is none, one is stored first."""
+        """Return the value of a key; where there is none, one is stored first."""
         if key not in self:
             self[key] = default
         return self[key]
@@ -256,19 +256,19 @@ class Format2Store(WrapperStore[T_Store]):
         raise KeyError("popitem(): the store is empty")
 
     def keys(self) -> list[str]:
-        """All keys."""
+        """Return all keys."""
         return list(self.list_sync())
 
     def values(self) -> list[bytes]:
-        """All values."""
+        """Return all values."""
         return [self[key] for key in self.keys()]
 
     def items(self) -> list[tuple[str, bytes]]:
-        """All keys with their values."""
+        """Return all keys with their values."""
         return [(key, self[key]) for key in self.keys()]
 
     def listdir(self, path: str = "") -> list[str]:
-        """The names directly below a path, sorted."""
+        """Return the names directly below a path, sorted."""
         return sorted(child_names(list(self.list_prefix_sync(dir_prefix(path))), path))
 
     def rmdir(self, path: str = "") -> None:

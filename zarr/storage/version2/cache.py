@@ -54,7 +54,7 @@ class LRUStoreCache(Format2Store[Store]):
         LRUStoreCache.__init__(self, **state)
 
     def _find(self, key: str) -> tuple[Buffer | None, int]:
-        """A value that is kept, and a number that changes with every value that is written through this store."""
+        """Return a value that is kept, and a number that changes with every value written through this store."""
         with self._lock:
             value = self._values.get(key)
             if value is None:

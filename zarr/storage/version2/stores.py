@@ -1,17 +1,20 @@
-"""The stores of zarr-python 2 that have a counterpart: its parameters, our store."""
+"""The stores of zarr-python 2 by their names and parameters, over the stores of this library."""
 
 from __future__ import annotations
 
 import atexit
 import dbm
+import json
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, MutableMapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zarr.abc.store import Store
+from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import MetadataValidationError
 from zarr.storage.databases.dbm import DBMStore as CurrentDBMStore
 from zarr.storage.databases.lmdb import LMDBStore as CurrentLMDBStore
 from zarr.storage.databases.sqlite import SQLiteStore as CurrentSQLiteStore
@@ -21,8 +24,12 @@ from zarr.storage.local.store import LocalStore
 from zarr.storage.memory.mapping import MappingStore
 from zarr.storage.memory.store import MemoryStore as CurrentMemoryStore
 from zarr.storage.remote.fsspec import FsspecStore
-from zarr.storage.version2.base import Format2Store, Separator
+from zarr.storage.version2.base import Format2Store, Separator, document_of
 from zarr.storage.zip.store import ZipStore as CurrentZipStore
+
+if TYPE_CHECKING:
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import Buffer, BufferPrototype
 
 
 class DirectoryStore(Format2Store[LocalStore]):
@@ -57,7 +64,7 @@ class DirectoryStore(Format2Store[LocalStore]):
         self.path = str(path)
 
     def dir_path(self, path: str | None = None) -> str:
-        """The folder of a path in the store."""
+        """Return the folder of a path in the store."""
         return os.path.join(self.path, dir_prefix(path or "").rstrip("/")) if path else self.path
 
 
@@ -348,3 +355,84 @@ class N5FSStore(CurrentN5Store):
     def __new__(cls, url: str, **kwargs: Any) -> Any:
         """Return a store over what a URL names."""
         return CurrentN5Store(FSStore(url, **{**kwargs, "mode": "r"})._store)
+
+
+class _GoneStore:
+    _instead = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError(f"there is no {type(self).__name__} any more. {self._instead}")
+
+
+class ABSStore(_GoneStore):
+    """Azure blobs are opened by URL."""
+
+    _instead = (
+        "Open Azure blobs with zarr.storage.FsspecStore.from_url('abfs://container/path', storage_options={...}) and "
+        "the package adlfs, or with zarr.storage.ObjectStore(obstore.store.AzureStore(...))."
+    )
+
+
+class RedisStore(_GoneStore):
+    """A mapping over a Redis client can be used as a store."""
+
+    _instead = (
+        "Give any mutable mapping of str to bytes to zarr.storage.KVStore(mapping), such as one over a redis client."
+    )
+
+
+class MongoDBStore(_GoneStore):
+    """A mapping over a collection can be used as a store."""
+
+    _instead = (
+        "Give any mutable mapping of str to bytes to zarr.storage.KVStore(mapping), such as one over a collection."
+    )
+
+
+class ConsolidatedMetadataStore(Format2Store[Store]):
+    """A store that reads documents from the copy that ``zarr.consolidate_metadata`` made; it cannot be written to.
+
+    Parameters
+    ----------
+    store : Store
+        With synchronous methods.
+    metadata_key : str
+        The key of the copy.
+
+    Raises
+    ------
+    KeyError
+        There is no copy.
+    MetadataValidationError
+        It is not one, or of another version.
+    """
+
+    def __init__(self, store: Store, metadata_key: str = ".zmetadata") -> None:
+        super().__init__(store.with_read_only(True), getattr(store, "dimension_separator", None))
+        raw = self._store.get_sync(metadata_key)  # type: ignore[attr-defined]
+        if raw is None:
+            raise KeyError(metadata_key)
+        copy = json.loads(raw.to_bytes())
+        if not isinstance(copy, dict) or copy.get("zarr_consolidated_format") != 1:
+            raise MetadataValidationError(f"{metadata_key!r} is no consolidated metadata of version 1")
+        make = default_buffer_prototype().buffer.from_bytes
+        self._documents = {key: make(json.dumps(value).encode()) for key, value in copy["metadata"].items()}
+
+    async def get(
+        self,
+        key: str,
+        prototype: BufferPrototype | None = None,
+        byte_range: ByteRequest | None = None,
+    ) -> Buffer | None:
+        """Read a document from the copy, any other value from the store."""
+        if document_of(key) is not None:
+            return self._outward(key, self._documents.get(key))
+        return await super().get(key, prototype, byte_range)
+
+    def get_sync(
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Read a document from the copy, any other value from the store."""
+        if document_of(key) is not None:
+            return self._outward(key, self._documents.get(key))
+        return super().get_sync(key, prototype=prototype, byte_range=byte_range)

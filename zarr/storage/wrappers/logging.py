@@ -126,11 +126,9 @@ class LoggingStore(WrapperStore[T_Store]):
         with self.log(other):
             return type(self) is type(other) and self._store == other._store
 
-    __hash__ = None
-
     @property
     def read_only(self) -> bool:
-        """Whether the wrapped store refuses to be written to."""
+        """Return whether the wrapped store refuses to be written to."""
         with self.log():
             return self._store.read_only
 

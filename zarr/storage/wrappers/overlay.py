@@ -11,8 +11,9 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.abc.stores.changes import Changes, Stage, TakenError
 from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.storage.base import BlockingStore
+from zarr.storage.checks import check_buffer, frozen
 from zarr.storage.keys import check_key, child_names, dir_prefix
-from zarr.storage.values import check_buffer, frozen
 from zarr.types import METADATA_NAMES
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ else:
 
 
 def digest_of(value: Any) -> bytes | None:
-    """What a value is known again by; None for no value.
+    """Return what a value is known again by; None for no value.
 
     Examples
     --------
@@ -39,7 +40,7 @@ def digest_of(value: Any) -> bytes | None:
 
 
 def is_below(key: str, folder: str) -> bool:
-    """Whether a key lies below a folder; the root is ``""``."""
+    """Return whether a key lies below a folder; the root is ``""``."""
     return not folder or key.startswith(f"{folder}/")
 
 
@@ -118,11 +119,9 @@ class OverlayStore(SyncStore):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OverlayStore) and self._values is other._values
 
-    __hash__ = None  # type: ignore[assignment]
-
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         return self._lock_prefix
 
     def lock_folder(self, path: str) -> str:
@@ -130,7 +129,7 @@ class OverlayStore(SyncStore):
         return ""
 
     def changes(self, absent: Collection[str] = ()) -> Changes:
-        """What was changed, and what must still be so for it to fit: documents, and values read before written."""
+        """Return what was changed, and what must still hold: documents, and values read before written."""
         with self._lock:
             seen = {
                 key: digest for key, digest in self._seen.items() if key in self._values or key.endswith(_DOCUMENTS)
@@ -166,14 +165,14 @@ class OverlayStore(SyncStore):
         return value if byte_range is None else value[ranges.slice_of(byte_range, len(value))]
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         value = self._values.get(key, _UNTOUCHED)
         if value is not _UNTOUCHED:
             return value is not None
         return not self._is_removed(key) and self._base.exists_sync(key)
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         value = self._values.get(key)
         if value is not None:
             return len(value)
@@ -182,11 +181,11 @@ class OverlayStore(SyncStore):
         return self._base.getsize_sync(key)
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         return self.list_prefix_sync("")
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix, in order."""
+        """Return all keys that begin with the prefix, in order."""
         with self._lock:
             found = {key for key, value in self._values.items() if value is not None and key.startswith(prefix)}
             below = [] if not prefix and "" in self._removed else self._base.list_prefix_sync(prefix)
@@ -194,7 +193,7 @@ class OverlayStore(SyncStore):
         return sorted(found)
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix, in order."""
+        """Return the names directly under the prefix, in order."""
         folder = dir_prefix(prefix)
         with self._lock:
             gone = [key for key, value in self._values.items() if value is None and key.startswith(folder)]
@@ -311,16 +310,16 @@ class OverlayStage(Stage):
         self.store = OverlayStore(self.store._base, self.store.lock_prefix, read_only=True)
 
 
-class TransactionStore(SyncStore):
+class TransactionStore(BlockingStore):
     """The base of stores that make many changes in one step, which a class says in ``apply_sync``."""
 
     @property
     @abstractmethod
     def lock_prefix(self) -> str:
-        """Under which name keys are locked."""
+        """Return the name under which keys are locked."""
 
     def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
-        """Changes that are gathered in memory, and then made in one step."""
+        """Return a stage of changes that are gathered in memory, and then made in one step."""
         self._check_writable()
         return OverlayStage(self, self.lock_prefix, self.apply_sync, absent)
 

@@ -53,17 +53,17 @@ class TransformedStore(WrapperStore[Store]):
 
     @property
     def synchronous(self) -> bool:
-        """Whether both stores have plain methods."""
+        """Return whether both stores have plain methods."""
         return is_synchronous(self.plain) and is_synchronous(self._store)
 
     @property
     def contents_first(self) -> bool:
-        """Whether the store of the user takes values that no document tells of yet."""
+        """Return whether the store of the user takes values that no document tells of yet."""
         return takes_contents_first(self.plain)
 
     @property
     def lock_prefix(self) -> str:
-        """The locks are those of the store of the user."""
+        """Return the locks are those of the store of the user."""
         prefix = getattr(self.plain, "lock_prefix", None)
         return prefix if isinstance(prefix, str) else f"object:{id(self.plain)}"
 
@@ -83,8 +83,6 @@ class TransformedStore(WrapperStore[Store]):
         if not isinstance(value, TransformedStore):
             return False
         return (self.plain, self._store, self.path) == (value.plain, value._store, value.path)
-
-    __hash__ = None
 
     # Coroutines
 
@@ -176,7 +174,7 @@ class TransformedStore(WrapperStore[Store]):
 
 
 def transformed_store(store: Store, path: str, transformers: Sequence[Mapping[str, Any]]) -> Store:
-    """The store that serves an array whose document names storage transformers.
+    """Return the store that serves an array whose document names storage transformers.
 
     Parameters
     ----------

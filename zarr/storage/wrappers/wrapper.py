@@ -52,7 +52,7 @@ class WrapperStore(Store, Generic[T_Store]):
         return cls(store=store)
 
     def _with_store(self, store: T_Store) -> Self:
-        """The same wrapper around another store; override where the constructor takes more."""
+        """Return the same wrapper around another store; override where the constructor takes more."""
         return type(self)(store=store)
 
     def with_read_only(self, read_only: bool = False) -> Self:
@@ -61,22 +61,22 @@ class WrapperStore(Store, Generic[T_Store]):
 
     @property
     def synchronous(self) -> bool:
-        """Whether the wrapped store has plain methods."""
+        """Return whether the wrapped store has plain methods."""
         return is_synchronous(self._store)
 
     @property
     def blocking(self) -> bool:
-        """Whether the plain methods of the wrapped store may wait for a disk or a network."""
+        """Return whether the plain methods of the wrapped store may wait for a disk or a network."""
         return bool(getattr(self._store, "blocking", True))
 
     @property
     def contents_first(self) -> bool:
-        """Whether the wrapped store takes values that no document tells of yet."""
+        """Return whether the wrapped store takes values that no document tells of yet."""
         return takes_contents_first(self._store)
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of the wrapped store are locked."""
+        """Return the name under which the keys of the wrapped store are locked."""
         prefix = getattr(self._store, "lock_prefix", None)
         return prefix if isinstance(prefix, str) else f"object:{id(self._store)}"
 
@@ -95,7 +95,7 @@ class WrapperStore(Store, Generic[T_Store]):
 
     @property
     def read_only(self) -> bool:
-        """Whether the wrapped store refuses to be written to."""
+        """Return whether the wrapped store refuses to be written to."""
         return self._store.read_only
 
     def __enter__(self) -> Self:
@@ -131,8 +131,6 @@ class WrapperStore(Store, Generic[T_Store]):
 
     def __eq__(self, value: object) -> bool:
         return type(self) is type(value) and self._store == value._store
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def supports_writes(self) -> bool:
@@ -255,7 +253,7 @@ class WrapperStore(Store, Generic[T_Store]):
         return await self._store.getsize_prefix(prefix)
 
     def _hands_on(self) -> bool:
-        """Whether this class leaves reads, writes and deletions to the wrapped store."""
+        """Return whether this class leaves reads, writes and deletions to the wrapped store."""
         cls = type(self)
         names = ("get", "get_sync", "set", "set_sync", "delete", "delete_sync")
         return all(getattr(cls, name) is getattr(WrapperStore, name) for name in names)
@@ -383,5 +381,5 @@ class WrapperStore(Store, Generic[T_Store]):
                 self.set_sync(key, value)
 
     def bulk_access(self) -> BulkAccess | None:
-        """That of the wrapped store, unless this class sees to reads, writes or deletions itself."""
+        """Return that of the wrapped store, unless this class sees to reads, writes or deletions itself."""
         return bulk_access_of(self._store) if self._hands_on() else None

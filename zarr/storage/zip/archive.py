@@ -16,27 +16,27 @@ from functools import partial
 from typing import IO, Any, Final, Literal
 
 from zarr.errors import FolderInPlaceError
+from zarr.storage.checks import refused
 from zarr.storage.keys import is_key
 from zarr.storage.local.files import partial_name, sync_directory
-from zarr.storage.refusals import refused
-from zarr.storage.zip.bombs import check_swollen, is_swollen
 from zarr.storage.zip.container import (
     END_SIZE,
     HEADER_SIZES,
     STORED,
     Entry,
     ZipFormatError,
+    check_swollen,
     compress,
     data_offset,
     decompress,
     directory_bytes,
+    is_swollen,
     local_header,
     raw_name,
     read_directory,
 )
 from zarr.storage.zip.file import Handle
-from zarr.storage.zip.forks import place_of, watch
-from zarr.storage.zip.sharing import WRITERS, SharedFile, commit_others
+from zarr.storage.zip.sharing import WRITERS, SharedFile, commit_others, place_of, watch
 
 ZipMode = Literal["r", "w", "x", "a"]
 _COMPACT_ABOVE_BYTES: Final = 1 << 20
@@ -110,7 +110,7 @@ class Archive(SharedFile):
 
     @property
     def handle(self) -> Handle:
-        """The open file."""
+        """Return the open file."""
         handle = self._handle
         if handle is None:
             self.open()
@@ -185,7 +185,7 @@ class Archive(SharedFile):
     # Values
 
     def find(self, key: str) -> tuple[Handle, Entry] | None:
-        """The entry of a key, and the very file in which it lies; None where there is no such key."""
+        """Return the entry of a key, and the very file in which it lies; None where there is no such key."""
         swaps = self._swaps
         handle = self.handle
         entry = self.entries.get(key)
@@ -195,7 +195,7 @@ class Archive(SharedFile):
         return None if entry is None else (handle, entry)
 
     def read(self, handle: Handle, entry: Entry, bounds: tuple[int, int] | None = None) -> bytes:
-        """The value of an entry, or a part of it; the checksum of a whole value is looked at."""
+        """Return the value of an entry, or a part of it; the checksum of a whole value is looked at."""
         try:
             start = data_offset(handle.read_at, entry)
             if bounds is not None and entry.method == STORED:
@@ -265,12 +265,12 @@ class Archive(SharedFile):
 
     @property
     def latest(self) -> dict[str, Entry]:
-        """The entries as they will be, where many change in one step just now."""
+        """Return the entries as they will be, where many change in one step just now."""
         return self.entries if self._batch is None else self._batch
 
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[dict[str, Entry]]:
-        """Changes that are seen together, or not at all where one of them fails: what they wrote is never named then.
+        """Make changes that are seen together, or not at all where one of them fails.
 
         Yields the entries as they will be.
         """
@@ -357,7 +357,7 @@ class Archive(SharedFile):
         self._version = self._place.version
 
     def _dead_bytes(self) -> int:
-        """What belongs neither to an entry nor to the last directory."""
+        """Return what belongs neither to an entry nor to the last directory."""
         # A list: a finalizer may add an entry meanwhile.
         headers = sum([entry.stored_size + 2 * len(raw_name(entry)) for entry in list(self.entries.values())])
         return self._end - headers - HEADER_SIZES * len(self.entries) - END_SIZE

@@ -7,11 +7,14 @@ only when all that it names is in the file: the archive has at any moment one co
 
 from __future__ import annotations
 
+import json
+import math
+import re
 import struct
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from zipfile import BadZipFile
 
 from zarr.errors import StoreDamagedError
@@ -60,7 +63,7 @@ class Entry:
 
 
 def raw_name(entry: Entry) -> bytes:
-    """The name of an entry as its headers have it: who adds to somebody else's archive leaves its names alone."""
+    """Return the name of an entry as its headers have it, which stays as it is in archives of others."""
     return entry.name.encode("utf-8" if entry.flags & _UTF8_FLAG else "cp437", "surrogateescape")
 
 
@@ -68,7 +71,7 @@ def raw_name(entry: Entry) -> bytes:
 
 
 def local_header(entry: Entry) -> bytes:
-    """The header that stands before the data of an entry."""
+    """Return the header that stands before the data of an entry."""
     name = raw_name(entry)
     extra = b""
     stored_size, size = entry.stored_size, entry.size
@@ -104,7 +107,7 @@ def _central_header(entry: Entry) -> bytes:
 
 
 def directory_bytes(entries: Iterable[Entry], offset: int, *, allow_zip64: bool = True) -> bytes:
-    """The central directory of the entries and its end, to be written at ``offset``.
+    """Return the central directory of the entries and its end, to be written at ``offset``.
 
     Raises
     ------
@@ -243,7 +246,7 @@ def _parse_body(body: bytes, count: int, shift: int) -> dict[str, Entry]:
 
 
 def _wide_values(extra: bytes, size: int, stored_size: int, offset: int) -> tuple[int, int, int]:
-    """The sizes and the offset of an entry, with those that did not fit 32 bits taken from the extra field."""
+    """Return the sizes and the offset of an entry, with those that did not fit 32 bits taken from the extra field."""
     values = [size, stored_size, offset]
     if _LIMIT32 not in values:
         return size, stored_size, offset
@@ -350,3 +353,86 @@ def decompress(stored: bytes, entry: Entry) -> bytes:
     if zlib.crc32(data) != entry.crc:
         raise ZipFormatError(f"entry {entry.name!r} is damaged: its checksum is wrong")
     return data
+
+
+FREE_BYTES: Final = 32 << 20
+RATIO: Final = 200
+_MOST_ITEM_BYTES: Final = 64
+_MOST_DOCUMENT_BYTES: Final = 1 << 20
+_BITS: Final = re.compile(r"^(?:u?int|float|bfloat|complex|r)(\d+)$")
+
+
+def is_swollen(entry: Entry) -> bool:
+    """Return whether an entry unpacks to suspiciously much.
+
+    Examples
+    --------
+    >>> is_swollen(Entry("a", 8, 0, 1 << 20, 1 << 30, 0)), is_swollen(Entry("a", 8, 0, 1 << 10, 1 << 20, 0))
+    (True, False)
+    """
+    return entry.method != STORED and entry.size > max(FREE_BYTES + 2 * entry.stored_size, RATIO * entry.stored_size)
+
+
+def check_swollen(entry: Entry, entries: Mapping[str, Entry], read: Callable[[Entry], bytes]) -> None:
+    """Refuse a swollen entry that no document announces.
+
+    Parameters
+    ----------
+    entry : Entry
+    entries : mapping
+        All of the file, by name.
+    read : callable
+        Returns the value of an entry.
+
+    Raises
+    ------
+    ZipFormatError
+    """
+    folder = entry.name
+    while folder:
+        folder = folder.rpartition("/")[0]
+        for name in ("zarr.json", ".zarray"):
+            document = entries.get(f"{folder}/{name}" if folder else name)
+            if document is None or document is entry or document.size > _MOST_DOCUMENT_BYTES:
+                continue
+            if entry.size <= 2 * announced_bytes(read(document)) + FREE_BYTES:
+                return
+    raise ZipFormatError(
+        f"entry {entry.name!r} has {entry.stored_size} bytes, which unpack to {entry.size}: more than any chunk "
+        "of its array can need"
+    )
+
+
+def announced_bytes(raw: bytes) -> int:
+    """Return how many bytes a chunk, or shard, has at the most that is described by a document; 0 where there is none.
+
+    Examples
+    --------
+    >>> announced_bytes(b'{"chunks": [10, 10], "dtype": "<f8"}')
+    800
+    """
+    try:
+        document: Any = json.loads(raw)
+        if "chunks" in document:
+            shape, kind = document["chunks"], document.get("dtype")
+        else:
+            shape, kind = document["chunk_grid"]["configuration"]["chunk_shape"], document.get("data_type")
+        return max(0, math.prod(_longest(length) for length in shape)) * _item_bytes(kind)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return 0
+
+
+def _longest(length: Any) -> int:
+    if isinstance(length, list):
+        return max(_longest(part[0] if isinstance(part, list) else part) for part in length)
+    return int(length)
+
+
+def _item_bytes(kind: Any) -> int:
+    if isinstance(kind, str):
+        found = _BITS.match(kind)
+        if found:
+            return -(-int(found[1]) // 8)
+        if re.fullmatch(r"[<>|][biufcmM]\d+", kind):
+            return int(kind[2:])
+    return _MOST_ITEM_BYTES

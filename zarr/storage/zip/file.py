@@ -50,13 +50,13 @@ class Handle:
             self._claimed_by = -1
 
     def is_file_of(self, other: Handle) -> bool:
-        """Whether two handles are of one file; False where that cannot be told."""
+        """Return whether two handles are of one file; False where that cannot be told."""
         if not (self._owned and other._owned):
             return False
         return os.path.samestat(os.fstat(self._file.fileno()), os.fstat(other._file.fileno()))
 
     def is_at(self, path: str) -> bool:
-        """Whether the file still has its name."""
+        """Return whether the file still has its name."""
         return os.path.samestat(os.fstat(self._file.fileno()), os.stat(path))
 
     def renew_lock(self) -> None:

@@ -7,14 +7,86 @@ import contextlib
 import errno
 import io
 import os
+import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, Final, Protocol, Self
 
 from zarr.storage.zip.container import END_SIGNATURE, Entry
 from zarr.storage.zip.file import Handle
-from zarr.storage.zip.forks import Place
+
+FORK_WAIT_SECONDS: Final = 5.0
+"""How long a fork waits for what is under way in one archive."""
+
+
+class Locked(Protocol):
+    """An archive, as far as forks are concerned."""
+
+    @property
+    def lock(self) -> Any: ...
+
+    def renew_locks(self) -> None: ...
+
+
+class Place:
+    """What all archives over one file of this process have in common.
+
+    They have one lock, so that two of them can see to each other without waiting for each other in a circle. One of
+    them adds to the file, and the others read what it has added through it.
+    """
+
+    def __init__(self) -> None:
+        self.lock: Any = threading.RLock()
+        self.writer: weakref.ref[Any] | None = None
+        self.version = 0
+        """Counts how often somebody has stopped adding to the file."""
+
+
+_guard = threading.RLock()
+_places: weakref.WeakValueDictionary[str, Place] = weakref.WeakValueDictionary()
+_archives: weakref.WeakSet[Locked] = weakref.WeakSet()
+_held: list[Locked] = []
+
+
+def place_of(path: str | None) -> Place:
+    """Return the place of a file: one object for all archives over it; a new one for what has no path."""
+    if path is None:
+        return Place()
+    name = os.path.realpath(path)
+    with _guard:
+        place = _places.get(name)
+        if place is None:
+            place = _places[name] = Place()
+        return place
+
+
+def watch(archive: Locked) -> None:
+    """Have an archive be idle when the process is forked, and usable in the child."""
+    _archives.add(archive)
+
+
+def _hold_all() -> None:
+    _held.extend(archive for archive in list(_archives) if archive.lock.acquire(timeout=FORK_WAIT_SECONDS))
+
+
+def _let_go_all() -> None:
+    while _held:
+        _held.pop().lock.release()
+
+
+def _renew_all() -> None:
+    global _guard
+    _guard = threading.RLock()
+    _places.clear()
+    _held.clear()
+    for archive in list(_archives):
+        archive.renew_locks()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold_all, after_in_parent=_let_go_all, after_in_child=_renew_all)
+
 
 WRITERS: weakref.WeakSet[SharedFile] = weakref.WeakSet()
 """The archives of this process that add to their files."""
@@ -41,13 +113,13 @@ class SharedFile(ABC):
 
     @property
     def lock(self) -> Any:
-        """The lock of the file; reentrant."""
+        """Return the lock of the file; reentrant."""
         return self._place.lock
 
     @property
     @abstractmethod
     def handle(self) -> Handle:
-        """The open file."""
+        """Return the open file."""
 
     @abstractmethod
     def open(self) -> None:
@@ -136,8 +208,10 @@ class SharedFile(ABC):
             self._handle.let_go()
 
     def _make_room(self, handle: Handle) -> None:
-        """Cut off what an earlier crash left behind the last directory. A directory that was damaged stays, so that
-        what it named can still be found by other means; what is new goes behind it."""
+        """Cut off what an earlier crash left behind the last directory.
+
+        A damaged directory stays, so that what it named can still be found by other means; new entries follow it.
+        """
         size = handle.size()
         if size > self._end:
             if END_SIGNATURE in handle.read_at(self._end, size - self._end):
@@ -147,7 +221,7 @@ class SharedFile(ABC):
 
     @contextlib.contextmanager
     def _swapping(self) -> Iterator[None]:
-        """The file and what is known of it change together; see :meth:`find`."""
+        """Yield the file and what is known of it change together; see :meth:`find`."""
         self._swaps += 1
         try:
             yield
@@ -155,7 +229,7 @@ class SharedFile(ABC):
             self._swaps += 1
 
     def current(self) -> Self:
-        """The archive that knows what is in the file: this one, or that which adds to the same file just now.
+        """Return the archive that knows what is in the file: this one, or that which adds to the same file just now.
 
         Who only reads sees what was committed when the file was opened.
         """

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
-from zarr.abc.store import BulkAccess
+from zarr.abc.store import BulkAccess, SyncStore
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import FolderInPlaceError
+from zarr.storage.checks import check_buffer
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix
 from zarr.storage.ranges import bounds_of
-from zarr.storage.values import check_buffer
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
 from zarr.storage.zip.archive import Archive
 from zarr.storage.zip.container import END_SIGNATURE, LOCAL_SIGNATURE
@@ -98,12 +98,6 @@ class ZipStore(TransactionStore):
     b'value'
     """
 
-    blocking = True
-    contents_first: bool = True
-    supports_writes: bool = True
-    supports_deletes: bool = True
-    supports_listing: bool = True
-
     path: Path | None
     compression: int
     allowZip64: bool
@@ -179,15 +173,9 @@ class ZipStore(TransactionStore):
     def __str__(self) -> str:
         return f"zip://{self.path}" if self.path is not None else f"zip://{self._fileobj!r}"
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self}')"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, type(self)) or self._fileobj is not other._fileobj:
-            return False
-        return self.path == other.path and self._archive.path == other._archive.path
-
-    __hash__ = None  # type: ignore[assignment]
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (id(self._fileobj), self.path, self._archive.path)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
@@ -199,11 +187,13 @@ class ZipStore(TransactionStore):
 
     @property
     def lock_prefix(self) -> str:
-        """Under which name the keys of this store are locked."""
+        """Return the name under which the keys of this store are locked."""
         path = self._archive.path
         return f"zip:{id(self._fileobj)}" if path is None else f"zip:{os.path.realpath(path)}"
 
     # Reading
+
+    get = SyncStore.get  # type: ignore[assignment]  # with a prototype, as zarr-python has it
 
     def get_sync(
         self,
@@ -234,12 +224,12 @@ class ZipStore(TransactionStore):
         return list(self._archive.current().entries)
 
     def exists_sync(self, key: str) -> bool:
-        """Whether the key has a value."""
+        """Return whether the key has a value."""
         check_key(key)
         return key in self._archive.current().entries
 
     def getsize_sync(self, key: str) -> int:
-        """How many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         check_key(key)
         entry = self._archive.current().entries.get(key)
         if entry is None:
@@ -247,16 +237,16 @@ class ZipStore(TransactionStore):
         return entry.size
 
     def list_sync(self) -> Iterable[str]:
-        """All keys."""
+        """Return all keys."""
         return self._keys()
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """All keys that begin with the prefix."""
+        """Return all keys that begin with the prefix."""
         check_prefix(prefix)
         return [key for key in self._keys() if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """The names directly under the prefix."""
+        """Return the names directly under the prefix."""
         return child_names(self._keys(), check_prefix(prefix))
 
     # Writing

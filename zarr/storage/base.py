@@ -1,0 +1,47 @@
+"""The base of the stores of this library: how they are named and compared, and what they can do."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from zarr.abc.store import Store, SyncStore
+from zarr.buffer.core import default_buffer_prototype
+
+if TYPE_CHECKING:
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import Buffer, BufferPrototype
+
+
+class NamedStore(Store):
+    """A store that is named by its text, equals the stores of the same identity, and can do everything."""
+
+    contents_first: bool = True
+    supports_writes: bool = True
+    supports_deletes: bool = True
+    supports_listing: bool = True
+
+    @property
+    @abstractmethod
+    def _identity(self) -> tuple[object, ...]:
+        """Return what two stores of one class have in common exactly where they are equal."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}('{self}')"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self._identity == other._identity
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class BlockingStore(NamedStore, SyncStore):
+    """A named store with plain methods, which may wait for a disk."""
+
+    blocking = True
+
+    async def get(
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a range of it; None where there is no such key."""
+        return await super().get(key, prototype or default_buffer_prototype(), byte_range)

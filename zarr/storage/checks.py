@@ -1,0 +1,194 @@
+"""The checks of what may be stored, and of what stands where a value should be."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from zarr.buffer import cpu
+from zarr.buffer.core import Buffer
+from zarr.errors import ArrayTooLargeError, FileInPlaceError, FolderInPlaceError, NotAValueError, StoreDamagedError
+
+if TYPE_CHECKING:
+    from zarr.abc.store import SyncStore
+
+
+def check_buffer(store: object, value: object) -> Buffer:
+    """Refuse what is no Buffer, naming the store that was asked to keep it.
+
+    Raises
+    ------
+    TypeError
+
+    Examples
+    --------
+    >>> check_buffer(None, b"bytes")
+    Traceback (most recent call last):
+    ...
+    TypeError: NoneType.set(): `value` must be a Buffer instance. Got an instance of <class 'bytes'> instead.
+    """
+    if type(value) is not cpu.Buffer and not isinstance(value, Buffer):
+        raise TypeError(
+            f"{type(store).__name__}.set(): `value` must be a Buffer instance. "
+            f"Got an instance of {type(value)} instead."
+        )
+    return value
+
+
+class SameObject:
+    """Equal to itself made of the very same object only, which it keeps alive.
+
+    Examples
+    --------
+    >>> one, other = [], []
+    >>> SameObject(one) == SameObject(one), SameObject(one) == SameObject(other)
+    (True, False)
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameObject) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def frozen(value: Buffer) -> Buffer:
+    """Return a copy of a buffer that nobody can write into: an encoded value may be a view of somebody's array."""
+    return type(value).from_bytes(value.to_bytes())
+
+
+_LARGE: Final = 16 << 20
+"""A value of fewer bytes is not what takes all memory."""
+
+
+def file_in_place(path: str) -> FileInPlaceError:
+    """Return the error for a path that leads through a file; it names that file."""
+    above = path
+    while not os.path.lexists(above) and os.path.dirname(above) != above:
+        above = os.path.dirname(above)
+    return FileInPlaceError("a file", above, errno.ENOTDIR)
+
+
+def not_regular(mode: int, path: str) -> OSError:
+    """Return the error for what is no file."""
+    if stat.S_ISDIR(mode):
+        return FolderInPlaceError("a directory", path, errno.EISDIR)
+    kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+    return NotAValueError(kind, path, errno.EINVAL)
+
+
+def value_size(path: str) -> int:
+    """Return how many bytes a file has.
+
+    Raises
+    ------
+    NotAValueError
+        Something that is no file stands there, or a link that leads nowhere.
+    FileNotFoundError
+        There is nothing at all.
+    """
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        if not os.path.islink(path):
+            raise
+        circle = error.errno == errno.ELOOP
+        what = "a symbolic link that leads in a circle" if circle else "a symbolic link to nothing"
+        raise NotAValueError(what, path, error.errno or 0) from None
+    if not stat.S_ISREG(status.st_mode):
+        raise not_regular(status.st_mode, path)
+    return status.st_size
+
+
+@cache
+def memory_of_machine() -> int:
+    """Return how many bytes of memory there are; without bound where the system does not tell.
+
+    Examples
+    --------
+    >>> memory_of_machine() > 0
+    True
+    """
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return sys.maxsize
+
+
+def check_memory(store: SyncStore, keys: Sequence[str]) -> None:
+    """Where there was no memory for the values of some keys, say of which, if one of them is a large one.
+
+    Raises
+    ------
+    ArrayTooLargeError
+    """
+    sizes = [(store.getsize_sync(key), key) for key in keys if store.exists_sync(key)]
+    size, key = max(sizes, default=(0, ""))
+    if size >= _LARGE:
+        raise ArrayTooLargeError(f"the value of key {key!r} of {store!r} has {size} bytes, which do not fit in memory")
+
+
+def check_clearable(path: str) -> None:
+    """Refuse to empty the root of a file system or the home folder of the user: a mistyped path is all that asks it.
+
+    Raises
+    ------
+    PermissionError
+        If the folder is one of these and something is in it.
+    """
+    folder = os.path.realpath(path)
+    is_root, is_home = os.path.dirname(folder) == folder, folder == os.path.realpath(os.path.expanduser("~"))
+    if not (is_root or is_home) or not os.path.isdir(folder):
+        return
+    with os.scandir(folder) as entries:
+        if next(entries, None) is not None:
+            what = "the root of the file system" if is_root else "your home folder"
+            reason = f"all of {what} would be removed; name a folder in it, or empty it yourself"
+            raise PermissionError(errno.EPERM, reason, folder)
+
+
+class DamagedDatabaseError(OSError, StoreDamagedError):
+    """A file that SQLite or LMDB cannot read as a database.
+
+    Examples
+    --------
+    >>> raise DamagedDatabaseError(5, "not a database", "data.sqlite")
+    Traceback (most recent call last):
+    ...
+    zarr.storage.checks.DamagedDatabaseError: [Errno 5] not a database: 'data.sqlite'
+    """
+
+
+def refused(error: OSError, path: str) -> OSError:
+    """Return the error to raise where a file or a folder cannot be made: the same kind, with what to do.
+
+    Parameters
+    ----------
+    error : OSError
+        What the system raised.
+    path : str
+        What was to be made.
+
+    Examples
+    --------
+    >>> print(refused(PermissionError(13, "Permission denied"), "/a place/that is not/x.zarr"))
+    [Errno 13] Permission denied; nothing can be made in '/': choose another place, or have this one made writable: \
+'/a place/that is not/x.zarr'
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    reason = (
+        f"{error.strerror}; nothing can be made in {folder!r}: choose another place, or have this one made writable"
+    )
+    return OSError(error.errno, reason, path)
