@@ -13,17 +13,11 @@ types lie in zarr arrays, and ``objects/attributes.py`` for how attribute values
 
 from __future__ import annotations
 
-from zarr.h5py_compat.data.dimensions import DimensionManager, DimensionProxy
-from zarr.h5py_compat.data.selections import MultiBlockSlice
-from zarr.h5py_compat.errors import H5pyDeprecationWarning, UnsupportedFeature
-from zarr.h5py_compat.members.links import ExternalLink, HardLink, SoftLink
-from zarr.h5py_compat.objects.attributes import AttributeManager
-from zarr.h5py_compat.objects.base import HLObject
-from zarr.h5py_compat.objects.dataset import Dataset
-from zarr.h5py_compat.objects.datatype import Datatype
-from zarr.h5py_compat.objects.file import File, is_hdf5
-from zarr.h5py_compat.objects.group import Group
-from zarr.h5py_compat.types.dtypes import (
+from zarr.h5py_compat.attributes import AttributeManager
+from zarr.h5py_compat.base import Datatype, HLObject
+from zarr.h5py_compat.dataset import Dataset
+from zarr.h5py_compat.dimensions import DimensionManager, DimensionProxy
+from zarr.h5py_compat.dtypes import (
     Empty,
     check_complex_dtype,
     check_dtype,
@@ -38,6 +32,10 @@ from zarr.h5py_compat.types.dtypes import (
     string_dtype,
     vlen_dtype,
 )
+from zarr.h5py_compat.errors import H5pyDeprecationWarning, UnsupportedFeature
+from zarr.h5py_compat.group import File, Group, is_hdf5
+from zarr.h5py_compat.members import ExternalLink, HardLink, SoftLink
+from zarr.h5py_compat.selections import MultiBlockSlice
 
 __all__ = [
     "AttributeManager",

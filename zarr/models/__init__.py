@@ -25,9 +25,8 @@ Examples
 
 from __future__ import annotations
 
-from zarr.models.mapping import to_v2, to_v3
+from zarr.models.conversion import from_flat, from_json, from_zarr, to_flat, to_v2, to_v3, to_zarr
 from zarr.models.node import NodeSpec
-from zarr.models.nodes import from_flat, from_json, from_zarr, to_flat, to_zarr
 from zarr.models.v2 import ArraySpec as ArraySpecV2
 from zarr.models.v2 import GroupSpec as GroupSpecV2
 from zarr.models.v3 import ArraySpec, GroupSpec, NamedConfig

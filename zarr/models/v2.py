@@ -18,13 +18,11 @@ from zarr.errors import MetadataValidationError
 from zarr.metadata.consolidated import split_zmetadata, zmetadata_document
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
-from zarr.models.checks import check_literal, check_rank, lengths, required
-from zarr.models.group import GroupModel, nested, to_flat, to_zarr
-from zarr.models.lenient import repair_v2
+from zarr.models.checks import check_literal, check_rank, lengths, repair_v2, required
+from zarr.models.group import GroupModel, metadata_for, nested, plain_document, stated, to_flat, to_zarr, write_model
 from zarr.models.node import NodeSpec, attributes_json
 from zarr.models.plain import frozen, plain, plain_fill
 from zarr.models.schema import schema_v2
-from zarr.models.stored import metadata_for, plain_document, stated, write_model
 
 if TYPE_CHECKING:
     from typing import Self

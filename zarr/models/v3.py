@@ -17,13 +17,11 @@ from zarr.dtype.parse import parse_dtype
 from zarr.errors import MetadataValidationError
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.models.checks import check_grid, check_literal, check_names, lengths, named, required
-from zarr.models.group import GroupModel, nested, to_flat, to_zarr
-from zarr.models.lenient import repair_v3
+from zarr.models.checks import check_grid, check_literal, check_names, lengths, named, repair_v3, required
+from zarr.models.group import GroupModel, metadata_for, nested, plain_document, stated, to_flat, to_zarr, write_model
 from zarr.models.node import NodeSpec, attributes_json
 from zarr.models.plain import from_model_names, frozen, plain, plain_fill, to_model_names
 from zarr.models.schema import schema_v3
-from zarr.models.stored import metadata_for, plain_document, stated, write_model
 
 if TYPE_CHECKING:
     from typing import NotRequired, Self

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import SyncStore, is_synchronous
+from zarr.abc.store import Store, SyncStore, is_synchronous, takes_contents_first
 from zarr.abc.stores.staging import Changes, TakenError, stages
 from zarr.api.synchronous import open_group
+from zarr.buffer.core import default_buffer_prototype
+from zarr.chunks.spec import parse_array_config
 from zarr.errors import TransactionConflictError
 from zarr.runners.locks.operation import Holder, lock_prefix
+from zarr.runners.locks.processes import in_order, lock_folder, lock_paths
+from zarr.runners.sync import sync
 from zarr.steps.consolidated import note_change, touch
 from zarr.steps.requests import LockScope
+from zarr.storage.keys import METADATA_NAMES
 from zarr.storage.resolve import resolve_store
-from zarr.storage.wrappers.overlay import OverlayStore
-from zarr.transactions.applying import apply_in_order, is_document
-from zarr.transactions.blocking import BlockingView
-from zarr.transactions.locking import lock_files
+from zarr.storage.wrappers.overlay import OverlayStore, check_expected, digest_of
 
 if TYPE_CHECKING:
     import asyncio
     from types import TracebackType
 
-    from zarr.abc.store import Store
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import Buffer, BufferPrototype
     from zarr.groups.group import Group
     from zarr.storage import StoreLike
     from zarr.storage.zip import store as zip_store
@@ -221,3 +225,212 @@ def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = No
     target = resolve_store(store, mode="a", storage_options=storage_options)
     target._check_writable()
     return Transaction(target)
+
+
+def is_document(key: str) -> bool:
+    """Whether a key is that of a document of a node.
+
+    Examples
+    --------
+    >>> is_document("a/zarr.json"), is_document("a/c/0")
+    (True, False)
+    """
+    return key.rpartition("/")[2] in METADATA_NAMES
+
+
+def apply_in_order(store: SyncStore, changes: Changes) -> None:
+    """Carry out changes in an order in which no reader meets a chunk of a shape that the document does not have.
+
+    What is replaced goes first, its document before all else; then chunks, then documents, parents first; at the end
+    what was deleted. A crash on the way leaves some of it done. Stores that do not take contents first get deletions of
+    chunks before the documents, and chunks behind them.
+
+    Parameters
+    ----------
+    store : SyncStore
+    changes : Changes
+
+    Raises
+    ------
+    TakenError
+        If a key does not hold what it was expected to hold. Where the store can compare and swap, that is seen for
+        each document as it is written, too.
+    """
+
+    def read(key: str) -> object:
+        value = store.get_sync(key)
+        return None if value is None else value.as_numpy_array()
+
+    check_expected(changes, read)
+    for folder in changes.removed:
+        for name in sorted(METADATA_NAMES):
+            store.delete_sync(f"{folder}/{name}" if folder else name)
+        store.delete_dir_sync(folder)
+    put = {key: value for key, value in changes.values.items() if value is not None}
+    gone = sorted((key for key in changes.values if key not in put), key=is_document, reverse=True)
+    early = takes_contents_first(store)
+    if early:
+        _put_chunks(store, put)
+    else:
+        _delete(store, (key for key in gone if not is_document(key)))
+    for key in sorted(filter(is_document, put), key=lambda key: (key.count("/"), key)):
+        _put_document(store, key, put[key], changes)
+    if not early:
+        _put_chunks(store, put)
+    _delete(store, (key for key in gone if early or is_document(key)))
+
+
+def _put_chunks(store: SyncStore, values: Mapping[str, Buffer]) -> None:
+    for key, value in values.items():
+        if not is_document(key):
+            store.set_sync(key, value)
+
+
+def _delete(store: SyncStore, keys: Iterable[str]) -> None:
+    for key in keys:
+        store.delete_sync(key)
+
+
+def _put_document(store: SyncStore, key: str, value: Buffer, changes: Changes) -> None:
+    if not store.supports_set_if_match or key not in changes.digests:
+        store.set_sync(key, value)
+        return
+    found = store.get_sync(key)
+    removed = any(not folder or key.startswith(f"{folder}/") for folder in changes.removed)
+    expected = None if removed else changes.digests[key]
+    same = digest_of(None if found is None else found.as_numpy_array()) == expected
+    if not same or not store.set_if_match_sync(key, value, found):
+        raise TakenError(key)
+
+
+async def _collect(keys: AsyncIterator[str]) -> list[str]:
+    return [key async for key in keys]
+
+
+class BlockingView(SyncStore):
+    """Calls the coroutines of a store on the background loop and waits for them.
+
+    Parameters
+    ----------
+    store : Store
+    """
+
+    blocking = True
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(read_only=store.read_only)
+        self._store = store
+
+    def __str__(self) -> str:
+        return str(self._store)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BlockingView) and self._store == other._store
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def contents_first(self) -> bool:
+        """Whether the wrapped store takes values that no document tells of yet."""
+        return takes_contents_first(self._store)
+
+    def get_sync(
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a part of it; None if there is none."""
+        return sync(self._store.get(key, prototype or default_buffer_prototype(), byte_range))
+
+    def exists_sync(self, key: str) -> bool:
+        """Return whether a key has a value."""
+        return sync(self._store.exists(key))
+
+    def getsize_sync(self, key: str) -> int:
+        """Return the length of a value in bytes; FileNotFoundError if there is none."""
+        return sync(self._store.getsize(key))
+
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Store a value."""
+        sync(self._store.set(key, value))
+
+    def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
+        """Store a value if the key still holds ``expected``."""
+        return sync(self._store.set_if_match(key, value, expected))
+
+    @property
+    def supports_set_if_match(self) -> bool:
+        """Whether ``set_if_match`` is one step with regard to every other writer."""
+        return self._store.supports_set_if_match
+
+    def delete_sync(self, key: str) -> None:
+        """Delete a key; it need not have a value."""
+        sync(self._store.delete(key))
+
+    def delete_dir_sync(self, prefix: str) -> None:
+        """Delete every key below a folder."""
+        sync(self._store.delete_dir(prefix))
+
+    def list_sync(self) -> Iterable[str]:
+        """Return all keys."""
+        return sync(_collect(self._store.list()))
+
+    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
+        """Return all keys that start with a string."""
+        return sync(_collect(self._store.list_prefix(prefix)))
+
+    def list_dir_sync(self, prefix: str) -> Iterable[str]:
+        """Return the names of the keys and folders directly below a folder."""
+        return sync(_collect(self._store.list_dir(prefix)))
+
+    def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> list[Any]:
+        """Return the values of many keys."""
+        wanted = prototype or default_buffer_prototype()
+        return sync(self._store.get_partial_values(wanted, [(key, None) for key in keys]))
+
+
+def lock_files(
+    store: Store,
+    documents: Iterable[str],
+    chunks: Iterable[str],
+    removed: Iterable[str] = (),
+    asked: Mapping[str, LockScope] | None = None,
+) -> list[str]:
+    """The files to lock, in the order in which all take them.
+
+    Parameters
+    ----------
+    store : Store
+    documents, chunks : iterable of str
+        The keys that were read or are changed.
+    removed : iterable of str
+        Nodes that are removed with all below them.
+    asked : mapping of path to LockScope
+        Whom arrays and groups that were changed want kept out; of other nodes ``array.locking`` says it.
+    """
+    locking, asked = parse_array_config(None).locking, asked or {}
+    if locking == "thread" and not asked:
+        return []
+    gone = set(removed)
+    nodes = {key.rpartition("/")[0] for key in documents} | gone
+    below: dict[str, list[str]] = {node: [] for node in nodes | set(asked)}
+    places = set(below)
+    for key in chunks:
+        owner = _owner(key, places)
+        if owner is not None:
+            below[owner].append(key)
+    found: list[str] = []
+    for node, keys in below.items():
+        scope = asked.get(node) or LockScope.of(locking, node)
+        if scope is not None and lock_folder(store, scope):
+            if node in nodes:
+                found.extend(lock_paths(store, scope, [node], "node", [node] if node in gone else ()))
+            found.extend(lock_paths(store, scope, keys, "chunk"))
+    return in_order(found)
+
+
+def _owner(key: str, nodes: set[str]) -> str | None:
+    """The nearest of some nodes above a key."""
+    while key:
+        key = key.rpartition("/")[0]
+        if key in nodes:
+            return key
+    return None

@@ -14,9 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from zarr.h5py_compat.errors import UnsupportedFeature
-from zarr.h5py_compat.members.names import RESERVED, as_text
-from zarr.h5py_compat.types.dtypes import (
+from zarr.h5py_compat.dtypes import (
     Dtype,
     Empty,
     check_string_dtype,
@@ -25,9 +23,9 @@ from zarr.h5py_compat.types.dtypes import (
     parse_description,
     string_dtype,
 )
-from zarr.h5py_compat.types.values import as_dtype, guess, pack, to_elements, unpack
-
-__all__ = ["AttributeManager", "from_json", "to_json"]
+from zarr.h5py_compat.errors import UnsupportedFeature
+from zarr.h5py_compat.storage import RESERVED, as_text
+from zarr.h5py_compat.values import as_dtype, guess, pack, to_elements, unpack
 
 MARK = "h5py_compat:value"
 Array = np.ndarray[Any, Any]
@@ -207,3 +205,10 @@ def _shaped(array: Array, dtype: Dtype, shape: Any) -> Array:
     if int(np.prod(wanted + inner)) != array.size:
         raise ValueError(f"Shape of new attribute {wanted} conflicts with shape of data {array.shape}")
     return array.reshape(wanted + inner)
+
+
+__all__ = [
+    "AttributeManager",
+    "from_json",
+    "to_json",
+]

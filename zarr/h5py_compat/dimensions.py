@@ -13,11 +13,9 @@ from typing import Any
 
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
+from zarr.h5py_compat.base import DatasetID, class_for
 from zarr.h5py_compat.errors import UnsupportedFeature
-from zarr.h5py_compat.members.names import as_text
-from zarr.h5py_compat.objects.base import DatasetID, class_for
-
-__all__ = ["DimensionManager", "DimensionProxy", "make_scale"]
+from zarr.h5py_compat.storage import as_text
 
 
 def make_scale(dataset: Any, name: Any = "") -> None:
@@ -139,3 +137,10 @@ class DimensionManager:
         if not self._parent:
             return "<Dimensions of closed HDF5 dataset>"
         return f"<Dimensions of HDF5 object at {id(self._parent.id)}>"
+
+
+__all__ = [
+    "DimensionManager",
+    "DimensionProxy",
+    "make_scale",
+]

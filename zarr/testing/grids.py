@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hypothesis.strategies import SearchStrategy
 
 from zarr.chunks import RectilinearChunkGridMetadata, RegularChunkGridMetadata
-from zarr.testing.generate.names import numpy_arrays
+from zarr.testing.names import numpy_arrays
 
 NUMPY_ARRAYS = numpy_arrays()
 

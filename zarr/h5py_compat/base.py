@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from zarr.h5py_compat.members.names import parent_of
-from zarr.h5py_compat.objects.attributes import AttributeManager
-from zarr.h5py_compat.objects.storage import Storage
-
-__all__ = ["DatasetID", "FileID", "GroupID", "HLObject", "ObjectID", "TypeID", "class_for"]
+from zarr.h5py_compat.attributes import AttributeManager
+from zarr.h5py_compat.dtypes import Dtype, parse_description
+from zarr.h5py_compat.storage import Storage, parent_of
 
 CLASSES: dict[str, Any] = {}
 """``group``, ``dataset``, ``datatype``, ``file`` → the class that stands for it; each class enters itself."""
@@ -134,3 +132,38 @@ class HLObject:
 
     def __getstate__(self) -> Any:
         raise TypeError("h5py objects cannot be pickled: hand over the file name and the path instead")
+
+
+class Datatype(HLObject):
+    """A named type, made by ``group[name] = numpy.dtype(…)``."""
+
+    def __init__(self, bind: TypeID) -> None:
+        if not isinstance(bind, TypeID):
+            raise ValueError(f"{bind!r} is not a TypeID")
+        self._id: TypeID = bind
+        self._dtype = parse_description(bind.storage.notes(bind.path)["datatype"])
+
+    @property
+    def dtype(self) -> Dtype:
+        """The type."""
+        return self._dtype
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<Closed HDF5 named type>"
+        return f'<HDF5 named type "{self._id.path.rpartition("/")[2]}" (dtype {self._dtype.str})>'
+
+
+CLASSES["datatype"] = Datatype
+
+
+__all__ = [
+    "DatasetID",
+    "Datatype",
+    "FileID",
+    "GroupID",
+    "HLObject",
+    "ObjectID",
+    "TypeID",
+    "class_for",
+]
