@@ -74,6 +74,20 @@ TYPE_ONLY_UP: dict[str, tuple[str, ...]] = {
     "zarr.buffer": ("zarr.chunks.spec",),
     "zarr.registry": ("zarr.codecs", "zarr.dtype", "zarr.chunks.keys", "zarr.chunks.key_extensions", "zarr.chunks"),
 }
+# Rooms that stand on the public API alone, as a program of a user does, and the modules that they may import.
+PUBLIC_ONLY = ("zarr.h5py_compat", "zarr.models")
+PUBLIC_MODULES = {
+    "zarr",
+    "zarr.buffer",
+    "zarr.codecs",
+    "zarr.codecs.numcodecs",
+    "zarr.core.sync",
+    "zarr.dtype",
+    "zarr.errors",
+    "zarr.metadata",
+    "zarr.storage",
+    "zarr.storage._common",
+}
 # Modules of ours that need an optional library themselves, and who may import them when it is wanted.
 LOCAL_IMPORTS = {("zarr._cli.cli", "zarr._cli.typer_app"): "typer is an extra"}
 
@@ -131,6 +145,8 @@ def allowed(module: str, target: str, type_only: bool) -> bool:
     here, there = room_of(module), room_of(target)
     if there is None or here is None or here == there:
         return True
+    if here in PUBLIC_ONLY:
+        return target in PUBLIC_MODULES or target.startswith("zarr.abc.")
     if module.startswith(FRONT_ROOMS):
         return True
     if FLOORS[there] < FLOORS[here]:

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from zarr.core.buffer import default_buffer_prototype
+from zarr.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 from zarr.h5py_compat.base import DatasetID, class_for
 from zarr.h5py_compat.errors import UnsupportedFeature

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from zarr.dtype.parse import parse_dtype
+from zarr.dtype import parse_dtype
 from zarr.errors import MetadataValidationError
-from zarr.metadata.members import check_node_name
+from zarr.metadata import check_node_name
 from zarr.models.plain import plain
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, overload
 
+from zarr import Array
 from zarr.abc.codec import ArrayBytesCodec
-from zarr.arrays.array import Array
-from zarr.codecs.bytes import BytesCodec
-from zarr.codecs.transpose import TransposeCodec
+from zarr.codecs import BytesCodec, TransposeCodec
 from zarr.errors import MetadataValidationError
-from zarr.metadata.convert import convert_array_metadata
+from zarr.metadata import convert_array_metadata
 from zarr.models import v2, v3
 from zarr.models.group import nested, to_flat, to_zarr
 from zarr.models.node import NodeSpec, attributes_json
 from zarr.models.plain import parsed, walk
 
 if TYPE_CHECKING:
-    from zarr.groups.group import Group
+    from zarr import Group
 
 
 DIMENSIONS = "_ARRAY_DIMENSIONS"

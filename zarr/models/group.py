@@ -6,24 +6,22 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from zarr.api.making import create_array
-from zarr.api.opening import create_hierarchy
-from zarr.api.synchronous import open as open_node
-from zarr.arrays.array import Array
+from zarr import Array, create_array, create_hierarchy
+from zarr import open as open_node
+from zarr.core.sync import sync
 from zarr.errors import ContainsArrayError, ContainsGroupError, MetadataValidationError
-from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
+from zarr.metadata import ConsolidatedMetadata, GroupMetadata
 from zarr.models.checks import check_member_name
 from zarr.models.node import NodeSpec, anything, first_fit, is_union, member_types
 from zarr.models.plain import nest, normal_paths, plain, walk
-from zarr.runners.sync import sync
-from zarr.storage.resolve import make_store_path
+from zarr.storage._common import make_store_path
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.groups.group import Group
-    from zarr.metadata.group import NodeMetadata
-    from zarr.storage.resolve import StoreLike
+    from zarr import Group
+    from zarr.metadata import NodeMetadata
+    from zarr.storage import StoreLike
 
 
 class GroupModel(NodeSpec):

@@ -18,7 +18,7 @@ from zarr.models.plain import frozen, parsed, plain
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.metadata.group import NodeMetadata
+    from zarr.metadata import NodeMetadata
 
 
 Chosen = Mapping[str, Any] | set[str] | None

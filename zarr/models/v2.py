@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, Ty
 
 import numpy as np
 
-from zarr.dtype.parse import parse_dtype
+from zarr.dtype import parse_dtype
 from zarr.errors import MetadataValidationError
-from zarr.metadata.consolidated import split_zmetadata, zmetadata_document
-from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
-from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata import ArrayV2Metadata, ConsolidatedMetadata, GroupMetadata, split_zmetadata, zmetadata_document
 from zarr.models.checks import check_literal, check_rank, lengths, repair_v2, required
 from zarr.models.group import GroupModel, metadata_for, nested, plain_document, stated, to_flat, to_zarr, write_model
 from zarr.models.node import NodeSpec, attributes_json
@@ -27,8 +25,8 @@ from zarr.models.schema import schema_v2
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.arrays.array import Array
-    from zarr.storage.resolve import StoreLike
+    from zarr import Array
+    from zarr.storage import StoreLike
 
 TAttrs = TypeVar("TAttrs")
 TMembers = TypeVar("TMembers")

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, Ty
 
 import numpy as np
 
-from zarr.dtype.parse import parse_dtype
+from zarr.dtype import parse_dtype
 from zarr.errors import MetadataValidationError
-from zarr.metadata.group import GroupMetadata
-from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.metadata import ArrayV3Metadata, GroupMetadata
 from zarr.models.checks import check_grid, check_literal, check_names, lengths, named, repair_v3, required
 from zarr.models.group import GroupModel, metadata_for, nested, plain_document, stated, to_flat, to_zarr, write_model
 from zarr.models.node import NodeSpec, attributes_json
@@ -26,8 +25,8 @@ from zarr.models.schema import schema_v3
 if TYPE_CHECKING:
     from typing import NotRequired, Self
 
-    from zarr.arrays.array import Array
-    from zarr.storage.resolve import StoreLike
+    from zarr import Array
+    from zarr.storage import StoreLike
 
 TAttrs = TypeVar("TAttrs")
 TMembers = TypeVar("TMembers")
