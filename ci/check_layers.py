@@ -46,6 +46,7 @@ FLOORS: dict[str, float] = {
     "zarr": 6.5,
     "zarr.testing": 7,
     "zarr._cli": 7,
+    "zarr.compat": 7,
     "zarr.core": 7,
     "zarr.models": 7,
     "zarr.experimental": 7,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zarr.codecs.base.adapters import sort_codecs as codecs_from_list
 from zarr.codecs.base.pipeline import BatchedCodecPipeline, FusedCodecPipeline
-from zarr.core.borrowed import borrowed_names
+from zarr.compat.version3.sibling_names import borrowed_names
 
 __all__ = [
     "BatchedCodecPipeline",

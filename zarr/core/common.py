@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from zarr.chunks.shapes import parse_chunk_edge
-from zarr.core.concurrency import concurrent_foreach, concurrent_iter, concurrent_map
-from zarr.core.run_lengths import compress_rle, expand_rle
+from zarr.compat.version3.arrays import compress_rle, expand_rle
+from zarr.compat.version3.requests import concurrent_foreach, concurrent_iter, concurrent_map
 from zarr.types import (
     ANY_ACCESS_MODE,
     JSON,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr.core.borrowed import borrowed_names
-from zarr.core.group_nodes import (
+from zarr.api.asynchronous import create_hierarchy
+from zarr.compat.version3.hierarchies import (
     _parse_hierarchy_dict,
-    create_hierarchy,
     create_nodes,
     create_rooted_hierarchy,
     get_node,
 )
+from zarr.compat.version3.sibling_names import borrowed_names
 from zarr.groups.async_group import AsyncGroup
 from zarr.groups.create.hierarchy import ImplicitGroupMarker
 from zarr.groups.group import Group

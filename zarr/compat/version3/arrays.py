@@ -1,4 +1,7 @@
-"""Helpers of arrays, under the private names of ``zarr.core.array`` that other programs call."""
+"""Functions of arrays that ``zarr.core.array`` and ``zarr.core.common`` offer, most of them by private names.
+
+Needed by programs that walk over the chunks of an array (tests of xarray, icechunk and zarrs among them).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3
 from zarr.arrays.create.steps import init_array_steps, new_array_metadata
 from zarr.arrays.opening import parse_metadata
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
+from zarr.chunks.rectilinear import MAX_EDGES_PER_AXIS
+from zarr.chunks.rectilinear import compress_runs as compress_rle
 from zarr.chunks.spec import ArraySpec
 from zarr.chunks.walk import cells_outside
 from zarr.codecs.base.adapters import SortedCodecs, sort_codecs
@@ -213,20 +218,55 @@ def create_codec_pipeline(metadata: Any, *, store: Store | None = None) -> Codec
     return pipeline
 
 
+def expand_rle(data: Sequence[object], axis: int | None = None) -> list[int]:
+    """Read a list of integers of Python, and pairs of them that are runs.
+
+    Parameters
+    ----------
+    data : sequence
+    axis : int, optional
+        Which dimension they belong to, for the messages.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an entry is something else, a length or a count is smaller than 1, or there are more than 2**24 chunks.
+
+    Examples
+    --------
+    >>> expand_rle([[2, 3], 1])
+    [2, 2, 2, 1]
+    """
+    place = "" if axis is None else f"Dimension {axis}: "
+    edge = "Chunk edge length" if axis is None else "chunk edge length"
+    lengths: list[int] = []
+    for entry in data:
+        pair = entry if isinstance(entry, list | tuple) else (entry, 1)
+        if len(pair) != 2:
+            raise ValueError(f"{place}RLE entries must be an integer or [size, count], got {list(pair)}")
+        size, count = pair
+        length, times = _positive(size, place + edge), _positive(count, f"{place}RLE repeat count")
+        if len(lengths) + times > MAX_EDGES_PER_AXIS:
+            raise ValueError(f"{place}{len(lengths) + times} chunks are more than the limit of {MAX_EDGES_PER_AXIS}")
+        lengths.extend([length] * times)
+    return lengths
+
+
+def _positive(value: object, what: str) -> int:
+    if not isinstance(value, int):
+        raise TypeError(f"{what} must be an int, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{what} must be >= 1, got {value}")
+    return int(value)
+
+
 __all__ = [
-    "cells_outside",
-    "chunk_spec",
-    "create_codec_pipeline",
-    "default_chunk_key_encoding",
-    "get_array_metadata",
-    "init_array",
-    "iter_chunk_coords",
-    "iter_chunk_regions",
-    "iter_shard_coords",
-    "iter_shard_keys",
-    "iter_shard_regions",
-    "parse_array_metadata",
-    "parse_chunk_encoding_v2",
-    "parse_chunk_encoding_v3",
-    "shards_initialized",
+    "AnyFace", "Block", "cells_outside", "chunk_spec", "compress_rle", "create_codec_pipeline",
+    "default_chunk_key_encoding", "expand_rle", "get_array_metadata", "init_array", "iter_chunk_coords",
+    "iter_chunk_regions", "iter_shard_coords", "iter_shard_keys", "iter_shard_regions", "parse_array_metadata",
+    "parse_chunk_encoding_v2", "parse_chunk_encoding_v3", "shards_initialized",
 ]
