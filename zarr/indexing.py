@@ -1,4 +1,4 @@
-"""Indexers of format 2: the import path of zarr-python 2 for :mod:`zarr.compat.version2.indexing`."""
+"""Indexers, at the import path of zarr-python 2; re-exports."""
 
 from __future__ import annotations
 

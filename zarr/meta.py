@@ -1,4 +1,4 @@
-"""Metadata documents of format 2: the import path of zarr-python 2 for :mod:`zarr.compat.version2.meta`."""
+"""Metadata documents of format 2, at the import path of zarr-python 2; re-exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small functions: the import path of zarr-python 2 for :mod:`zarr.compat.version2.util`."""
+"""Small functions, at the import path of zarr-python 2; re-exports."""
 
 from __future__ import annotations
 

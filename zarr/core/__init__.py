@@ -26,18 +26,6 @@ __getattr__, __dir__ = lazy_names(
 )
 
 __all__ = [
-    "Array",
-    "BatchedCodecPipeline",
-    "Buffer",
-    "NDBuffer",
-    "array",
-    "buffer",
-    "chunk_grids",
-    "codec_pipeline",
-    "common",
-    "config",
-    "group",
-    "indexing",
-    "metadata",
-    "sync",
+    "Array", "BatchedCodecPipeline", "Buffer", "NDBuffer", "array", "buffer", "chunk_grids", "codec_pipeline", "common",
+    "config", "group", "indexing", "metadata", "sync",
 ]

@@ -1,4 +1,4 @@
-"""Merged byte ranges: the import path of zarr-python for :mod:`zarr.compat.version3.requests`."""
+"""Merged byte ranges; re-exports."""
 
 from __future__ import annotations
 

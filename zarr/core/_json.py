@@ -1,4 +1,4 @@
-"""JSON in buffers and stores: the import path of zarr-python for :mod:`zarr.compat.version3.json_values`."""
+"""JSON in buffers and stores; re-exports."""
 
 from __future__ import annotations
 

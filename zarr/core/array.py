@@ -1,4 +1,4 @@
-"""Arrays: the faces, and how they are made."""
+"""Arrays and their creation; re-exports."""
 
 from __future__ import annotations
 
@@ -36,37 +36,12 @@ from zarr.compat.version3.sibling_names import borrowed_names
 from zarr.types import AnyArray, AnyAsyncArray
 
 __all__ = [
-    "AnyArray",
-    "AnyAsyncArray",
-    "Array",
-    "AsyncArray",
-    "CompressorLike",
-    "CompressorsLike",
-    "DEFAULT_FILL_VALUE",
-    "FiltersLike",
-    "SerializerLike",
-    "ShardsConfigParam",
-    "ShardsLike",
-    "_get_chunk_spec",
-    "_iter_chunk_coords",
-    "_iter_chunk_coords_to_delete",
-    "_iter_chunk_regions",
-    "_iter_shard_coords",
-    "_iter_shard_keys",
-    "_iter_shard_regions",
-    "_parse_chunk_encoding_v2",
-    "_parse_chunk_encoding_v3",
-    "_parse_chunk_key_encoding",
-    "_shards_initialized",
-    "create_array",
-    "create_codec_pipeline",
-    "default_compressor_v2",
-    "default_compressors_v3",
-    "default_filters_v2",
-    "default_serializer_v3",
-    "from_array",
-    "get_array_metadata",
-    "init_array",
+    "AnyArray", "AnyAsyncArray", "Array", "AsyncArray", "CompressorLike", "CompressorsLike", "DEFAULT_FILL_VALUE",
+    "FiltersLike", "SerializerLike", "ShardsConfigParam", "ShardsLike", "_get_chunk_spec", "_iter_chunk_coords",
+    "_iter_chunk_coords_to_delete", "_iter_chunk_regions", "_iter_shard_coords", "_iter_shard_keys",
+    "_iter_shard_regions", "_parse_chunk_encoding_v2", "_parse_chunk_encoding_v3", "_parse_chunk_key_encoding",
+    "_shards_initialized", "create_array", "create_codec_pipeline", "default_compressor_v2", "default_compressors_v3",
+    "default_filters_v2", "default_serializer_v3", "from_array", "get_array_metadata", "init_array",
     "parse_array_metadata",
 ]
 

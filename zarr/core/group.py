@@ -1,4 +1,4 @@
-"""Groups: the faces, and how hierarchies are made."""
+"""Groups and the creation of hierarchies; re-exports."""
 
 from __future__ import annotations
 
@@ -21,22 +21,9 @@ from zarr.storage import StoreLike, StorePath
 from zarr.storage.resolve import make_store_path
 
 __all__ = [
-    "AsyncGroup",
-    "ConsolidatedMetadata",
-    "Group",
-    "GroupMetadata",
-    "ImplicitGroupMarker",
-    "StoreLike",
-    "StorePath",
-    "_parse_hierarchy_dict",
-    "create_hierarchy",
-    "create_nodes",
-    "create_rooted_hierarchy",
-    "get_node",
-    "make_store_path",
-    "parse_attributes",
-    "parse_node_type",
-    "parse_zarr_format",
+    "AsyncGroup", "ConsolidatedMetadata", "Group", "GroupMetadata", "ImplicitGroupMarker", "StoreLike", "StorePath",
+    "_parse_hierarchy_dict", "create_hierarchy", "create_nodes", "create_rooted_hierarchy", "get_node",
+    "make_store_path", "parse_attributes", "parse_node_type", "parse_zarr_format",
 ]
 
 if not TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Selections cut into chunks: the import path of zarr-python for :mod:`zarr.compat.version3.indexing`."""
+"""Indexers; re-exports."""
 
 from __future__ import annotations
 

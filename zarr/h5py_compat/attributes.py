@@ -57,7 +57,7 @@ def _is_native(array: Array, dtype: Dtype) -> bool:
 
 
 def from_json(value: Any) -> Any:
-    """Return the value of an attribute, as h5py answers it."""
+    """Return the value of an attribute, as h5py returns it."""
     if isinstance(value, dict):
         return _from_marked(value[MARK]) if MARK in value else value
     try:
@@ -167,7 +167,7 @@ class AttributeManager(MutableMapping[str, Any]):
         self._node().attrs[key] = to_json(_shaped(array, parsed, shape), parsed)
 
     def modify(self, name: Any, value: Any) -> None:
-        """Change the value of an attribute and keep its type and shape; one that is missing is created."""
+        """Change the value of an attribute and keep its type and shape; create a missing one."""
         if name not in self:
             self.create(name, value)
             return
@@ -207,8 +207,4 @@ def _shaped(array: Array, dtype: Dtype, shape: Any) -> Array:
     return array.reshape(wanted + inner)
 
 
-__all__ = [
-    "AttributeManager",
-    "from_json",
-    "to_json",
-]
+__all__ = ["AttributeManager", "from_json", "to_json"]

@@ -1,4 +1,4 @@
-"""What groups, datasets, named types and files have in common: identity, name, file, parent, attributes."""
+"""The base of groups, datasets, named types and files: identity, name, file, parent, attributes."""
 
 from __future__ import annotations
 
@@ -157,13 +157,4 @@ class Datatype(HLObject):
 CLASSES["datatype"] = Datatype
 
 
-__all__ = [
-    "DatasetID",
-    "Datatype",
-    "FileID",
-    "GroupID",
-    "HLObject",
-    "ObjectID",
-    "TypeID",
-    "class_for",
-]
+__all__ = ["DatasetID", "Datatype", "FileID", "GroupID", "HLObject", "ObjectID", "TypeID", "class_for"]

@@ -1,9 +1,9 @@
-"""h5py's filter keywords as zarr codecs.
+"""``create_dataset``: h5py's keywords as a zarr array with notes, its filter keywords as zarr codecs.
 
 ========================  ===========================================================================================
 keyword                   codecs
 ========================  ===========================================================================================
-``compression="gzip"``    ``gzip`` with the level of ``compression_opts`` (4 unless told)
+``compression="gzip"``    ``gzip`` with the level of ``compression_opts`` (by default 4)
 ``compression="lzf"``     ``numcodecs.lz4``: zarr has no LZF; LZ4 is its quick codec. ``.compression`` answers "lzf".
 ``compression="zstd"``    ``zstd``; "blosc" likewise: beyond h5py
 ``shuffle=True``          ``numcodecs.shuffle`` before the compressor
@@ -58,7 +58,7 @@ class Gzip(Mapping[str, Any]):
 
 @dataclass(frozen=True)
 class Filters:
-    """The filters of a dataset, as asked for and as found again among its notes."""
+    """The filters of a dataset, as requested and as stored in its notes."""
 
     compression: str | None = None
     compression_opts: int | None = None
@@ -200,7 +200,7 @@ ABSENT = {
 
 @dataclass
 class Plan:
-    """All that is settled about a dataset before anything is stored."""
+    """The validated parameters of a dataset, before anything is stored."""
 
     dtype: Dtype
     shape: Shape | None
@@ -312,7 +312,7 @@ def _settle_chunks(chunks: Any, shape: Shape | None, maxshape: Any, filters: Fil
 
 
 def guess_chunks(shape: Shape, itemsize: int) -> Shape:
-    """Return a chunk shape of at most 1 MiB: the longest axis is halved until it fits."""
+    """Return a chunk shape of at most 1 MiB; halve the longest axis until it fits."""
     chunks = [max(size, 1) if size else 1024 for size in shape]
     while np.prod(chunks, dtype=object) * itemsize > CHUNK_BYTES and max(chunks) > 1:
         longest = chunks.index(max(chunks))
@@ -381,16 +381,6 @@ def _zero(stored: StoredType) -> Any:
 
 
 __all__ = [
-    "FILTER_DEFLATE",
-    "FILTER_FLETCHER32",
-    "FILTER_LZF",
-    "FILTER_SHUFFLE",
-    "Filters",
-    "Gzip",
-    "Plan",
-    "decode",
-    "encode",
-    "make_dataset",
-    "parse_filters",
-    "plan_dataset",
+    "FILTER_DEFLATE", "FILTER_FLETCHER32", "FILTER_LZF", "FILTER_SHUFFLE", "Filters", "Gzip", "Plan", "decode",
+    "encode", "make_dataset", "parse_filters", "plan_dataset",
 ]

@@ -29,7 +29,7 @@ class _View:
 
     @property
     def dtype(self) -> Dtype:
-        """The type of what is read."""
+        """The type of the values that the view reads."""
         return self._dtype
 
     @property
@@ -64,7 +64,7 @@ class _View:
 
 
 class AstypeView(_View):
-    """``dataset.astype(dtype)``: what is read is cast."""
+    """The view ``dataset.astype(dtype)``, which casts what it reads."""
 
     def __init__(self, dataset: Any, dtype: Any) -> None:
         super().__init__(dataset, np.dtype(dtype))
@@ -82,7 +82,7 @@ class AstypeView(_View):
 
 
 class AsStrView(_View):
-    """``dataset.asstr()``: bytes are decoded to ``str``."""
+    """The view ``dataset.asstr()``, which decodes bytes to ``str``."""
 
     def __init__(self, dataset: Any, encoding: str | None, errors: str) -> None:
         info = check_string_dtype(dataset.dtype)
@@ -103,7 +103,7 @@ class AsStrView(_View):
 
 
 class FieldsView(_View):
-    """``dataset.fields(names)``: some fields of the records."""
+    """The view ``dataset.fields(names)``, which reads some fields of the records."""
 
     def __init__(self, dataset: Any, names: Any) -> None:
         self._one = isinstance(names, str | bytes)
@@ -191,7 +191,7 @@ class Dataset(HLObject):
 
     @property
     def maxshape(self) -> Any:
-        """How far each axis may grow; None where there is no limit."""
+        """The length to which each axis may grow; None where there is no limit."""
         limits = self._array.attrs.get(RESERVED, {}).get("maxshape")
         return self.shape if limits is None else tuple(limits)
 
@@ -240,7 +240,7 @@ class Dataset(HLObject):
 
     @property
     def fillvalue(self) -> Any:
-        """What reads where nothing was written."""
+        """The value of elements that were never written."""
         value = self._stored.decode(np.asarray(self._array.fill_value, dtype=_fill_dtype(self._stored)))[()]
         return self.dtype.type() if isinstance(value, str) else value
 
@@ -436,9 +436,4 @@ def _new_shape(shape: tuple[int, ...], size: Any, axis: int | None) -> tuple[int
 CLASSES["dataset"] = Dataset
 
 
-__all__ = [
-    "AsStrView",
-    "AstypeView",
-    "Dataset",
-    "FieldsView",
-]
+__all__ = ["AsStrView", "AstypeView", "Dataset", "FieldsView"]

@@ -68,7 +68,7 @@ class DimensionProxy:
         self._id.storage.note(self._id.path, scales={key: held for key, held in scales.items() if held} or None)
 
     def attach_scale(self, dset: Any) -> None:
-        """Attach a scale; a dataset that is none yet becomes one."""
+        """Attach a scale; make a plain dataset one first."""
         self._id.storage.require_writable(OSError, "attach a scale")
         if not dset.is_scale:
             make_scale(dset)
@@ -139,8 +139,4 @@ class DimensionManager:
         return f"<Dimensions of HDF5 object at {id(self._parent.id)}>"
 
 
-__all__ = [
-    "DimensionManager",
-    "DimensionProxy",
-    "make_scale",
-]
+__all__ = ["DimensionManager", "DimensionProxy", "make_scale"]

@@ -15,7 +15,7 @@ Dtype = np.dtype[Any]
 
 
 class string_info(NamedTuple):
-    """What ``check_string_dtype`` answers: the encoding, and the length in bytes or None where it varies."""
+    """The result of ``check_string_dtype``: the encoding, and the length in bytes or None if it varies."""
 
     encoding: str
     length: int | None
@@ -216,20 +216,7 @@ def _parse_compound(description: dict[str, Any]) -> Dtype:
 
 
 __all__ = [
-    "Empty",
-    "check_complex_dtype",
-    "check_dtype",
-    "check_enum_dtype",
-    "check_opaque_dtype",
-    "check_string_dtype",
-    "check_vlen_dtype",
-    "complex_compat_dtype",
-    "describe",
-    "enum_dtype",
-    "opaque_dtype",
-    "parse_description",
-    "special_dtype",
-    "string_dtype",
-    "string_info",
-    "vlen_dtype",
+    "Empty", "check_complex_dtype", "check_dtype", "check_enum_dtype", "check_opaque_dtype", "check_string_dtype",
+    "check_vlen_dtype", "complex_compat_dtype", "describe", "enum_dtype", "opaque_dtype", "parse_description",
+    "special_dtype", "string_dtype", "string_info", "vlen_dtype",
 ]

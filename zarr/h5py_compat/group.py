@@ -1,4 +1,4 @@
-"""``Group``: members by path, as a mutable mapping."""
+"""``Group``, members by path as a mutable mapping, and ``File``, the root group of a hierarchy."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Group(HLObject, MutableMapping[str, Any]):
         raise UnsupportedFeature(f"object references have no place in a zarr hierarchy: keep the path {self.name!r}")
 
     def _free_place(self, name: Any, kind: str) -> tuple[Storage, str]:
-        """Return where a new member goes; groups on the way are made."""
+        """Return the place of a new member, and create missing groups above it."""
         storage = self._storage
         storage.require_writable(ValueError, f"create {kind}")
         if name is None:
@@ -103,7 +103,7 @@ class Group(HLObject, MutableMapping[str, Any]):
         return home, place
 
     def create_group(self, name: Any, track_order: bool | None = None) -> Group:
-        """Create a group, and those on the way to it; None makes one without a name, in memory.
+        """Create a group, and missing groups above it; None creates one without a name, in memory.
 
         ``track_order`` keeps members and attributes in the order of their creation.
         """
@@ -115,7 +115,7 @@ class Group(HLObject, MutableMapping[str, Any]):
         return Group(GroupID(storage, path))
 
     def require_group(self, name: Any) -> Group:
-        """Return the group of that name, made if need be; a TypeError where something else lies there."""
+        """Return the group of that name, create it if it is missing; TypeError for anything else of that name."""
         if name not in self:
             return self.create_group(name)
         found = self[name]
@@ -135,7 +135,7 @@ class Group(HLObject, MutableMapping[str, Any]):
         chunks : tuple, int, True, False or None
             Chunk shape. None and False: the dataset is not resizable, and zarr's chunks are chosen for it.
         maxshape : tuple, int or True
-            How far it may grow; None an axis without a limit.
+            The maximal length of each axis; None for an axis without a limit.
         compression, compression_opts, shuffle, fletcher32, scaleoffset
             See ``filters.py``.
         fillvalue, track_order, fill_time
@@ -149,7 +149,7 @@ class Group(HLObject, MutableMapping[str, Any]):
         return Dataset(DatasetID(storage, path or "unnamed", array))
 
     def require_dataset(self, name: Any, shape: Any, dtype: Any, exact: bool = False, **kwds: Any) -> Dataset:
-        """Return the dataset of that name, made if need be.
+        """Return the dataset of that name, create it if it is missing.
 
         Raises
         ------
@@ -405,7 +405,7 @@ class File(Group):
     name : str, bytes, path or zarr store
         A folder, or a .zip file. What lies there and is no zarr hierarchy is never overwritten.
     mode : {"r", "r+", "w", "w-", "x", "a"}
-        As in h5py; "r" unless told.
+        As in h5py; "r" by default.
     track_order : bool, optional
         Keep the members and attributes of a new file in the order of their creation.
 
@@ -441,7 +441,7 @@ class File(Group):
 
     @property
     def filename(self) -> str:
-        """The path that the file was opened with; for a store, how it names itself."""
+        """The path that the file was opened with; for a store, its own name."""
         return self._id.storage.filename
 
     @property
@@ -525,8 +525,4 @@ def is_hdf5(name: Any) -> bool:
 CLASSES["file"] = File
 
 
-__all__ = [
-    "File",
-    "Group",
-    "is_hdf5",
-]
+__all__ = ["File", "Group", "is_hdf5"]

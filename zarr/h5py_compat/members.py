@@ -1,4 +1,4 @@
-"""Links, and how a path is followed through them.
+"""Members of a group: links and paths through them, the order of creation, copies.
 
 A soft or an external link is an entry among the notes of its group (``{"links": {name: {"soft": path}}}``): zarr itself
 does not see it. A hard link, a second name for one object, has no place in a zarr hierarchy.
@@ -20,7 +20,7 @@ LONGEST_CHAIN = 16
 
 
 class HardLink:
-    """What ``get(name, getlink=True)`` answers for a group or dataset that lies where its name says."""
+    """The result of ``get(name, getlink=True)`` for a group or dataset that lies where its name says."""
 
 
 class SoftLink:
@@ -157,7 +157,7 @@ def member_names(storage: Storage, path: str) -> list[str]:
 
 
 def enter(storage: Storage, path: str) -> None:
-    """Remember that a member was created, where its group tracks the order."""
+    """Note that a member was created, if its group tracks the order."""
     group, name = parent_of(path), path.rpartition("/")[2]
     notes = storage.notes(group)
     if notes.get("track_order"):
@@ -165,7 +165,7 @@ def enter(storage: Storage, path: str) -> None:
 
 
 def forget(storage: Storage, path: str) -> None:
-    """Forget a member or a link that was removed."""
+    """Delete the note of a member or a link that was removed."""
     group, name = parent_of(path), path.rpartition("/")[2]
     notes = storage.notes(group)
     if name in notes.get("links", {}):
@@ -267,7 +267,7 @@ _TOP = 2  # so many places stand above what the copy itself was asked for: its o
 
 @dataclass(frozen=True)
 class CopyRules:
-    """What ``Group.copy`` was told."""
+    """The options of ``Group.copy``."""
 
     shallow: bool = False
     expand_soft: bool = False
@@ -328,22 +328,7 @@ def _copy_link(source: Place, target: Place, name: str, link: Any, rules: CopyRu
 
 
 __all__ = [
-    "CopyRules",
-    "ExternalLink",
-    "HardLink",
-    "ItemsOfGroup",
-    "KeysOfGroup",
-    "SoftLink",
-    "ValuesOfGroup",
-    "copy_node",
-    "enter",
-    "find",
-    "forget",
-    "links_of",
-    "member_names",
-    "open_object",
-    "parse_link",
-    "visit_links",
-    "visit_members",
+    "CopyRules", "ExternalLink", "HardLink", "ItemsOfGroup", "KeysOfGroup", "SoftLink", "ValuesOfGroup", "copy_node",
+    "enter", "find", "forget", "links_of", "member_names", "open_object", "parse_link", "visit_links", "visit_members",
     "wrap",
 ]

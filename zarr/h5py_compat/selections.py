@@ -1,4 +1,4 @@
-"""h5py's rules of selection: what may stand between the brackets of a dataset.
+"""Selections by the rules of h5py, and the transfer of the selected elements.
 
 Integers, slices with a positive step, one ``...``, one list or 1-D array of increasing positions or a 1-D mask, a
 mask of the dataset's whole shape, field names, ``MultiBlockSlice``. Errors are of the classes that h5py raises.
@@ -81,7 +81,7 @@ def _length(axis: slice) -> int:
 
 
 def split_names(args: Any, dtype: np.dtype[Any]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """Return the selection proper and the field names of what stood between the brackets."""
+    """Return the selection proper and the field names of an index expression."""
     parts = args if isinstance(args, tuple) else (args,)
     names = tuple(part.decode() if isinstance(part, bytes) else part for part in parts if isinstance(part, str | bytes))
     rest = tuple(part for part in parts if not isinstance(part, str | bytes))
@@ -125,7 +125,7 @@ def select(args: tuple[Any, ...], shape: tuple[int, ...]) -> Selection:
 
 
 def _expand(args: tuple[Any, ...], shape: tuple[int, ...]) -> list[Any]:
-    """Return one argument an axis."""
+    """Return one argument for each axis."""
     ellipses = [position for position, arg in enumerate(args) if arg is Ellipsis]
     if len(ellipses) > 1:
         raise ValueError("Only one ellipsis may be used.")
@@ -141,7 +141,7 @@ def _expand(args: tuple[Any, ...], shape: tuple[int, ...]) -> list[Any]:
 
 
 def _select_axis(arg: Any, length: int) -> tuple[slice | Array, bool]:
-    """Return what one argument selects of an axis, and whether the axis stays."""
+    """Return the selection of one axis, and whether the axis stays in the result."""
     if arg is None:
         raise TypeError("Indexing with None (or np.newaxis) is not supported")
     if isinstance(arg, slice):
@@ -271,13 +271,4 @@ def _cut(start: int, stop: int, size: int) -> list[slice]:
     return [slice(max(edge, start), min(edge + size, stop), 1) for edge in edges]
 
 
-__all__ = [
-    "MultiBlockSlice",
-    "Selection",
-    "read",
-    "select",
-    "split_names",
-    "spread",
-    "walk_chunks",
-    "write",
-]
+__all__ = ["MultiBlockSlice", "Selection", "read", "select", "split_names", "spread", "walk_chunks", "write"]

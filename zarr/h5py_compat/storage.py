@@ -1,4 +1,4 @@
-"""One open file: the zarr hierarchy behind a ``File`` and all objects that came from it."""
+"""The zarr hierarchy behind an open ``File``, and the paths in it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MODES = ("r", "r+", "w", "w-", "x", "a")
 
 
 class Storage:
-    """A root group, how it was opened, and whether it still is."""
+    """A root group, its mode, and whether it is open."""
 
     def __init__(self, root: Any, filename: str, mode: str, *, owns_store: bool = True, unnamed: Any = None) -> None:
         self.root = root
@@ -57,7 +57,7 @@ class Storage:
         self.opened = True
         self.unnamed = unnamed
         self.linked = False
-        """Whether the file was opened to follow a link: nobody else closes it than the last object in use."""
+        """True if the file was opened to follow a link; then the last object in use closes it."""
         self._owns_store = owns_store
         self.identities: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
@@ -99,11 +99,11 @@ class Storage:
         return True
 
     def notes(self, path: str) -> dict[str, Any]:
-        """Return what this room keeps about a node."""
+        """Return the notes that this room keeps about a node."""
         return dict(self.node(path).attrs.get(RESERVED, {}))
 
     def note(self, path: str, **changes: Any) -> None:
-        """Change what this room keeps about a node; a value of None forgets the entry."""
+        """Change the notes that this room keeps about a node; a value of None deletes the entry."""
         node = self.node(path)
         notes = {**node.attrs.get(RESERVED, {}), **changes}
         kept = {key: value for key, value in notes.items() if value is not None}
@@ -113,7 +113,7 @@ class Storage:
             del node.attrs[RESERVED]
 
     def moved(self, old: str, new: str) -> None:
-        """Tell all that is open at or below a path that it lies elsewhere now."""
+        """Update all objects that are open at or below a path that was moved."""
         for identity in list(self.identities.values()):
             if identity.path == old or identity.path.startswith(f"{old}/"):
                 identity.moved(new + identity.path[len(old) :])
@@ -147,7 +147,7 @@ def open_storage(name: Any, mode: str) -> Storage:
     FileExistsError
         For ``w-`` and ``x`` where there is one.
     OSError
-        Where something lies there that is no zarr hierarchy; it is never overwritten.
+        If something there is no zarr hierarchy; it is never overwritten.
     """
     if mode not in MODES:
         raise ValueError("Invalid mode; must be one of r, r+, w, w-, x, a")
@@ -167,7 +167,7 @@ def open_storage(name: Any, mode: str) -> Storage:
 
 
 def _check_place(path: Path, mode: str) -> bool:
-    """Say whether a file of ours lies at a path; refuse what the mode does not fit, and what is not ours."""
+    """Return whether a file of ours lies at a path; raise if the mode does not fit, or it is not ours."""
     exists = path.exists() and not (path.is_file() and path.stat().st_size == 0 and mode in ("w", "a"))
     if mode in ("r", "r+") and not exists:
         raise FileNotFoundError(2, f"Unable to open file: {path} does not exist (mode {mode!r})", str(path))
@@ -198,13 +198,4 @@ def _open_in_store(store: Store, filename: str, mode: str, *, owns_store: bool =
     return Storage(root, filename, "r" if mode == "r" else "r+", owns_store=owns_store)
 
 
-__all__ = [
-    "RESERVED",
-    "Storage",
-    "as_text",
-    "join",
-    "open_storage",
-    "parent_of",
-    "resolve",
-    "unnamed_storage",
-]
+__all__ = ["RESERVED", "Storage", "as_text", "join", "open_storage", "parent_of", "resolve", "unnamed_storage"]

@@ -1,8 +1,25 @@
-"""From what a user hands over to arrays of a dataset's type.
+"""Conversion between the values of users, elements of an h5py type, and elements of zarr arrays.
 
-``guess`` says which type data bears that comes without one, ``to_elements`` converts data to the element type of a
+``guess`` returns the type of data that comes without one, ``to_elements`` converts data to the element type of a
 dataset: strings are encoded, ragged arrays cut into elements, numbers cast. As in h5py, arrays that do not fit an
-integer type are clipped to its range, and Python numbers that do not are an OverflowError.
+integer type are clipped to its range, and Python numbers that do not fit are an OverflowError.
+
+``StoredType`` is the form of an h5py type in a zarr array:
+
+=========  =============================================  =====================================================
+kind       h5py's type                                    zarr's data type
+=========  =============================================  =====================================================
+plain      numbers, bool, complex, ``S``, ``V``, dates,   the same
+           packed records of those; enumerations
+text       UTF-8 strings of any length                    ``string``
+bytes      ASCII strings of any length                    ``variable_length_bytes``
+packed     ragged arrays, records with such parts         ``variable_length_bytes``, as ``pack`` writes them
+raw        other types of fixed size (long double,        ``raw_bytes`` of the item size
+           records with gaps or subarrays)
+=========  =============================================  =====================================================
+
+A subarray type adds its axes to those of the zarr array, in one chunk. Where zarr's type lacks a part of the type, a
+description (``dtypes.describe``) is stored in the attributes of the array.
 """
 
 from __future__ import annotations
@@ -173,7 +190,7 @@ def to_bytes(value: Any, encoding: str) -> bytes:
 
 
 def is_unset(value: Any) -> bool:
-    """Say whether a part of an object array was never set: ``np.empty`` leaves None there, ``np.zeros`` 0."""
+    """Return True for a part of an object array that was never set (``np.empty``: None, ``np.zeros``: 0)."""
     return value is None or (type(value) is int and value == 0)
 
 
@@ -251,7 +268,7 @@ def blank(dtype: Dtype) -> Any:
 
 @dataclass(frozen=True)
 class StoredType:
-    """A dataset's type, and the way to and from what zarr stores."""
+    """The type of a dataset, and its conversion to and from the type of the zarr array."""
 
     dtype: Dtype
     kind: str
@@ -263,7 +280,7 @@ class StoredType:
 
     @property
     def zarr_dtype(self) -> Any:
-        """What the zarr array is created with."""
+        """The type with which the zarr array is created."""
         if self.kind == "plain":
             return np.dtype(self.element.descr) if self.element.names is not None else np.dtype(self.element.str)
         if self.kind == "raw":
@@ -272,7 +289,7 @@ class StoredType:
 
     @property
     def needs_description(self) -> bool:
-        """Say whether zarr's type leaves something out."""
+        """Return True if zarr's type lacks a part of the h5py type."""
         if self.kind in ("text", "bytes"):
             return bool(self.dtype.shape)
         marked = self.dtype.metadata is not None or bool(self.dtype.shape)
@@ -320,7 +337,7 @@ class StoredType:
 
 
 def stored_type(dtype: Dtype) -> StoredType:
-    """Return how a type is stored."""
+    """Return the stored form of a type."""
     element = dtype.base
     kind = check_vlen_dtype(element)
     if kind is str or kind is bytes:
@@ -354,15 +371,6 @@ def type_of_array(dtype: Any, name: str) -> Dtype:
 
 
 __all__ = [
-    "StoredType",
-    "as_dtype",
-    "blank",
-    "guess",
-    "is_unset",
-    "pack",
-    "stored_type",
-    "to_bytes",
-    "to_elements",
-    "type_of_array",
-    "unpack",
+    "StoredType", "as_dtype", "blank", "guess", "is_unset", "pack", "stored_type", "to_bytes", "to_elements",
+    "type_of_array", "unpack",
 ]

@@ -1,4 +1,8 @@
-"""Checks that need the values of a model, and those of several of its members together."""
+"""Validation of models, and repair of documents that are written as the draft of the object models has them.
+
+The draft writes data types as numpy does (``"|u1"``), codecs by other names (``"GZip"``) and without the one that
+makes bytes, ``null`` for missing members, and in its format 2 ``zarr_version``, ``"filters": {}`` and no defaults.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from zarr.models.plain import plain
 
 
 def lengths(value: Any, name: str, least: int = 0) -> tuple[int, ...]:
-    """A shape, checked.
+    """Return a shape, validated.
 
     Raises
     ------
@@ -32,7 +36,7 @@ def lengths(value: Any, name: str, least: int = 0) -> tuple[int, ...]:
 
 
 def check_rank(name: str, count: int, ndim: int) -> None:
-    """Check that something with one entry a dimension has as many as the shape.
+    """Check that a sequence has one entry for each dimension.
 
     Raises
     ------
@@ -84,7 +88,7 @@ def check_member_name(name: Any) -> str:
 
 
 def named(value: Any, what: str) -> dict[str, Any] | str:
-    """An extension of format 3: a name, or an object with a name and a configuration.
+    """Return an extension of format 3: a name, or an object with a name and a configuration.
 
     Raises
     ------
@@ -106,13 +110,13 @@ def named(value: Any, what: str) -> dict[str, Any] | str:
 
 
 def check_literal(name: str, value: Any, wanted: Any) -> None:
-    """Check a member that has one value only."""
+    """Check a member that has only one valid value."""
     if value != wanted or isinstance(value, bool):
         raise MetadataValidationError(f"{name} must be {wanted!r}, got {value!r}")
 
 
 def required(document: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Check that members are there."""
+    """Check that no member is missing."""
     missing = [name for name in names if name not in document]
     if missing:
         raise MetadataValidationError(f"the document of a model lacks {', '.join(missing)}")
@@ -124,7 +128,7 @@ _SERIALIZERS = frozenset(("bytes", "sharding_indexed", "vlen-utf8", "vlen-bytes"
 
 
 def repair_v3(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A document of format 3 and those of its members, as the final specification has them.
+    """Return a document of format 3, with its members, as the final specification has it.
 
     Examples
     --------
@@ -160,7 +164,7 @@ def _repair_array_v3(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _data_type(value: Any) -> tuple[Any, str | None]:
-    """A data type by its name of format 3, and the byte order that numpy's name for it says."""
+    """Return a data type by its name in format 3, and the byte order of its numpy name."""
     if not isinstance(value, str) or value[:1] not in "<>|=":
         return value, None
     try:
@@ -176,7 +180,7 @@ def _extension(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _codecs(codecs: list[Any], endian: str | None, data_type: Any) -> list[Any]:
-    """Codecs by their registered names, with one among them that makes bytes of the array."""
+    """Return codecs by their registered names, with an array-to-bytes codec among them."""
     found = []
     for codec in codecs:
         document = {"name": codec} if isinstance(codec, str) else _extension(codec)
@@ -207,7 +211,7 @@ _V2_DEFAULTS: dict[str, Any] = {"compressor": None, "fill_value": None, "order":
 
 
 def repair_v2(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A document of format 2 and those of its members, as the final specification has them.
+    """Return a document of format 2, with its members, as the final specification has it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From models of one format to those of the other."""
+"""Conversion between models of both formats, and functions for models of either."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ def to_v3(model: v2.ArraySpec[Any]) -> v3.ArraySpec[Any]: ...
 @overload
 def to_v3(model: v2.GroupSpec[Any, Any]) -> v3.GroupSpec[Any, Any]: ...
 def to_v3(model: NodeSpec) -> NodeSpec:
-    """The model of format 3 of nodes that hold the same; chunks keep their names and bytes.
+    """Return the model of format 3 of nodes with the same content; chunks keep their names and bytes.
 
-    Attributes stay as they are; names of dimensions that they tell (``_ARRAY_DIMENSIONS``) are told in the document,
-    too.
+    Attributes stay unchanged; dimension names among them (``_ARRAY_DIMENSIONS``) also become ``dimension_names``.
 
     Raises
     ------
@@ -54,7 +53,7 @@ def to_v2(model: v3.ArraySpec[Any]) -> v2.ArraySpec[Any]: ...
 @overload
 def to_v2(model: v3.GroupSpec[Any, Any]) -> v2.GroupSpec[Any, Any]: ...
 def to_v2(model: NodeSpec) -> NodeSpec:
-    """The model of format 2 of nodes that hold the same.
+    """Return the model of format 2 of nodes with the same content.
 
     Names of dimensions go into the attribute ``_ARRAY_DIMENSIONS``. Format 2 names chunks in one way only, so that
     chunks under other names are not found by it.
@@ -74,7 +73,7 @@ def to_v2(model: NodeSpec) -> NodeSpec:
 
 
 def _mapped(model: NodeSpec, array: Any, group: Any) -> NodeSpec:
-    """A model with each node of it mapped."""
+    """Return a model with each of its nodes mapped."""
     flat = {}
     for path, node in walk(model, lambda one: getattr(one, "members", None)):
         try:
@@ -134,7 +133,7 @@ def _parted(codecs: list[Any]) -> tuple[list[Any], Any, list[Any]]:
 
 
 def _order(codecs: list[Any], ndim: int) -> tuple[bool, list[Any]]:
-    """Whether elements lie in reverse order of the dimensions, and the codecs besides."""
+    """Return the memory order that the codecs imply, and the other codecs."""
     if codecs and isinstance(codecs[0], TransposeCodec):
         order = tuple(codecs[0].order)
         if order == tuple(reversed(range(ndim))):
@@ -146,7 +145,7 @@ def _order(codecs: list[Any], ndim: int) -> tuple[bool, list[Any]]:
 
 
 def _dtype_v2(data_type: Any, serializer: Any) -> tuple[Any, list[dict[str, Any]]]:
-    """The data type with the byte order of its serializer, and the filter that objects need."""
+    """Return the data type with the byte order of its serializer, and the filter that objects need."""
     document = serializer.to_dict()
     if document["name"] in ("vlen-utf8", "vlen-bytes"):
         return "|O", [{"id": document["name"]}]
@@ -162,7 +161,7 @@ def _dtype_v2(data_type: Any, serializer: Any) -> tuple[Any, list[dict[str, Any]
 
 
 def _numcodec(document: dict[str, Any]) -> dict[str, Any]:
-    """The configuration of numcodecs' codec that does the same."""
+    """Return the configuration of the equivalent codec of numcodecs."""
     name, configuration = document["name"], dict(document.get("configuration", {}))
     if name == "blosc":
         configuration.pop("typesize", None)
@@ -189,7 +188,7 @@ def _class_for(zarr_format: Any, kind: str) -> Any:
 
 
 def from_json(document: str | bytes | Mapping[str, Any], *, lenient: bool = False) -> AnyModel:
-    """The model that a JSON document describes, whatever kind and format it has.
+    """Return the model of a JSON document of any kind and format.
 
     Examples
     --------
@@ -204,7 +203,7 @@ def from_json(document: str | bytes | Mapping[str, Any], *, lenient: bool = Fals
 
 
 def from_zarr(node: Array[Any] | Group, *, depth: int = -1) -> AnyModel:
-    """The model of a stored array or group.
+    """Return the model of a stored array or group.
 
     Examples
     --------
@@ -219,18 +218,9 @@ def from_zarr(node: Array[Any] | Group, *, depth: int = -1) -> AnyModel:
 
 
 def from_flat(data: Mapping[str, NodeSpec]) -> NodeSpec:
-    """The model that a table of paths and nodes describes."""
+    """Return the model of a table of paths and nodes."""
     first = next(iter(data.values()), None)
     return nested(data, v2.GroupSpec if isinstance(first, v2.ArraySpec | v2.GroupSpec) else v3.GroupSpec)
 
 
-__all__ = [
-    "AnyModel",
-    "ArrayModel",
-    "HierarchyModel",
-    "from_flat",
-    "from_json",
-    "from_zarr",
-    "to_flat",
-    "to_zarr",
-]
+__all__ = ["AnyModel", "ArrayModel", "HierarchyModel", "from_flat", "from_json", "from_zarr", "to_flat", "to_zarr"]

@@ -19,7 +19,7 @@ NUMPY_ARRAYS = numpy_arrays()
 
 @st.composite
 def chunk_shapes(draw: st.DrawFn, *, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Chunk shapes for an array, never longer than it and never empty.
+    """Draw chunk shapes for an array, never longer than it and never empty.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def chunk_shapes(draw: st.DrawFn, *, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 @st.composite
 def shard_shapes(draw: st.DrawFn, *, shape: tuple[int, ...], chunk_shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Shard shapes for an array: whole numbers of chunks along each axis.
+    """Draw shard shapes for an array: whole numbers of chunks along each axis.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def shard_shapes(draw: st.DrawFn, *, shape: tuple[int, ...], chunk_shape: tuple[
 def np_array_and_chunks(
     draw: st.DrawFn, *, arrays: SearchStrategy[npt.NDArray[Any]] = NUMPY_ARRAYS
 ) -> tuple[np.ndarray[Any, Any], tuple[int, ...]]:
-    """Numpy arrays, and a chunk shape for each.
+    """Draw numpy arrays, and a chunk shape for each.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def np_array_and_chunks(
 
 @st.composite
 def rectilinear_dim_edges(draw: st.DrawFn, *, extent: int, max_chunks: int = 20) -> list[int]:
-    """Chunk lengths along one axis, which add up to its length; any lengths for an empty axis, to grow into.
+    """Draw chunk lengths along one axis, which add up to its length; any lengths for an empty axis, to grow into.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def rectilinear_dim_edges(draw: st.DrawFn, *, extent: int, max_chunks: int = 20)
 
 @st.composite
 def rectilinear_chunks(draw: st.DrawFn, *, shape: tuple[int, ...]) -> list[list[int]]:
-    """Chunk lengths along every axis of an array.
+    """Draw chunk lengths along every axis of an array.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def rectilinear_chunks(draw: st.DrawFn, *, shape: tuple[int, ...]) -> list[list[
 def rectilinear_chunk_shape_declarations(
     draw: st.DrawFn, *, shape: tuple[int, ...]
 ) -> tuple[list[int | list[int | list[int]]], tuple[int | tuple[int, ...], ...]]:
-    """Chunk shapes as a document may write them (one number, or lengths with repetitions), and what they mean.
+    """Draw chunk shapes as a document may write them (a number, or lengths with repetitions), and their meaning.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def run_lengths(edges: list[int]) -> list[int | list[int]]:
 
 @st.composite
 def rectilinear_chunk_grids(draw: st.DrawFn, *, shape: tuple[int, ...]) -> RectilinearChunkGridMetadata:
-    """Rectilinear grids for an array.
+    """Draw rectilinear grids for an array.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def rectilinear_chunk_grids(draw: st.DrawFn, *, shape: tuple[int, ...]) -> Recti
 
 @st.composite
 def chunk_grids(draw: st.DrawFn, *, shape: tuple[int, ...]) -> RegularChunkGridMetadata | RectilinearChunkGridMetadata:
-    """Grids of either kind for an array.
+    """Draw grids of either kind for an array.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def chunk_grids(draw: st.DrawFn, *, shape: tuple[int, ...]) -> RegularChunkGridM
 
 
 def chunks_param_from_rectilinear(meta: RectilinearChunkGridMetadata) -> list[int | list[int]]:
-    """What ``create_array(chunks=...)`` is given for a grid.
+    """Return the argument ``chunks`` of ``create_array`` for a grid.
 
     Parameters
     ----------
@@ -152,15 +152,15 @@ def chunks_param_from_rectilinear(meta: RectilinearChunkGridMetadata) -> list[in
 
 @st.composite
 def chunk_paths(draw: st.DrawFn, ndim: int, numblocks: tuple[int, ...], subset: bool = True) -> str:
-    """Chunk coordinates, joined by slashes.
+    """Draw chunk coordinates, joined by slashes.
 
     Parameters
     ----------
     ndim : int
     numblocks : tuple of int
-        How many chunks there are along each axis.
+        The number of chunks along each axis.
     subset : bool
-        Whether there may be fewer coordinates than axes.
+        If True, there may be fewer coordinates than axes.
     """
     coords = draw(st.tuples(*(st.integers(min_value=0, max_value=max(0, count - 1)) for count in numblocks)))
     length = draw(st.integers(min_value=0, max_value=ndim)) if subset else ndim
@@ -171,13 +171,13 @@ TrueOrFalse = Literal[True, False]
 
 
 def is_negative_slice(idx: Any) -> bool:
-    """Whether it is a slice that goes backwards."""
+    """Return True for a slice with a negative step."""
     return isinstance(idx, slice) and idx.step is not None and idx.step < 0
 
 
 @st.composite
 def end_slices(draw: st.DrawFn, *, shape: tuple[int, ...]) -> Any:
-    """Slices near the end of each axis, where chunks overhang.
+    """Draw slices near the end of each axis, where chunks overhang.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def basic_indices(
     allow_newaxis: TrueOrFalse = False,
     allow_ellipsis: TrueOrFalse = True,
 ) -> Any:
-    """Integers, slices and ellipses, none of them going backwards.
+    """Draw integers, slices and ellipses, none of them with a negative step.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def basic_indices(
 def orthogonal_indices(
     draw: st.DrawFn, *, shape: tuple[int, ...]
 ) -> tuple[tuple[int | slice | npt.NDArray[Any], ...], tuple[npt.NDArray[Any], ...]]:
-    """One selection an axis, as zarr takes them, and as numpy must be given them for the same.
+    """Draw one selection for each axis, in the form of zarr and in that of numpy.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def orthogonal_indices(
 
 
 def _crossed(points: list[npt.NDArray[Any]], kept: list[bool]) -> tuple[npt.NDArray[Any], ...]:
-    """Index arrays that numpy crosses with one another; those of integers take no axis of the result."""
+    """Return index arrays that numpy crosses with one another; those of integers take no axis of the result."""
     ndim = sum(kept)
     shape = tuple(len(items) for items, keep in zip(points, kept, strict=True) if keep)
     crossed = []
@@ -272,7 +272,7 @@ def _crossed(points: list[npt.NDArray[Any]], kept: list[bool]) -> tuple[npt.NDAr
 def block_indices(
     draw: st.DrawFn, *, chunk_sizes: tuple[tuple[int, ...], ...]
 ) -> tuple[tuple[int | slice, ...], tuple[slice, ...]]:
-    """Selections of whole chunks, and the slices of elements that they mean.
+    """Draw selections of whole chunks, and the slices of elements that they mean.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Strategies for names, paths, keys, byte ranges and attributes."""
+"""Strategies for names, paths, keys, byte ranges, data types and attributes."""
 
 from __future__ import annotations
 
@@ -51,24 +51,24 @@ attrs: SearchStrategy[Any] = st.none() | st.dictionaries(_attribute_keys, _attri
 
 @st.composite
 def keys(draw: st.DrawFn, *, max_num_nodes: int | None = None) -> str:
-    """Keys of several names, joined by slashes.
+    """Draw keys of several names, joined by slashes.
 
     Parameters
     ----------
     max_num_nodes : int, optional
-        How many names at most.
+        The maximal number of names.
     """
     return "/".join(draw(st.lists(node_names, min_size=1, max_size=max_num_nodes)))
 
 
 @st.composite
 def paths(draw: st.DrawFn, *, max_num_nodes: int | None = None) -> str:
-    """Paths of nodes; the root is written as a slash.
+    """Draw paths of nodes; the root is written as a slash.
 
     Parameters
     ----------
     max_num_nodes : int, optional
-        How many names at most.
+        The maximal number of names.
     """
     return draw(st.just("/") | keys(max_num_nodes=max_num_nodes))
 
@@ -86,12 +86,12 @@ stores: SearchStrategy[Any] = st.builds(MemoryStore, st.just({})).map(clear_stor
 def key_ranges(
     keys: SearchStrategy[str] = node_names, max_size: int = sys.maxsize
 ) -> SearchStrategy[list[tuple[str, ByteRequest | None]]]:
-    """Lists of keys, each with a byte range or None.
+    """Draw lists of keys, each with a byte range or None.
 
     Parameters
     ----------
     keys : strategy
-        Which keys.
+        The strategy of the keys.
     max_size : int
         Beyond which byte no range goes.
     """
@@ -112,7 +112,7 @@ def key_ranges(
 
 @st.composite
 def dimension_names(draw: st.DrawFn, *, ndim: int | None = None) -> list[str | None] | None:
-    """Names of dimensions, some of them None, or no names at all.
+    """Draw names of dimensions, some of them None, or no names at all.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def dimension_names(draw: st.DrawFn, *, ndim: int | None = None) -> list[str | N
 
 
 def dtypes() -> SearchStrategy[np.dtype[Any]]:
-    """Data types of numpy that both formats can store."""
+    """Draw numpy data types that both formats can store."""
     return (
         npst.boolean_dtypes()
         | npst.integer_dtypes(endianness="=")
@@ -139,12 +139,12 @@ def dtypes() -> SearchStrategy[np.dtype[Any]]:
 
 
 def v3_dtypes() -> SearchStrategy[np.dtype[Any]]:
-    """Data types of numpy that format 3 can store."""
+    """Draw numpy data types that format 3 can store."""
     return dtypes()
 
 
 def v2_dtypes() -> SearchStrategy[np.dtype[Any]]:
-    """Data types of numpy that format 2 can store."""
+    """Draw numpy data types that format 2 can store."""
     return dtypes()
 
 
@@ -158,12 +158,12 @@ def _fields(children: SearchStrategy[np.dtype[Any]]) -> SearchStrategy[np.dtype[
 
 @st.composite
 def structured_dtypes(draw: st.DrawFn, *, allow_extended: bool = False, max_depth: int = 3) -> np.dtype[np.void]:
-    """Structured data types of numpy, nested up to a depth.
+    """Draw structured numpy data types, nested up to a depth.
 
     Parameters
     ----------
     allow_extended : bool
-        Whether fields may be arrays of fixed shape, too.
+        If True, fields may also be arrays of fixed shape.
     max_depth : int
     """
     leaves: SearchStrategy[np.dtype[Any]] = (
@@ -185,12 +185,12 @@ def structured_dtypes(draw: st.DrawFn, *, allow_extended: bool = False, max_dept
 
 @st.composite
 def zdtypes(draw: st.DrawFn, *, max_leaves: int = 6) -> ZDType[TBaseDType, TBaseScalar]:
-    """Data types of zarr, records among them.
+    """Draw zarr data types, records among them.
 
     Parameters
     ----------
     max_leaves : int
-        How many fields a record has at most.
+        The maximal number of fields of a record.
     """
     leaf = dtypes().filter(lambda dtype: dtype.itemsize > 0)
     native = draw(leaf | _fields(leaf)) if max_leaves > 1 else draw(leaf)
@@ -198,7 +198,7 @@ def zdtypes(draw: st.DrawFn, *, max_leaves: int = 6) -> ZDType[TBaseDType, TBase
 
 
 def safe_unicode_for_dtype(dtype: np.dtype[np.str_]) -> SearchStrategy[str]:
-    """Texts that survive being stored as this data type: no longer than it, no surrogates, no zeros at the end.
+    """Draw texts that fit a data type: no longer than it, no surrogates, no zeros at the end.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def numpy_arrays(
     shapes: SearchStrategy[tuple[int, ...]] = array_shapes,
     dtype: np.dtype[Any] | None = None,
 ) -> npt.NDArray[Any]:
-    """Numpy arrays.
+    """Draw numpy arrays.
 
     Parameters
     ----------
@@ -232,6 +232,4 @@ def numpy_arrays(
     return draw(npst.arrays(dtype=chosen, shape=draw(shapes), elements=elements))
 
 
-__all__ = [
-    "DATETIME_UNIT",
-]
+__all__ = ["DATETIME_UNIT"]

@@ -47,12 +47,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def with_frequency(frequency: float) -> Callable[[F], F]:
-    """Let a rule run only now and then; give it to the rule below ``@rule``.
+    """Run a rule with a probability; decorate the rule below ``@rule``.
 
     Parameters
     ----------
     frequency : float
-        How often, between 0 and 1.
+        The probability, between 0 and 1.
 
     Returns
     -------
@@ -115,22 +115,22 @@ class SyncStoreWrapper(SyncMixin):
 
     @property
     def read_only(self) -> bool:
-        """What the store says."""
+        """Return the store's property."""
         return self.store.read_only
 
     @property
     def supports_deletes(self) -> bool:
-        """What the store says."""
+        """Return the store's property."""
         return self.store.supports_deletes
 
     @property
     def supports_writes(self) -> bool:
-        """What the store says."""
+        """Return the store's property."""
         return self.store.supports_writes
 
     @property
     def supports_listing(self) -> bool:
-        """What the store says."""
+        """Return the store's property."""
         return self.store.supports_listing
 
     def set(self, key: str, data_buffer: Buffer) -> None:
@@ -162,11 +162,11 @@ class SyncStoreWrapper(SyncMixin):
         self._sync(self.store.delete(path))
 
     def exists(self, key: str) -> bool:
-        """Whether there is a key."""
+        """Return True if a key has a value."""
         return self._sync(self.store.exists(key))
 
     def is_empty(self, prefix: str) -> bool:
-        """Whether there is nothing below a prefix."""
+        """Return True if nothing is stored below a prefix."""
         return self._sync(self.store.is_empty(prefix=prefix))
 
     def clear(self) -> None:
@@ -174,12 +174,12 @@ class SyncStoreWrapper(SyncMixin):
         self._sync(self.store.clear())
 
     def getsize_prefix(self, prefix: str) -> int:
-        """How many bytes there are below a prefix."""
+        """Return the number of bytes below a prefix."""
         return self._sync(self.store.getsize_prefix(prefix))
 
 
 class ZarrStoreStateMachine(RuleBasedStateMachine):
-    """Does to a store what it does to a dictionary, and compares.
+    """A state machine that changes a store and a dictionary alike, and compares them.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class ZarrStoreStateMachine(RuleBasedStateMachine):
         self.store.clear()
 
     def _conflicts(self, key: str) -> bool:
-        """Whether a key is a prefix of another one: no file can be a folder, too."""
+        """Return True if a key is a prefix of another one: no file can also be a folder."""
         return any(other.startswith(f"{key}/") or key.startswith(f"{other}/") for other in self.model)
 
     @rule(key=zarr_keys(max_num_nodes=3), data=st.binary(min_size=0, max_size=MAX_BINARY_SIZE))
@@ -257,18 +257,18 @@ class ZarrStoreStateMachine(RuleBasedStateMachine):
 
     @rule()
     def is_empty(self) -> None:
-        """The store is empty when the dictionary is."""
+        """Check that the store is empty when the dictionary is."""
         assert self.store.is_empty("") == (not self.model)
 
     @rule(key=zarr_keys(max_num_nodes=3))
     def exists(self, key: str) -> None:
-        """A key is there when the dictionary has it."""
+        """Check that a key exists when the dictionary has it."""
         assert self.store.exists(key) == (key in self.model)
 
     @precondition(lambda self: bool(self.model))
     @rule(data=st.data())
     def getsize_prefix(self, data: DataObject) -> None:
-        """The size of a prefix is the sum over the values below it."""
+        """Check that the size of a prefix is the sum over the values below it."""
         key = data.draw(st.sampled_from(sorted(self.model)), label="key")
         prefix = key.partition("/")[0]
         assume(prefix != key)
@@ -277,12 +277,12 @@ class ZarrStoreStateMachine(RuleBasedStateMachine):
 
     @invariant()
     def check_paths_equal(self) -> None:
-        """All keys are listed, each once."""
+        """Check that all keys are listed, each once."""
         assert sorted(self.store.list()) == sorted(self.model)
 
     @invariant()
     def check_vals_equal(self) -> None:
-        """All values are what was stored."""
+        """Check that all values are those that were stored."""
         for key, value in self.model.items():
             found = self.store.get(key, self.prototype)
             assert found is not None
@@ -290,12 +290,12 @@ class ZarrStoreStateMachine(RuleBasedStateMachine):
 
     @invariant()
     def check_num_zarr_keys_equal(self) -> None:
-        """There are as many keys as were stored."""
+        """Check that there are as many keys as were stored."""
         assert len(self.store.list()) == len(self.model)
 
     @invariant()
     def check_zarr_keys(self) -> None:
-        """Every key is found by its parent's listing."""
+        """Check that the listing of its parent finds every key."""
         for key in self.model:
             parent, name = split_prefix_name(key)
             assert name in self.store.list_dir(parent)
@@ -318,7 +318,7 @@ def _cut(data: bytes, part: Any) -> bytes:
 
 
 class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
-    """Makes, changes and removes arrays and groups in a store, and the same ones in memory, and compares.
+    """A state machine that changes arrays and groups in a store and in memory alike, and compares them.
 
     Parameters
     ----------
@@ -341,7 +341,7 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
         create_group(store=self.store, zarr_format=3)
 
     def can_add(self, path: str) -> bool:
-        """Whether a node may be made at a path."""
+        """Return True if a node may be created at a path."""
         return path not in self.all_groups and path not in self.all_arrays
 
     def _path_in_a_group(self, data: DataObject, name: str) -> str:
@@ -352,7 +352,7 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
 
     @rule(name=node_names, data=st.data())
     def add_group(self, name: str, data: DataObject) -> None:
-        """Make a group."""
+        """Create a group."""
         path = self._path_in_a_group(data, name)
         note(f"group {path!r}")
         self.all_groups.add(path)
@@ -361,7 +361,7 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
 
     @rule(data=st.data(), name=node_names)
     def add_array(self, data: DataObject, name: str) -> None:
-        """Make an array."""
+        """Create an array."""
         path = self._path_in_a_group(data, name)
         values, chunks = data.draw(np_array_and_chunks(arrays=numpy_arrays()), label="array and chunks")
         note(f"array {path!r} shape {values.shape} chunks {chunks}")
@@ -395,7 +395,7 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
     @precondition(lambda self: bool(self.all_arrays))
     @rule(data=st.data())
     def overwrite_array_orthogonal_indexing(self, data: DataObject) -> None:
-        """Write to a part of an array, by one selection an axis."""
+        """Write to a part of an array, by one selection for each axis."""
         path = data.draw(st.sampled_from(sorted(self.all_arrays)), label="array")
         ours, theirs = open_array(self.store, path=path), open_array(self.model, path=path)
         assume(all(ours.shape) and ours.ndim > 0)
@@ -410,7 +410,7 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
     @precondition(lambda self: bool(self.all_arrays))
     @rule(data=st.data())
     def resize_array(self, data: DataObject) -> None:
-        """Give an array another shape."""
+        """Resize an array."""
         path = data.draw(st.sampled_from(sorted(self.all_arrays)), label="array")
         ours, theirs = open_array(self.store, path=path), open_array(self.model, path=path)
         lengths = npst.array_shapes(max_side=10, min_dims=ours.ndim, max_dims=ours.ndim)
@@ -450,7 +450,7 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
         self.all_arrays = {name for name in self.all_arrays if name != path and not name.startswith(prefix)}
 
     def draw_directory(self, data: DataObject) -> str:
-        """Choose the path of a node that is there."""
+        """Choose the path of a stored node."""
         return data.draw(st.sampled_from(sorted(self.all_groups | self.all_arrays)), label="directory")
 
     @precondition(lambda self: bool(self.all_groups | self.all_arrays) and self.store.supports_deletes)
@@ -467,7 +467,7 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
     @precondition(lambda self: bool(self.all_arrays) and self.store.supports_deletes)
     @rule(data=st.data())
     def delete_chunk(self, data: DataObject) -> None:
-        """Remove a chunk behind an array's back; it reads as the fill value afterwards."""
+        """Delete a chunk without the array; it reads as the fill value afterwards."""
         path = data.draw(st.sampled_from(sorted(self.all_arrays)), label="array")
         array = open_array(self.model, path=path)
         coords = data.draw(chunk_paths(ndim=array.ndim, numblocks=array.cdata_shape, subset=False), label="chunk")
@@ -500,7 +500,7 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
 
     @invariant()
     def check_list_prefix_from_root(self) -> None:
-        """Both sides hold the same keys, and the nodes that were made."""
+        """Check that both sides hold the same keys, and the nodes that were created."""
         ours = sorted(self._sync_iter(self.store.list_prefix("")))
         assert ours == sorted(self._sync_iter(self.model.list_prefix("")))
         nodes = {name for name, _ in self._members()}
@@ -518,30 +518,9 @@ def _arrays_of(selection: Any, shape: tuple[int, ...]) -> list[tuple[np.ndarray[
 
 
 __all__ = [
-    "Array",
-    "Buffer",
-    "BufferPrototype",
-    "BytesCodec",
-    "LocalStore",
-    "MAX_BINARY_SIZE",
-    "MemoryStore",
-    "OffsetByteRequest",
-    "RangeByteRequest",
-    "Store",
-    "SuffixByteRequest",
-    "SyncMixin",
-    "SyncStoreWrapper",
-    "ZarrHierarchyStateMachine",
-    "ZarrStoreStateMachine",
-    "basic_indices",
-    "chunk_paths",
-    "cpu",
-    "default_buffer_prototype",
-    "key_ranges",
-    "orthogonal_indices",
-    "split_prefix_name",
-    "with_frequency",
-    "zarr",
-    "zarr_arrays",
-    "zarr_keys",
+    "Array", "Buffer", "BufferPrototype", "BytesCodec", "LocalStore", "MAX_BINARY_SIZE", "MemoryStore",
+    "OffsetByteRequest", "RangeByteRequest", "Store", "SuffixByteRequest", "SyncMixin", "SyncStoreWrapper",
+    "ZarrHierarchyStateMachine", "ZarrStoreStateMachine", "basic_indices", "chunk_paths", "cpu",
+    "default_buffer_prototype", "key_ranges", "orthogonal_indices", "split_prefix_name", "with_frequency", "zarr",
+    "zarr_arrays", "zarr_keys",
 ]

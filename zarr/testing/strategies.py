@@ -96,7 +96,7 @@ def array_metadata(
     zarr_formats: SearchStrategy[ZarrFormat] = zarr_formats,
     attributes: SearchStrategy[Mapping[str, JSON] | None] = attrs,
 ) -> ArrayV2Metadata | ArrayV3Metadata:
-    """Metadata of arrays.
+    """Draw metadata of arrays.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def arrays(
     subchunk_write_orders: SearchStrategy[SubchunkOrder] = subchunk_write_orders,
     open_mode: AccessModeLiteral = "w",
 ) -> Array[Any]:
-    """Arrays that are stored, of all kinds: both formats, with and without shards, with names and attributes.
+    """Draw stored arrays of all kinds: both formats, with and without shards, with names and attributes.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def arrays(
     subchunk_write_orders : strategy
         In which order the chunks of a shard are written.
     open_mode : str
-        How the store is opened.
+        The mode in which the store is opened.
     """
     zarr_format = draw(zarr_formats)
     data = draw(numpy_arrays(shapes=shapes) if arrays is None else arrays)
@@ -197,7 +197,7 @@ def arrays(
 
 @st.composite
 def simple_arrays(draw: st.DrawFn, *, shapes: SearchStrategy[tuple[int, ...]] = array_shapes) -> Any:
-    """Arrays at short paths, without attributes and compressors.
+    """Draw arrays at short paths, without attributes and compressors.
 
     Parameters
     ----------
@@ -227,13 +227,13 @@ def sharded_arrays(
     shapes: SearchStrategy[tuple[int, ...]] = SMALL_SHAPES,
     nested: bool | None = None,
 ) -> Any:
-    """Arrays with shards; within them, perhaps, smaller shards.
+    """Draw arrays with shards, some with smaller shards inside.
 
     Parameters
     ----------
     shapes : strategy
     nested : bool, optional
-        Whether shards lie in shards; by default now and then.
+        If True, put shards into shards; by default in some of the arrays.
     """
     data = draw(numpy_arrays(shapes=shapes))
     inner = draw(chunk_shapes(shape=data.shape))
@@ -262,7 +262,7 @@ def sharded_arrays(
 
 @st.composite
 def rectilinear_arrays(draw: st.DrawFn, *, shapes: SearchStrategy[tuple[int, ...]] = WIDE_SHAPES) -> Any:
-    """Arrays whose chunks have lengths of their own.
+    """Draw arrays with a rectilinear chunk grid.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def complex_rectilinear_arrays(
     array_names: SearchStrategy[str] = array_names,
     attrs: SearchStrategy[Any] = attrs,
 ) -> tuple[npt.NDArray[Any], Array[Any]]:
-    """Larger arrays with chunks of many lengths, and what they hold.
+    """Draw larger arrays with chunks of many lengths, and their content.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def complex_rectilinear_arrays(
 
 @st.composite
 def block_test_arrays(draw: st.DrawFn) -> tuple[Array[Any], np.ndarray[Any, Any]]:
-    """Small arrays of numbers in order, with chunks of either kind, and what they hold."""
+    """Draw small arrays of numbers in order, with chunks of either kind, and their content."""
     shape = draw(npst.array_shapes(max_dims=3, max_side=6))
     data = np.arange(int(np.prod(shape)), dtype="int16").reshape(shape)
     if draw(st.booleans()):
@@ -320,83 +320,17 @@ def block_test_arrays(draw: st.DrawFn) -> tuple[Array[Any], np.ndarray[Any, Any]
 
 
 __all__ = [
-    "AnyArray",
-    "Array",
-    "ArrayV2Metadata",
-    "ArrayV3Metadata",
-    "ByteRequest",
-    "BytesCodec",
-    "CompressorsLike",
-    "Crc32cCodec",
-    "DATETIME_UNIT",
-    "DefaultChunkKeyEncoding",
-    "HasItemSize",
-    "MemoryStore",
-    "OffsetByteRequest",
-    "RangeByteRequest",
-    "RectilinearChunkGridMetadata",
-    "RegularChunkGridMetadata",
-    "SUBCHUNK_WRITE_ORDER",
-    "SerializerLike",
-    "ShardingCodec",
-    "Store",
-    "StoreLike",
-    "Struct",
-    "SuffixByteRequest",
-    "TBaseDType",
-    "TBaseScalar",
-    "ZDType",
-    "ZstdCodec",
-    "array_metadata",
-    "array_names",
-    "array_shapes",
-    "arrays",
-    "attrs",
-    "basic_indices",
-    "block_indices",
-    "block_test_arrays",
-    "chunk_grids",
-    "chunk_paths",
-    "chunk_shapes",
-    "chunks_param_from_rectilinear",
-    "clear_store",
-    "complex_rectilinear_arrays",
-    "compressors",
-    "data_type_registry",
-    "dimension_names",
-    "dtypes",
-    "end_slices",
-    "get_data_type_from_native_dtype",
-    "is_negative_slice",
-    "key_ranges",
-    "keys",
-    "node_names",
-    "normalize_path",
-    "np_array_and_chunks",
-    "npst",
-    "numpy_arrays",
-    "orthogonal_indices",
-    "paths",
-    "rectilinear_arrays",
-    "rectilinear_chunk_grids",
-    "rectilinear_chunk_shape_declarations",
-    "rectilinear_chunks",
-    "rectilinear_dim_edges",
-    "safe_unicode_for_dtype",
-    "shard_shapes",
-    "sharded_arrays",
-    "sharding_inner_codecs",
-    "short_node_names",
-    "simple_arrays",
-    "st",
-    "stores",
-    "structured_dtypes",
-    "subchunk_write_orders",
-    "sync",
-    "v2_dtypes",
-    "v3_dtypes",
-    "zarr",
-    "zarr_formats",
-    "zarr_key_chars",
-    "zdtypes",
+    "AnyArray", "Array", "ArrayV2Metadata", "ArrayV3Metadata", "ByteRequest", "BytesCodec", "CompressorsLike",
+    "Crc32cCodec", "DATETIME_UNIT", "DefaultChunkKeyEncoding", "HasItemSize", "MemoryStore", "OffsetByteRequest",
+    "RangeByteRequest", "RectilinearChunkGridMetadata", "RegularChunkGridMetadata", "SUBCHUNK_WRITE_ORDER",
+    "SerializerLike", "ShardingCodec", "Store", "StoreLike", "Struct", "SuffixByteRequest", "TBaseDType", "TBaseScalar",
+    "ZDType", "ZstdCodec", "array_metadata", "array_names", "array_shapes", "arrays", "attrs", "basic_indices",
+    "block_indices", "block_test_arrays", "chunk_grids", "chunk_paths", "chunk_shapes", "chunks_param_from_rectilinear",
+    "clear_store", "complex_rectilinear_arrays", "compressors", "data_type_registry", "dimension_names", "dtypes",
+    "end_slices", "get_data_type_from_native_dtype", "is_negative_slice", "key_ranges", "keys", "node_names",
+    "normalize_path", "np_array_and_chunks", "npst", "numpy_arrays", "orthogonal_indices", "paths",
+    "rectilinear_arrays", "rectilinear_chunk_grids", "rectilinear_chunk_shape_declarations", "rectilinear_chunks",
+    "rectilinear_dim_edges", "safe_unicode_for_dtype", "shard_shapes", "sharded_arrays", "sharding_inner_codecs",
+    "short_node_names", "simple_arrays", "st", "stores", "structured_dtypes", "subchunk_write_orders", "sync",
+    "v2_dtypes", "v3_dtypes", "zarr", "zarr_formats", "zarr_key_chars", "zdtypes",
 ]

@@ -1,4 +1,4 @@
-"""Transactions: a store that keeps changes to itself until all of them are stored in one go."""
+"""Transactions: a store that stages changes until all of them are stored together."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ else:
 
 
 class Transaction(OverlayStore):
-    """A store as it will be: groups and arrays that are opened on it show the changes, all others do not yet.
+    """A store that shows staged changes to the groups and arrays opened on it, and to no others.
 
     Made by :func:`zarr.transaction`. At the end of the ``with`` block all changes are stored; after an exception none.
 
     Parameters
     ----------
     store : Store
-        Where the changes go.
+        The store that receives the changes.
     """
 
     def __init__(self, store: Store) -> None:
@@ -51,10 +51,10 @@ class Transaction(OverlayStore):
         self._target = store
         super().__init__(base, f"transaction:{id(self)}", watch=True, read_only=store.read_only)
         self._scopes: dict[str, LockScope] = {}
-        """Of which nodes other processes are to be kept out, as the arrays and groups ask that were changed."""
+        """The lock scopes of changed nodes, as their arrays and groups ask for them."""
 
     def note_locking(self, path: str, folder: str | None) -> None:
-        """Keep other processes from a node when the changes are stored."""
+        """Note that other processes must be locked out of a node when the changes are stored."""
         self._scopes[path] = LockScope(path, folder)
 
     def with_read_only(self, read_only: bool = False) -> Self:
@@ -71,7 +71,7 @@ class Transaction(OverlayStore):
         return f"{type(self).__name__}({self._target!r}, changes={len(self._values)})"
 
     def group(self, path: str = "", **options: Any) -> Group:
-        """The group at a path, as it will be; it is made where there is none.
+        """Return the group at a path, with the staged changes; create it if there is none.
 
         Parameters
         ----------
@@ -91,13 +91,13 @@ class Transaction(OverlayStore):
         return open_group(self, path=path, **{"mode": "a", **options})
 
     def commit(self) -> None:
-        """Store all changes now; the transaction is over then.
+        """Store all changes now and end the transaction.
 
         Raises
         ------
         TransactionConflictError
-            If a document that was read, or a value that was read and then written, was changed by somebody else in
-            the meantime. Nothing was stored; begin anew.
+            If another writer changed a metadata document that the transaction read, or a value that it read and then
+            wrote. Nothing was stored; run the transaction again.
         """
         self._check_writable()
         changes = self.changes()
@@ -106,7 +106,7 @@ class Transaction(OverlayStore):
                 self._store_held(changes)
             except TakenError as error:
                 raise TransactionConflictError(
-                    f"{self._target}: key {error.key!r} was changed by somebody else since the transaction read it; "
+                    f"{self._target}: key {error.key!r} was changed by another writer since the transaction read it; "
                     "nothing was stored: run the transaction again"
                 ) from error
             finally:
@@ -115,7 +115,7 @@ class Transaction(OverlayStore):
             self.rollback()
 
     def _store_held(self, changes: Changes) -> None:
-        """Store changes while nobody else in this process, or in any where that is asked for, changes the same keys."""
+        """Store the changes while the locks of their keys are held."""
         holder = Holder(lock_prefix(self._target))
         documents = [key for key in {*changes.values, *changes.digests} if is_document(key)]
         chunks = [key for key in {*changes.values, *changes.digests} if not is_document(key)]
@@ -128,7 +128,7 @@ class Transaction(OverlayStore):
         finally:
             try:
                 holder.release()
-            except BaseException:  # Ctrl-C just here: what is left is let go now
+            except BaseException:  # Ctrl-C during the release: release the rest
                 holder.release()
                 raise
         for key in documents:
@@ -144,7 +144,7 @@ class Transaction(OverlayStore):
             apply_in_order(self._base, changes)
 
     def rollback(self) -> None:
-        """Forget all changes; the transaction is over then."""
+        """Discard all changes and end the transaction."""
         with self._lock:
             self._values.clear()
             self._removed.clear()
@@ -182,14 +182,14 @@ class Transaction(OverlayStore):
 def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = None) -> Transaction:
     """Begin a transaction: changes of many arrays and groups that become visible together, or not at all.
 
-    What it gives is a store: open groups and arrays on it, read and write them. At the end of the ``with`` block all is
-    stored; on an exception nothing is. On SQLite and LMDB that is one step for every reader, and so it is in a zip
-    file, which is committed. A local store is changed chunks first and documents after, by a journal: should the
-    process die on the way, whoever opens the store next does the rest. Other stores are changed in the same order,
-    without a journal.
+    The result is a store: open groups and arrays on it, read and write them. At the end of the ``with`` block all
+    changes are stored; after an exception none. On SQLite and LMDB that is one step for every reader, also in a zip
+    file, which is committed. A local store is changed chunks first and metadata documents last, by a journal: if the
+    process dies in between, the next program that opens the store completes the changes. Other stores are changed in
+    the same order, without a journal.
 
-    Changes are kept in memory until then, encoded. If somebody else changes what the transaction has read and
-    changed, or a document that it has read, it fails and stores nothing.
+    Until then the changes are kept in memory, encoded. If another writer changes a value that the transaction has read
+    and changed, or a metadata document that it has read, the transaction fails and stores nothing.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = No
 
 
 def is_document(key: str) -> bool:
-    """Whether a key is that of a document of a node.
+    """Return True for the key of a metadata document.
 
     Examples
     --------
@@ -239,10 +239,10 @@ def is_document(key: str) -> bool:
 
 
 def apply_in_order(store: SyncStore, changes: Changes) -> None:
-    """Carry out changes in an order in which no reader meets a chunk of a shape that the document does not have.
+    """Apply changes in an order in which no reader meets chunks that do not fit the metadata document.
 
-    What is replaced goes first, its document before all else; then chunks, then documents, parents first; at the end
-    what was deleted. A crash on the way leaves some of it done. Stores that do not take contents first get deletions of
+    First replaced nodes are deleted, each beginning with its metadata document; then chunks are stored, then
+    documents, parents first; at the end deletions are made. A crash on the way leaves some of it done. Stores that do not take contents first get deletions of
     chunks before the documents, and chunks behind them.
 
     Parameters
@@ -308,7 +308,7 @@ async def _collect(keys: AsyncIterator[str]) -> list[str]:
 
 
 class BlockingView(SyncStore):
-    """Calls the coroutines of a store on the background loop and waits for them.
+    """A synchronous store over a store that has coroutines only.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ class BlockingView(SyncStore):
 
     @property
     def contents_first(self) -> bool:
-        """Whether the wrapped store takes values that no document tells of yet."""
+        """Return True if the wrapped store accepts chunks before their metadata document."""
         return takes_contents_first(self._store)
 
     def get_sync(
@@ -358,7 +358,7 @@ class BlockingView(SyncStore):
 
     @property
     def supports_set_if_match(self) -> bool:
-        """Whether ``set_if_match`` is one step with regard to every other writer."""
+        """Return True if ``set_if_match`` is atomic for all writers."""
         return self._store.supports_set_if_match
 
     def delete_sync(self, key: str) -> None:
@@ -394,7 +394,7 @@ def lock_files(
     removed: Iterable[str] = (),
     asked: Mapping[str, LockScope] | None = None,
 ) -> list[str]:
-    """The files to lock, in the order in which all take them.
+    """Return the files to lock, in the order in which all writers lock them.
 
     Parameters
     ----------
@@ -404,7 +404,7 @@ def lock_files(
     removed : iterable of str
         Nodes that are removed with all below them.
     asked : mapping of path to LockScope
-        Whom arrays and groups that were changed want kept out; of other nodes ``array.locking`` says it.
+        The lock scopes that changed arrays and groups ask for; for other nodes ``array.locking`` decides.
     """
     locking, asked = parse_array_config(None).locking, asked or {}
     if locking == "thread" and not asked:
@@ -428,7 +428,7 @@ def lock_files(
 
 
 def _owner(key: str, nodes: set[str]) -> str | None:
-    """The nearest of some nodes above a key."""
+    """Return the nearest node above a key."""
     while key:
         key = key.rpartition("/")[0]
         if key in nodes:

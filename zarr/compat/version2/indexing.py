@@ -1,4 +1,4 @@
-"""Selections cut into chunks, where zarr-python 2 has them.
+"""Indexers of zarr-python 2, for programs that cut selections into chunks themselves.
 
 The indexers take an array, as there, or a shape and a grid, as ``zarr.core.indexing`` does.
 """
@@ -45,7 +45,7 @@ class _OfArray(current.Indexer):
 
 
 class BasicIndexer(_OfArray, current.BasicIndexer):
-    """Integers and slices.
+    """The indexer of integers and slices.
 
     Examples
     --------
@@ -56,23 +56,23 @@ class BasicIndexer(_OfArray, current.BasicIndexer):
 
 
 class OrthogonalIndexer(_OfArray, current.OrthogonalIndexer):
-    """One selection an axis."""
+    """The indexer of one selection for each axis."""
 
 
 class CoordinateIndexer(_OfArray, current.CoordinateIndexer):
-    """Points."""
+    """The indexer of points."""
 
 
 class MaskIndexer(_OfArray, current.MaskIndexer):
-    """A mask of the whole array."""
+    """The indexer of a mask of the whole array."""
 
 
 class BlockIndexer(_OfArray, current.BlockIndexer):
-    """Whole chunks."""
+    """The indexer of whole chunks."""
 
 
 def is_scalar(value: Any, dtype: Any) -> bool:
-    """Whether a value is one element: a scalar, or a tuple of as many as a record has fields.
+    """Return True for one element: a scalar, or a tuple with a value for each field of a record.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def is_scalar(value: Any, dtype: Any) -> bool:
 
 
 def ceildiv(a: int, b: int) -> int:
-    """The quotient, rounded up.
+    """Return the quotient, rounded up.
 
     Examples
     --------

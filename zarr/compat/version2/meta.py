@@ -1,4 +1,4 @@
-"""Documents of format 2 as bytes and as dicts, by the functions that zarr-python 2 has for them.
+"""Metadata documents of format 2 as bytes and dicts, for programs that read or write them by ``zarr.meta``.
 
 May import: everything; nothing below imports from here.
 """
@@ -18,7 +18,7 @@ ZARR_FORMAT = 2
 
 
 def parse_metadata(s: Any) -> Mapping[str, Any]:
-    """A document as a mapping, given as one or as text.
+    """Return a document as a mapping.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def parse_metadata(s: Any) -> Mapping[str, Any]:
 
 
 def encode_dtype(d: np.dtype[Any]) -> Any:
-    """What a document says for a data type.
+    """Return the JSON form of a data type.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def encode_dtype(d: np.dtype[Any]) -> Any:
 
 
 def decode_dtype(d: Any) -> np.dtype[Any]:
-    """The data type that a document speaks of.
+    """Return the data type of a JSON form.
 
     Examples
     --------
@@ -60,12 +60,12 @@ def _as_tuples(d: Any) -> Any:
 def _zdtype(dtype: np.dtype[Any], object_codec: Any = None) -> Any:
     if dtype.kind != "O":
         return parse_dtype(dtype, zarr_format=2)
-    told: Any = {"name": "|O", "object_codec_id": getattr(object_codec, "codec_id", "json2")}
-    return get_data_type_from_json(told, zarr_format=2)
+    form: Any = {"name": "|O", "object_codec_id": getattr(object_codec, "codec_id", "json2")}
+    return get_data_type_from_json(form, zarr_format=2)
 
 
 def encode_fill_value(v: Any, dtype: np.dtype[Any], object_codec: Any = None) -> Any:
-    """What a document says for a fill value.
+    """Return the JSON form of a fill value.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def encode_fill_value(v: Any, dtype: np.dtype[Any], object_codec: Any = None) ->
 
 
 def decode_fill_value(v: Any, dtype: np.dtype[Any], object_codec: Any = None) -> Any:
-    """The fill value that a document speaks of.
+    """Return the fill value of a JSON form.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def decode_fill_value(v: Any, dtype: np.dtype[Any], object_codec: Any = None) ->
 
 
 def decode_array_metadata(s: Any) -> dict[str, Any]:
-    """The document of an array as a dict, with tuples, a data type and a fill value of numpy.
+    """Return the metadata document of an array as a dict, with tuples, a numpy dtype and a numpy fill value.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def decode_array_metadata(s: Any) -> dict[str, Any]:
 
 
 def encode_array_metadata(meta: Mapping[str, Any]) -> bytes:
-    """The document of an array, from the dict that :func:`decode_array_metadata` makes of one."""
+    """Return the metadata document of an array, from the dict that :func:`decode_array_metadata` makes."""
     dtype = np.dtype(meta["dtype"])
     document = {
         "zarr_format": ZARR_FORMAT,
@@ -144,7 +144,7 @@ def encode_array_metadata(meta: Mapping[str, Any]) -> bytes:
 
 
 def decode_group_metadata(s: Any) -> dict[str, Any]:
-    """The document of a group as a dict.
+    """Return the metadata document of a group as a dict.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def decode_group_metadata(s: Any) -> dict[str, Any]:
 
 
 def encode_group_metadata(meta: Any = None) -> bytes:
-    """The document of a group.
+    """Return the metadata document of a group.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Small functions that programs took from zarr-python 2's ``zarr.util``.
+"""Small functions, for programs that took them from zarr-python 2's ``zarr.util``.
 
 May import: everything; nothing below imports from here.
 """
@@ -24,10 +24,10 @@ CHUNK_BASE, CHUNK_MIN, CHUNK_MAX = 256 * 1024, 128 * 1024, 64 * 1024 * 1024
 
 
 class NumberEncoder(json.JSONEncoder):
-    """JSON with the integers and floats of other libraries."""
+    """A JSON encoder for the integers and floats of other libraries."""
 
     def default(self, o: Any) -> Any:
-        """Return what stands for an object that JSON does not know."""
+        """Return the number for an object that JSON does not know."""
         if isinstance(o, numbers.Integral):
             return int(o)
         if isinstance(o, numbers.Real):
@@ -36,7 +36,7 @@ class NumberEncoder(json.JSONEncoder):
 
 
 def json_dumps(o: Any) -> bytes:
-    """A document as zarr-python 2 wrote it: sorted, indented by four.
+    """Return a document as zarr-python 2 wrote it: sorted, indented by four.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def json_dumps(o: Any) -> bytes:
 
 
 def json_loads(s: bytes | str) -> dict[str, Any]:
-    """A document from its bytes.
+    """Return the document in bytes.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def json_loads(s: bytes | str) -> dict[str, Any]:
 
 
 def normalize_shape(shape: int | tuple[int, ...] | None) -> tuple[int, ...]:
-    """A shape as a tuple.
+    """Return a shape as a tuple.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def guess_chunks(
     min_bytes: int = CHUNK_MIN,
     max_bytes: int = CHUNK_MAX,
 ) -> tuple[int, ...]:
-    """A chunk shape for an array, about as long along each axis in proportion.
+    """Return a chunk shape for an array, with about its proportions.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def guess_chunks(
 
 
 def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
-    """The chunk shape that is meant: None and True guess, False is one chunk, -1 and None span an axis.
+    """Return the chunk shape: None and True guess, False is one chunk, -1 and None span an axis.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tupl
 
 
 def normalize_dtype(dtype: Any, object_codec: Any) -> tuple[np.dtype[Any], Any]:
-    """The data type of numpy, and the codec of objects where it stands for one.
+    """Return the numpy data type, and the object codec that the given type implies.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def normalize_dtype(dtype: Any, object_codec: Any) -> tuple[np.dtype[Any], Any]:
 
 
 def normalize_order(order: Any) -> str:
-    """The memory order as "C" or "F".
+    """Return the memory order as "C" or "F".
 
     Raises
     ------
@@ -177,7 +177,7 @@ def normalize_order(order: Any) -> str:
 
 
 def normalize_dimension_separator(sep: str | None) -> str | None:
-    """A separator that there is, or None.
+    """Return a valid separator, or None.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def normalize_dimension_separator(sep: str | None) -> str | None:
 
 
 def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
-    """The fill value as a scalar of the data type; None, and 0 for objects, stay.
+    """Return the fill value as a scalar of the data type; None, and 0 for objects, stay.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, ...]:
-    """The new shape that is meant; None leaves an axis as it is.
+    """Return the new shape; None leaves an axis unchanged.
 
     Raises
     ------
@@ -235,7 +235,7 @@ def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, 
 
 
 def normalize_storage_path(path: str | bytes | None) -> str:
-    """A path without slashes at its ends, doubled slashes and backslashes.
+    """Return a path without slashes at its ends, doubled slashes and backslashes.
 
     Raises
     ------
@@ -251,7 +251,7 @@ def normalize_storage_path(path: str | bytes | None) -> str:
 
 
 def is_total_slice(item: Any, shape: tuple[int, ...]) -> bool:
-    """Whether a selection is all of an array of a shape.
+    """Return True if a selection is all of an array of a shape.
 
     Examples
     --------
@@ -269,7 +269,7 @@ def is_total_slice(item: Any, shape: tuple[int, ...]) -> bool:
 
 
 def is_valid_python_name(name: str) -> bool:
-    """Whether a name can be written as an attribute.
+    """Return True if a name can be written as an attribute.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def is_valid_python_name(name: str) -> bool:
 
 
 def check_array_shape(param: str, array: Any, shape: tuple[int, ...]) -> None:
-    """Refuse what is no array of a shape.
+    """Raise unless an object is an array of a shape.
 
     Raises
     ------
@@ -296,7 +296,7 @@ def check_array_shape(param: str, array: Any, shape: tuple[int, ...]) -> None:
 
 
 def buffer_size(v: Any) -> int:
-    """Bytes of an object with a buffer.
+    """Return the number of bytes of an object with a buffer.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def buffer_size(v: Any) -> int:
 
 
 def all_equal(value: Any, array: Any) -> bool:
-    """Whether all elements are a value; NaN is NaN.
+    """Return True if all elements equal a value; NaN equals NaN.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def retry_call(
     retries: int = 10,
     wait: float = 0.1,
 ) -> Any:
-    """Call a function again, after a while, where it raises one of some errors.
+    """Call a function again, after a pause, when it raises one of some errors.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def retry_call(
 
 
 def flatten(arg: Iterable[Any]) -> Iterable[Any]:
-    """The items of nested lists.
+    """Iterate over the items of nested lists.
 
     Examples
     --------
@@ -377,7 +377,7 @@ nolock = NoLock()
 
 
 def info_text_report(items: Iterable[tuple[Any, Any]]) -> str:
-    """Names and values, one line each.
+    """Return names and values, one line each.
 
     Examples
     --------
@@ -390,7 +390,7 @@ def info_text_report(items: Iterable[tuple[Any, Any]]) -> str:
 
 
 class InfoReporter:
-    """Shows what ``info_items`` of an object says."""
+    """The text of an object's ``info_items``."""
 
     def __init__(self, obj: Any) -> None:
         self.obj = obj

@@ -43,7 +43,7 @@ Block = Sequence[int] | None
 def iter_chunk_coords(
     array: AnyFace, *, origin: Block = None, selection_shape: Block = None
 ) -> Iterator[tuple[int, ...]]:
-    """The coordinates of the chunks of an array, the last axis fastest.
+    """Return the coordinates of the chunks of an array, the last axis fastest.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def iter_chunk_coords(
     origin : sequence of int, optional
         The first chunk of a block; the first of the grid by default.
     selection_shape : sequence of int, optional
-        How many chunks the block has along each axis; all that follow by default.
+        The number of chunks of the block along each axis; all that follow by default.
 
     Returns
     -------
@@ -69,31 +69,31 @@ def iter_chunk_coords(
 def iter_shard_coords(
     array: AnyFace, *, origin: Block = None, selection_shape: Block = None
 ) -> Iterator[tuple[int, ...]]:
-    """The coordinates of the stored objects; parameters as :func:`iter_chunk_coords`."""
+    """Return the coordinates of the stored objects; parameters as :func:`iter_chunk_coords`."""
     return array._iter_shard_coords(origin, selection_shape)
 
 
 def iter_shard_keys(array: AnyFace, *, origin: Block = None, selection_shape: Block = None) -> Iterator[str]:
-    """The keys of the stored objects, below the array; parameters as :func:`iter_chunk_coords`."""
+    """Return the keys of the stored objects, relative to the array; parameters as :func:`iter_chunk_coords`."""
     return array._iter_shard_keys(origin, selection_shape)
 
 
 def iter_chunk_regions(
     array: AnyFace, *, origin: Block = None, selection_shape: Block = None
 ) -> Iterator[tuple[slice, ...]]:
-    """The parts of the array that chunks hold; parameters as :func:`iter_chunk_coords`."""
+    """Return the region of the array that each chunk holds; parameters as :func:`iter_chunk_coords`."""
     return array._iter_chunk_regions(origin, selection_shape)
 
 
 def iter_shard_regions(
     array: AnyFace, *, origin: Block = None, selection_shape: Block = None
 ) -> Iterator[tuple[slice, ...]]:
-    """The parts of the array that stored objects hold; parameters as :func:`iter_chunk_coords`."""
+    """Return the region of the array that each stored object holds; parameters as :func:`iter_chunk_coords`."""
     return array._iter_shard_regions(origin, selection_shape)
 
 
 async def shards_initialized(array: AsyncArray[Any]) -> tuple[str, ...]:
-    """The keys, below the array, of the objects with chunks that are stored, in the order of the grid."""
+    """Return the keys of the stored objects, relative to the array, in the order of the grid."""
     stored = await array._run(stored_chunks_steps(array._handle))
     return tuple(array.metadata.encode_chunk_key(coords) for coords in sorted(stored))
 
@@ -105,25 +105,7 @@ def chunk_spec(
     array_config: ArrayConfig,
     prototype: BufferPrototype,
 ) -> ArraySpec:
-    """What codecs are told of one chunk.
-
-    Parameters
-    ----------
-    metadata : ArrayV2Metadata or ArrayV3Metadata
-    chunk_grid : ChunkGrid
-    chunk_coords : tuple of int
-    array_config : ArrayConfig
-    prototype : BufferPrototype
-
-    Returns
-    -------
-    ArraySpec
-
-    Raises
-    ------
-    ValueError
-        There is no such chunk.
-    """
+    """Return the `ArraySpec` of one chunk; ValueError if the grid has no such chunk."""
     chunk = chunk_grid[chunk_coords]
     if chunk is None:
         raise ValueError(f"there is no chunk {chunk_coords} in a grid of shape {chunk_grid.grid_shape}")
@@ -139,20 +121,20 @@ def chunk_spec(
 def parse_chunk_encoding_v2(
     *, compressor: Any, filters: Any, dtype: ZDType[Any, Any]
 ) -> tuple[tuple[Any, ...] | None, Any]:
-    """The filters and the compressor of a format 2 array, of any of their forms."""
+    """Return the filters and the compressor of a format 2 array, given in any form."""
     return choose_codecs_v2(dtype, filters, compressor)
 
 
 def parse_chunk_encoding_v3(
     *, compressors: Any, filters: Any, serializer: Any, dtype: ZDType[Any, Any]
 ) -> tuple[tuple[ArrayArrayCodec, ...], ArrayBytesCodec, tuple[BytesBytesCodec, ...]]:
-    """The filters, the serializer and the compressors of a format 3 array, of any of their forms."""
+    """Return the filters, the serializer and the compressors of a format 3 array, given in any form."""
     found: SortedCodecs = sort_codecs(choose_codecs_v3(dtype, filters, serializer, compressors))
     return found
 
 
 def default_chunk_key_encoding(data: ChunkKeyEncodingLike | None, zarr_format: ZarrFormat) -> ChunkKeyEncoding:
-    """How chunk coordinates become keys, or what is the default of a format."""
+    """Return the chunk key encoding, by default that of the format."""
     if data is None:
         data = {"name": "v2", "separator": "."} if zarr_format == 2 else {"name": "default", "separator": "/"}
     return parse_chunk_key_encoding(data)
@@ -168,7 +150,7 @@ async def init_array(
     config: ArrayConfigLike | None = None,
     **parameters: Any,
 ) -> AsyncArray[Any]:
-    """Make an array without data.
+    """Create an array without data.
 
     Parameters
     ----------
@@ -195,13 +177,13 @@ async def init_array(
 
 
 def create_codec_pipeline(metadata: Any, *, store: Store | None = None) -> CodecPipeline:
-    """The codec pipeline of an array, by its metadata.
+    """Return the codec pipeline of an array, by its metadata.
 
     Parameters
     ----------
     metadata : ArrayV2Metadata or ArrayV3Metadata
     store : Store, optional
-        Only for pipelines that want to know it.
+        The store, for pipelines that need it.
 
     Returns
     -------
@@ -219,13 +201,13 @@ def create_codec_pipeline(metadata: Any, *, store: Store | None = None) -> Codec
 
 
 def expand_rle(data: Sequence[object], axis: int | None = None) -> list[int]:
-    """Read a list of integers of Python, and pairs of them that are runs.
+    """Expand run-length encoded chunk lengths: integers, and pairs ``[length, count]``.
 
     Parameters
     ----------
     data : sequence
     axis : int, optional
-        Which dimension they belong to, for the messages.
+        The dimension, for messages.
 
     Returns
     -------

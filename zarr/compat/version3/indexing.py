@@ -22,18 +22,18 @@ from zarr.types import SelectorTuple
 
 
 class ChunkDimProjection(NamedTuple):
-    """How one chunk of an axis and a selection meet.
+    """The intersection of one chunk of an axis and a selection.
 
     Parameters
     ----------
     dim_chunk_ix : int
-        Which chunk.
+        The chunk.
     dim_chunk_sel : int, slice or array
-        What of the chunk is selected.
+        The selection within the chunk.
     dim_out_sel : slice, array or None
-        Where that lies in the result; None for a single element.
+        The place in the result; None for a single element.
     is_complete_chunk : bool
-        Whether all of the chunk that lies in the array is selected.
+        True if all of the chunk that lies in the array is selected.
     """
 
     dim_chunk_ix: int
@@ -43,7 +43,7 @@ class ChunkDimProjection(NamedTuple):
 
 
 class DimIndexer:
-    """A selection of one axis, chunk by chunk.
+    """The selection of one axis, chunk by chunk.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ class DimIndexer:
     Attributes
     ----------
     nitems : int
-        How many elements are selected.
+        The number of selected elements.
     nchunks : int
-        How many chunks the axis has.
+        The number of chunks of the axis.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class DimIndexer:
 
 
 class SliceDimIndexer(DimIndexer):
-    """A slice of an axis."""
+    """The indexer of a slice."""
 
     def __init__(self, dim_sel: slice, dim_len: int, dim_grid: DimensionGrid) -> None:
         self.start, self.stop, self.step = dim_sel.indices(dim_len)
@@ -95,7 +95,7 @@ class SliceDimIndexer(DimIndexer):
 
 
 class IntDimIndexer(DimIndexer):
-    """One element of an axis."""
+    """The indexer of one element."""
 
     def __init__(self, dim_sel: int, dim_len: int, dim_grid: DimensionGrid) -> None:
         if not -dim_len <= dim_sel < dim_len:
@@ -104,7 +104,7 @@ class IntDimIndexer(DimIndexer):
 
 
 class IntArrayDimIndexer(DimIndexer):
-    """Elements of an axis by an array of their indices, in any order."""
+    """The indexer of an array of indices, in any order."""
 
     def __init__(self, dim_sel: npt.NDArray[np.intp], dim_len: int, dim_grid: DimensionGrid) -> None:
         indices = np.asarray(dim_sel)
@@ -121,7 +121,7 @@ class IntArrayDimIndexer(DimIndexer):
 
 
 class BoolArrayDimIndexer(DimIndexer):
-    """Elements of an axis by a mask of it; what is selected of a chunk is a mask of its full length."""
+    """The indexer of a mask of the axis; the selection of a chunk is a mask of its full length."""
 
     def __init__(self, dim_sel: npt.NDArray[np.bool_], dim_len: int, dim_grid: DimensionGrid) -> None:
         mask = np.asarray(dim_sel)
@@ -138,12 +138,12 @@ class BoolArrayDimIndexer(DimIndexer):
 
 
 def is_increasing(indices: npt.NDArray[Any]) -> bool:
-    """Whether no index is smaller than the one before: then what each chunk gives lies together in the result."""
+    """Return True if no index is smaller than the one before, so that chunks fill runs of the result."""
     return bool(np.all(indices[1:] >= indices[:-1]))
 
 
 def as_run(place: Any) -> Any:
-    """Places that follow one upon another, as a slice without a step; any others as they are."""
+    """Return consecutive indices as a slice without a step, any others unchanged."""
     if isinstance(place, slice):
         return slice(place.start, place.stop) if place.step in (None, 1) else place
     if not len(place) or np.any(np.diff(place) != 1):
@@ -152,14 +152,14 @@ def as_run(place: Any) -> Any:
 
 
 def as_indices(place: Any) -> npt.NDArray[np.intp]:
-    """Places as an array, whatever they are written as."""
+    """Return a slice, an index or a sequence of indices as an array."""
     if isinstance(place, slice):
         return np.arange(place.start, place.stop, place.step or 1, dtype=np.intp)
     return np.atleast_1d(np.asarray(place, dtype=np.intp))
 
 
 def core_axis(dim_grid: DimensionGrid) -> zarr_core.Grid:
-    """The grid of the core that has this one axis."""
+    """Return the grid of the core that has this one axis."""
     return ChunkGrid(dimensions=(dim_grid,)).to_core()
 
 
@@ -175,18 +175,18 @@ _ArrayIndexingOrder: TypeAlias = Literal["lexicographic"]
 
 
 class ChunkProjection(NamedTuple):
-    """How one chunk and the whole selection meet.
+    """The intersection of one chunk and the whole selection.
 
     Parameters
     ----------
     chunk_coords : tuple of int
-        Which chunk.
+        The chunk.
     chunk_selection : tuple
-        What of the chunk is selected.
+        The selection within the chunk.
     out_selection : tuple
-        Where that lies in the result.
+        The place in the result.
     is_complete_chunk : bool
-        Whether all of the chunk that lies in the array is selected.
+        True if all of the chunk that lies in the array is selected.
     """
 
     chunk_coords: tuple[int, ...]
@@ -196,7 +196,7 @@ class ChunkProjection(NamedTuple):
 
 
 class Indexer:
-    """A selection of an array, chunk by chunk.
+    """The selection of an array, chunk by chunk.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class Indexer:
 
 
 class BasicIndexer(Indexer):
-    """Integers and slices.
+    """The indexer of integers and slices.
 
     Examples
     --------
@@ -249,7 +249,7 @@ class BasicIndexer(Indexer):
 
 
 class OrthogonalIndexer(Indexer):
-    """One selection an axis: integers, slices, arrays of integers or of booleans."""
+    """The indexer of one selection for each axis: integers, slices, arrays of integers or of booleans."""
 
     def _plan(self, grid: zarr_core.Grid, selection: Any) -> zarr_core.Plan:
         return zarr_core.plan_orthogonal(grid, selection)
@@ -266,7 +266,7 @@ class _PointIndexer(Indexer):
 
 
 class CoordinateIndexer(_PointIndexer):
-    """Points, by one array of coordinates an axis."""
+    """The indexer of points, by one array of coordinates for each axis."""
 
     def _plan(self, grid: zarr_core.Grid, selection: Any) -> zarr_core.Plan:
         coords = tuple(np.asarray(item) for item in ensure_tuple(selection))
@@ -279,7 +279,7 @@ class CoordinateIndexer(_PointIndexer):
 
 
 class MaskIndexer(_PointIndexer):
-    """A mask of the shape of the array."""
+    """The indexer of a mask that has the shape of the array."""
 
     def _plan(self, grid: zarr_core.Grid, selection: Any) -> zarr_core.Plan:
         (mask,) = ensure_tuple(selection)
@@ -287,24 +287,14 @@ class MaskIndexer(_PointIndexer):
 
 
 class BlockIndexer(Indexer):
-    """Whole chunks, by their coordinates."""
+    """The indexer of whole chunks, by their coordinates."""
 
     def _plan(self, grid: zarr_core.Grid, selection: Any) -> zarr_core.Plan:
         return zarr_core.plan_blocks(grid, selection)
 
 
 def core_grid(chunk_grid: Any, shape: tuple[int, ...]) -> zarr_core.Grid:
-    """The grid of the core for any of the grids above it.
-
-    Parameters
-    ----------
-    chunk_grid : ChunkGrid, RegularChunkGridMetadata, RectilinearChunkGridMetadata or zarr_core.Grid
-    shape : tuple of int
-
-    Returns
-    -------
-    zarr_core.Grid
-    """
+    """Return the grid of the core for any kind of chunk grid."""
     if isinstance(chunk_grid, zarr_core.Grid):
         return chunk_grid
     grid: zarr_core.Grid = chunk_grid.to_core(shape)
@@ -312,7 +302,7 @@ def core_grid(chunk_grid: Any, shape: tuple[int, ...]) -> zarr_core.Grid:
 
 
 def get_indexer(selection: Any, shape: tuple[int, ...], chunk_grid: Any) -> Indexer:
-    """Choose the indexer for what stands between brackets.
+    """Return the indexer that fits a selection.
 
     Parameters
     ----------
@@ -345,12 +335,12 @@ def get_indexer(selection: Any, shape: tuple[int, ...], chunk_grid: Any) -> Inde
 
 
 def ensure_tuple(v: Any) -> tuple[Any, ...]:
-    """A selection as a tuple."""
+    """Return a selection as a tuple."""
     return v if isinstance(v, tuple) else (v,)
 
 
 def is_integer(x: Any) -> bool:
-    """Whether it is one integer; a boolean is none.
+    """Return True for an integer; a boolean is none.
 
     Examples
     --------
@@ -361,27 +351,27 @@ def is_integer(x: Any) -> bool:
 
 
 def is_slice(s: Any) -> bool:
-    """Whether it is a slice."""
+    """Return True for a slice."""
     return isinstance(s, slice)
 
 
 def is_bool(x: Any) -> bool:
-    """Whether it is one boolean."""
+    """Return True for a boolean."""
     return isinstance(x, bool | np.bool_)
 
 
 def is_bool_list(x: Any) -> bool:
-    """Whether it is a list of booleans, not empty."""
+    """Return True for a list of booleans that is not empty."""
     return isinstance(x, list) and len(x) > 0 and all(is_bool(item) for item in x)
 
 
 def is_int_or_bool_iterable(x: Any) -> bool:
-    """Whether it is an array or a list of integers or booleans."""
+    """Return True for an array or a list of integers or booleans."""
     return is_integer_list(x) or is_integer_array(x) or is_bool_array(x) or is_bool_list(x)
 
 
 def is_total_slice(item: Any, shape: Sequence[int]) -> bool:
-    """Whether slices select everything of a shape."""
+    """Return True if the slices select all of a shape."""
     items = (item,) if isinstance(item, slice) else item
     if items is Ellipsis:
         return True
@@ -392,12 +382,12 @@ def is_total_slice(item: Any, shape: Sequence[int]) -> bool:
 
 
 def is_basic_selection(selection: Any) -> bool:
-    """Whether there are only integers, slices and an ellipsis."""
+    """Return True if a selection consists of integers, slices and an ellipsis."""
     return all(is_integer(item) or isinstance(item, slice) or item is Ellipsis for item in ensure_tuple(selection))
 
 
 def is_pure_fancy_indexing(selection: Any, ndim: int) -> bool:
-    """Whether a selection names points: an array of indices for every axis, or a mask of all axes."""
+    """Return True if a selection names points: an array of indices for every axis, or a mask of all axes."""
     if is_bool_array(selection) and np.ndim(selection) == ndim:
         return True
     if ndim == 1 and (is_integer_list(selection) or is_integer_array(selection) or is_bool_list(selection)):
@@ -411,7 +401,7 @@ def is_pure_fancy_indexing(selection: Any, ndim: int) -> bool:
 
 
 def is_pure_orthogonal_indexing(selection: Any, ndim: int) -> bool:
-    """Whether one axis has an array of indices and the others have integers or slices."""
+    """Return True if one axis has an array of indices and the others have integers or slices."""
     if not selection:
         return False
     items = ensure_tuple(selection)
@@ -421,13 +411,7 @@ def is_pure_orthogonal_indexing(selection: Any, ndim: int) -> bool:
 
 
 def replace_ellipsis(selection: Any, shape: Sequence[int]) -> tuple[Any, ...]:
-    """Write slices for an ellipsis and for the axes that are not named.
-
-    Raises
-    ------
-    IndexError
-        If there is more than one ellipsis, or there are too many indices.
-    """
+    """Replace the ellipsis and missing axes by slices; IndexError for two ellipses or too many indices."""
     items = ensure_tuple(selection)
     dots = [index for index, item in enumerate(items) if item is Ellipsis]
     if len(dots) > 1:
@@ -440,13 +424,7 @@ def replace_ellipsis(selection: Any, shape: Sequence[int]) -> tuple[Any, ...]:
 
 
 def normalize_integer_selection(dim_sel: int, dim_len: int) -> int:
-    """Count a negative index from the end.
-
-    Raises
-    ------
-    BoundsCheckError
-        If the index lies outside.
-    """
+    """Return an index counted from the start; BoundsCheckError if it lies outside."""
     index = operator.index(dim_sel)
     if not -dim_len <= index < dim_len:
         raise BoundsCheckError(f"index {index} is out of bounds for dimension with length {dim_len}")
@@ -454,34 +432,23 @@ def normalize_integer_selection(dim_sel: int, dim_len: int) -> int:
 
 
 def slice_to_range(s: slice, length: int) -> range:
-    """The indices that a slice selects of a length."""
+    """Return the indices that a slice selects of a length."""
     return range(*s.indices(length))
 
 
 def boundscheck_indices(x: Any, dim_len: int) -> None:
-    """Refuse indices that lie outside.
-
-    Raises
-    ------
-    BoundsCheckError
-    """
+    """Raise BoundsCheckError if an index lies outside."""
     if np.any(x < 0) or np.any(x >= dim_len):
         raise BoundsCheckError(f"index out of bounds for dimension with length {dim_len}")
 
 
 def wraparound_indices(x: Any, dim_len: int) -> Any:
-    """Count negative indices from the end."""
+    """Return indices counted from the start."""
     return np.where(x < 0, x + dim_len, x)
 
 
 def make_slice_selection(selection: Any) -> list[slice]:
-    """Write slices for integers and for single indices in lists.
-
-    Raises
-    ------
-    ValueError
-        If something is neither.
-    """
+    """Return slices for integers and one-element lists; ValueError for anything else."""
     slices = []
     for item in ensure_tuple(selection):
         if isinstance(item, slice):
@@ -496,7 +463,7 @@ def make_slice_selection(selection: Any) -> list[slice]:
 
 
 def ix_(selection: Any, shape: Sequence[int]) -> Any:
-    """The index arrays that numpy needs for one selection an axis."""
+    """Return the index arrays with which numpy selects axis by axis."""
     full = []
     for item, length in zip(replace_ellipsis(selection, shape), shape, strict=True):
         if isinstance(item, slice):
@@ -510,7 +477,7 @@ def ix_(selection: Any, shape: Sequence[int]) -> Any:
 
 
 def oindex(a: Any, selection: Any) -> Any:
-    """Select of a numpy array by one selection an axis."""
+    """Select from a numpy array axis by axis."""
     items = replace_ellipsis(selection, a.shape)
     drop = tuple(axis for axis, item in enumerate(items) if is_integer(item))
     found = a[ix_(items, a.shape)]
@@ -518,7 +485,7 @@ def oindex(a: Any, selection: Any) -> Any:
 
 
 def oindex_set(a: Any, selection: Any, value: Any) -> None:
-    """Assign to a numpy array by one selection an axis."""
+    """Assign to a numpy array axis by axis."""
     items = replace_ellipsis(selection, a.shape)
     drop = tuple(axis for axis, item in enumerate(items) if is_integer(item))
     if not np.isscalar(value) and drop:
@@ -533,7 +500,7 @@ def iter_grid(
     selection_shape: Sequence[int] | None = None,
     order: _ArrayIndexingOrder = "lexicographic",
 ) -> Iterator[tuple[int, ...]]:
-    """The coordinates of a block of a grid, the last axis fastest.
+    """Iterate over the coordinates of a block of a grid, the last axis fastest.
 
     Parameters
     ----------
@@ -541,7 +508,7 @@ def iter_grid(
     origin : sequence of int, optional
         The first cell of the block; the first of the grid by default.
     selection_shape : sequence of int, optional
-        How many cells along each axis; all that follow by default.
+        The number of cells along each axis; all that follow by default.
     order : "lexicographic"
 
     Raises
@@ -570,7 +537,7 @@ def iter_regions(
     order: _ArrayIndexingOrder = "lexicographic",
     trim_excess: bool = True,
 ) -> Iterator[tuple[slice, ...]]:
-    """The regions of one shape that a domain is cut into; ``trim_excess`` clips the last ones to the domain.
+    """Iterate over the regions of one shape that cover a domain; ``trim_excess`` clips the last ones.
 
     Examples
     --------
@@ -586,7 +553,7 @@ def iter_regions(
 
 
 def decode_morton(z: int, chunk_shape: Sequence[int]) -> tuple[int, ...]:
-    """The place of number ``z`` along the Z-curve: its bits are dealt to the axes in turn, while they need some."""
+    """Return the coordinates at position ``z`` of the Z-curve, whose bits are dealt to the axes in turn."""
     bits = [max(length - 1, 0).bit_length() for length in chunk_shape]
     coords = [0] * len(bits)
     taken = 0
@@ -599,17 +566,17 @@ def decode_morton(z: int, chunk_shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def morton_order_coords(chunk_shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """The coordinates of all chunks of a grid, along the Z-curve."""
+    """Return the coordinates of all chunks of a grid along the Z-curve."""
     return tuple(tuple(int(i) for i in row) for row in zarr_core.morton_order(tuple(chunk_shape)))
 
 
 def lexicographic_order_coords(chunk_shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """The coordinates of all chunks of a grid, the last axis fastest."""
+    """Return the coordinates of all chunks of a grid, the last axis fastest."""
     return tuple(np.ndindex(*chunk_shape))
 
 
 def colexicographic_order_coords(chunk_shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """The coordinates of all chunks of a grid, the first axis fastest."""
+    """Return the coordinates of all chunks of a grid, the first axis fastest."""
     return tuple(coords[::-1] for coords in np.ndindex(*tuple(chunk_shape)[::-1]))
 
 

@@ -66,7 +66,7 @@ endianness_to_numpy_str = endianness_mark
 
 
 def float_from_json_v2(data: float | str) -> float:
-    """The float of a number, or of "NaN", "Infinity" or "-Infinity".
+    """Return the float of a number, or of "NaN", "Infinity" or "-Infinity".
 
     Examples
     --------
@@ -77,7 +77,7 @@ def float_from_json_v2(data: float | str) -> float:
 
 
 def float_from_json_v3(data: float | str) -> float:
-    """The same; besides, the float of its bits in hexadecimal.
+    """Return the float as `float_from_json_v2` does, or from its bits in hexadecimal.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def float_from_json_v3(data: float | str) -> float:
 
 
 def float_to_json_v2(data: float | np.floating[Any]) -> float | str:
-    """A number, or "NaN", "Infinity" or "-Infinity".
+    """Return a number, or "NaN", "Infinity" or "-Infinity".
 
     Examples
     --------
@@ -119,7 +119,7 @@ float_to_json_v3 = float_to_json_v2
 
 
 def complex_float_to_json_v2(data: complex | np.complexfloating[Any, Any]) -> tuple[float | str, float | str]:
-    """The real and the imaginary part as JSON numbers.
+    """Return the real and the imaginary part as JSON numbers.
 
     Examples
     --------
@@ -133,7 +133,7 @@ complex_float_to_json_v3 = complex_float_to_json_v2
 
 
 def complex_float_from_json_v2(data: Sequence[float | str]) -> complex:
-    """The complex number of its two parts.
+    """Return the complex number of two parts.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def complex_float_from_json_v2(data: Sequence[float | str]) -> complex:
 
 
 def complex_float_from_json_v3(data: Sequence[float | str]) -> complex:
-    """The complex number of its two parts, which may be given by their bits.
+    """Return the complex number of two parts, each a number or its bits.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def complex_float_from_json_v3(data: Sequence[float | str]) -> complex:
 
 
 def check_json_float_v2(data: JSON) -> TypeGuard[float | str]:
-    """Whether something is a number or the name of a special one.
+    """Return True for a number or the name of a special one.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def check_json_float_v2(data: JSON) -> TypeGuard[float | str]:
 
 
 def check_json_float_v3(data: JSON) -> TypeGuard[float | str]:
-    """The same; besides, whether it begins like a float in hexadecimal.
+    """Return True for a number, the name of a special one, or text that begins with "0x".
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _is_pair(data: JSON, check: Callable[[JSON], bool]) -> bool:
 
 
 def check_json_complex_float_v2(data: JSON) -> TypeGuard[tuple[float | str, float | str]]:
-    """Whether something is a pair of floats.
+    """Return True for a pair of floats.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def check_json_complex_float_v2(data: JSON) -> TypeGuard[tuple[float | str, floa
 
 
 def check_json_complex_float_v3(data: JSON) -> TypeGuard[tuple[float | str, float | str]]:
-    """Whether something is a pair of floats, which may be given by their bits.
+    """Return True for a pair of floats, each a number or its bits.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def check_json_complex_float_v3(data: JSON) -> TypeGuard[tuple[float | str, floa
 
 
 def check_json_int(data: JSON) -> TypeGuard[int]:
-    """Whether something is an integer.
+    """Return True for an integer.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def check_json_int(data: JSON) -> TypeGuard[int]:
 
 
 def check_json_intish_float(data: JSON) -> TypeGuard[IntishFloat]:
-    """Whether something is a float without a fraction.
+    """Return True for a float without a fraction.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def _reads_as(data: JSON, number: Callable[[str], object]) -> bool:
 
 
 def check_json_intish_str(data: JSON) -> TypeGuard[IntishStr]:
-    """Whether something is a string that reads as an integer.
+    """Return True for a string that reads as an integer.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def check_json_intish_str(data: JSON) -> TypeGuard[IntishStr]:
 
 
 def check_json_floatish_str(data: JSON) -> TypeGuard[FloatishStr]:
-    """Whether something is a string that reads as a float.
+    """Return True for a string that reads as a float.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def check_json_floatish_str(data: JSON) -> TypeGuard[FloatishStr]:
 
 
 def check_json_str(data: JSON) -> TypeGuard[str]:
-    """Whether something is a string.
+    """Return True for a string.
 
     Examples
     --------
@@ -268,7 +268,7 @@ def check_json_str(data: JSON) -> TypeGuard[str]:
 
 
 def check_json_bool(data: JSON) -> TypeGuard[bool]:
-    """Whether something is a bool.
+    """Return True for a bool.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def check_json_bool(data: JSON) -> TypeGuard[bool]:
 
 
 def endianness_from_numpy_str(endianness: NumpyEndiannessStr) -> EndiannessStr:
-    """The byte order that a mark of numpy stands for.
+    """Return the byte order of a numpy mark.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def endianness_from_numpy_str(endianness: NumpyEndiannessStr) -> EndiannessStr:
 
 
 def bytes_from_json(data: str, *, zarr_format: ZarrFormat) -> bytes:
-    """The bytes of a base64 string; the same in both formats.
+    """Return the bytes of a base64 string; the same in both formats.
 
     Examples
     --------
@@ -316,7 +316,7 @@ def bytes_from_json(data: str, *, zarr_format: ZarrFormat) -> bytes:
 
 
 def bytes_to_json(data: bytes, zarr_format: ZarrFormat) -> str:
-    """Bytes as a base64 string; the same in both formats.
+    """Return bytes as a base64 string; the same in both formats.
 
     Examples
     --------
@@ -327,7 +327,7 @@ def bytes_to_json(data: bytes, zarr_format: ZarrFormat) -> str:
 
 
 def unpack_dtype_json(data: DTypeSpec_V2 | DTypeSpec_V3) -> DTypeJSON:
-    """What a metadata document holds for the JSON form of a data type: in format 2 the name alone.
+    """Return the JSON form of a data type as a metadata document has it: in format 2 the name alone.
 
     Parameters
     ----------
@@ -347,12 +347,12 @@ def unpack_dtype_json(data: DTypeSpec_V2 | DTypeSpec_V3) -> DTypeJSON:
 
 
 def datetime_from_int(data: int, *, unit: DateTimeUnit, scale_factor: int) -> np.datetime64:
-    """A time of numpy, of its count.
+    """Return the numpy time of a count.
 
     Parameters
     ----------
     data : int
-        How many multiples of the unit it is from the start of 1970.
+        The number of multiples of the unit since the start of 1970.
     unit : str
     scale_factor : int
         The multiple.
@@ -370,7 +370,7 @@ def datetime_from_int(data: int, *, unit: DateTimeUnit, scale_factor: int) -> np
 
 
 def datetimelike_to_int(data: np.datetime64 | np.timedelta64) -> int:
-    """The count of a time or a duration of numpy.
+    """Return the count of a numpy time or duration.
 
     Examples
     --------
@@ -381,7 +381,7 @@ def datetimelike_to_int(data: np.datetime64 | np.timedelta64) -> int:
 
 
 class ArrayMetadataJSON_V3(TypedDict):
-    """The members of an array document of format 3."""
+    """The members of an array's metadata document of format 3."""
 
     zarr_format: Literal[3]
     node_type: Literal["array"]
@@ -397,26 +397,12 @@ class ArrayMetadataJSON_V3(TypedDict):
 
 
 def buffer_to_json(buffer: Buffer) -> JSON:
-    """The JSON value in a buffer.
-
-    Parameters
-    ----------
-    buffer : Buffer
-
-    Returns
-    -------
-    The value.
-
-    Examples
-    --------
-    >>> buffer_to_json(json_to_buffer({"a": 1}))
-    {'a': 1}
-    """
+    """Return the JSON value in a buffer."""
     return cast("JSON", json.loads(buffer.to_bytes()))
 
 
 def buffer_to_json_object(buffer: Buffer) -> dict[str, JSON]:
-    """The JSON object in a buffer.
+    """Return the JSON object in a buffer.
 
     Parameters
     ----------
@@ -445,7 +431,7 @@ def buffer_to_json_object(buffer: Buffer) -> dict[str, JSON]:
 def json_to_buffer(
     obj: JSON, *, prototype: BufferPrototype | None = None, indent: int | None = None, allow_nan: bool = True
 ) -> Buffer:
-    """A JSON value in a buffer.
+    """Return a buffer with a JSON value.
 
     Parameters
     ----------
@@ -454,7 +440,7 @@ def json_to_buffer(
     indent : int, optional
         By how many spaces each level is indented; by default all is one line.
     allow_nan : bool
-        Whether numbers that are not finite may be written as ``NaN`` and ``Infinity``, which not every reader knows.
+        If True, NaN and infinities are written as ``NaN`` and ``Infinity``, which not every reader knows.
 
     Returns
     -------
@@ -470,7 +456,7 @@ def json_to_buffer(
 
 
 def json_equal(a: Any, b: Any) -> bool:
-    """Whether two JSON values are written alike; the order of the members of objects does not count.
+    """Return True if two JSON values are written alike, apart from the order of members.
 
     Parameters
     ----------
@@ -489,7 +475,7 @@ def json_equal(a: Any, b: Any) -> bool:
 
 
 async def get_json(store: Store, key: str, *, byte_range: ByteRequest | None = None) -> JSON | None:
-    """The JSON value of a key; None where there is none.
+    """Return the JSON value of a key, or None if the key has no value.
 
     Parameters
     ----------

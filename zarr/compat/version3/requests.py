@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 def coalesce_ranges(
     byte_ranges: Sequence[ByteRequest | None], *, max_gap_bytes: int, max_coalesced_bytes: int
 ) -> tuple[list[list[tuple[int, RangeByteRequest]]], list[tuple[int, ByteRequest | None]]]:
-    """Group ranges that lie near each other.
+    """Group byte ranges that lie near each other.
 
     Parameters
     ----------
     byte_ranges : sequence of byte requests
     max_gap_bytes : int
-        How many bytes nobody wants may lie between two ranges of one group.
+        The maximal number of unwanted bytes between two ranges of one group.
     max_coalesced_bytes : int
-        How long a group of several may become.
+        The maximal length of a group of several ranges.
 
     Returns
     -------
@@ -63,7 +63,7 @@ async def coalesced_get(
     max_gap_bytes: int,
     max_coalesced_bytes: int,
 ) -> AsyncGenerator[Sequence[tuple[int, Buffer | None]], None]:
-    """Read several parts of one value; parts that lie near each other are read in one request.
+    """Read several ranges of one value, ranges that lie near each other in one request.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ async def coalesced_get(
         Takes a byte request, returns its bytes, or None where the value is not there.
     byte_ranges : sequence of byte requests
     max_concurrency : int
-        How many requests run at the same time.
+        The maximal number of concurrent requests.
     max_gap_bytes : int
     max_coalesced_bytes : int
         As in `coalesce_ranges`.
@@ -112,7 +112,7 @@ async def coalesced_get(
 
 
 class _Value:
-    """One value, in the place of a store."""
+    """A store of one value, as `Store.get_ranges` needs it."""
 
     _get_merged = Store._get_merged
 
@@ -163,7 +163,7 @@ def concurrent_iter(
 
 
 async def concurrent_map(items: Iterable[T], func: Callable[..., Awaitable[V]], limit: int | None = None) -> list[V]:
-    """Await ``func(*item)`` for every item, at most ``limit`` at a time; the results in order.
+    """Await ``func(*item)`` for every item, at most ``limit`` at a time, and return the results in order.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ async def concurrent_map(items: Iterable[T], func: Callable[..., Awaitable[V]], 
 
 
 async def concurrent_foreach(items: Iterable[T], func: Callable[..., Awaitable[object]], limit: int) -> None:
-    """Await ``func(*item)`` for every item, at most ``limit`` at a time; an item is taken when there is room for it.
+    """Await ``func(*item)`` for every item, at most ``limit`` at a time; take an item when there is room for it.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Names that modules below ``zarr.core`` have of each other: programs import them from wherever zarr-python has them.
+"""Names that modules of ``zarr.core`` have of each other.
 
-In zarr-python each of these modules also has the names that it uses of its siblings, and there is code that says
-``from zarr.core.array import ArraySpec``. Here such a name is looked up at its home when somebody asks for it.
+In zarr-python each of these modules also has the names that it imports from its siblings, and programs say
+``from zarr.core.array import ArraySpec`` (tifffile, virtualizarr, icechunk). Such a name is looked up at its home.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ HOMES: Final = {
 
 
 def borrowed_names(module: str) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module that has the names of its siblings, too.
+    """Return the ``__getattr__`` of a module that also has the names of its siblings.
 
     Parameters
     ----------

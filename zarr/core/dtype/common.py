@@ -1,4 +1,4 @@
-"""What data types have in common."""
+"""Mixins and JSON forms of data types; re-exports."""
 
 from __future__ import annotations
 
@@ -44,30 +44,9 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "DTypeConfig_V2",
-    "DTypeJSON",
-    "DTypeName_V2",
-    "DTypeSpec_V2",
-    "DTypeSpec_V3",
-    "ENDIANNESS_STR",
-    "EndiannessStr",
-    "HasEndianness",
-    "HasItemSize",
-    "HasLength",
-    "HasObjectCodec",
-    "JSONFloatV2",
-    "JSONFloatV3",
-    "OBJECT_CODEC_IDS",
-    "ObjectCodecID",
-    "SPECIAL_FLOAT_STRINGS",
-    "ScalarTypeValidationError",
-    "SpecialFloatStrings",
-    "StructuredName_V2",
-    "UnstableSpecificationWarning",
-    "check_dtype_name_v2",
-    "check_dtype_spec_no_object_codec_v2",
-    "check_dtype_spec_v2",
-    "check_dtype_spec_v3",
-    "unpack_dtype_json",
-    "v3_unstable_dtype_warning",
+    "DTypeConfig_V2", "DTypeJSON", "DTypeName_V2", "DTypeSpec_V2", "DTypeSpec_V3", "ENDIANNESS_STR", "EndiannessStr",
+    "HasEndianness", "HasItemSize", "HasLength", "HasObjectCodec", "JSONFloatV2", "JSONFloatV3", "OBJECT_CODEC_IDS",
+    "ObjectCodecID", "SPECIAL_FLOAT_STRINGS", "ScalarTypeValidationError", "SpecialFloatStrings", "StructuredName_V2",
+    "UnstableSpecificationWarning", "check_dtype_name_v2", "check_dtype_spec_no_object_codec_v2", "check_dtype_spec_v2",
+    "check_dtype_spec_v3", "unpack_dtype_json", "v3_unstable_dtype_warning",
 ]

@@ -1,4 +1,4 @@
-"""Metadata documents."""
+"""Metadata documents; re-exports."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ from zarr.metadata.v3 import ArrayV3Metadata
 
 ArrayMetadataDict: TypeAlias = dict[str, Any]
 
-__all__ = [
-    "ArrayMetadata",
-    "ArrayMetadataDict",
-    "ArrayV2Metadata",
-    "ArrayV3Metadata",
-]
+__all__ = ["ArrayMetadata", "ArrayMetadataDict", "ArrayV2Metadata", "ArrayV3Metadata"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Documents of format 3."""
+"""Metadata documents of format 3; re-exports."""
 
 from __future__ import annotations
 
@@ -26,24 +26,11 @@ from zarr.metadata.v3 import ARRAY_METADATA_KEYS, ArrayV3Metadata, parse_node_ty
 from zarr.types import parse_shapelike
 
 __all__ = [
-    "ARRAY_METADATA_KEYS",
-    "ArrayMetadataJSON_V3",
-    "AllowedExtraField",
-    "ArrayV3Metadata",
-    "RectilinearChunkGridMetadata",
-    "RectilinearChunkGridMetadataJSON",
-    "RectilinearChunksDisabledError",
-    "RegularChunkGridMetadata",
-    "check_allowed_extra_field",
-    "create_chunk_grid_metadata",
-    "parse_chunk_grid",
-    "parse_codecs",
-    "parse_dimension_names",
-    "parse_extra_fields",
-    "parse_node_type_array",
-    "parse_shapelike",
-    "parse_storage_transformers",
-    "parse_zarr_format",
+    "ARRAY_METADATA_KEYS", "ArrayMetadataJSON_V3", "AllowedExtraField", "ArrayV3Metadata",
+    "RectilinearChunkGridMetadata", "RectilinearChunkGridMetadataJSON", "RectilinearChunksDisabledError",
+    "RegularChunkGridMetadata", "check_allowed_extra_field", "create_chunk_grid_metadata", "parse_chunk_grid",
+    "parse_codecs", "parse_dimension_names", "parse_extra_fields", "parse_node_type_array", "parse_shapelike",
+    "parse_storage_transformers", "parse_zarr_format",
 ]
 
 if not TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Times and durations."""
+"""Times and durations; re-exports."""
 
 from __future__ import annotations
 
@@ -12,13 +12,6 @@ from zarr.dtype.json_forms import (
 from zarr.dtype.types.times import DateTime64, TimeDelta64, TimeDTypeBase
 
 __all__ = [
-    "DateTime64",
-    "DateTime64JSON_V2",
-    "DateTime64JSON_V3",
-    "TimeDTypeBase",
-    "TimeDelta64",
-    "TimeDelta64JSON_V2",
-    "TimeDelta64JSON_V3",
-    "datetime_from_int",
-    "datetimelike_to_int",
+    "DateTime64", "DateTime64JSON_V2", "DateTime64JSON_V3", "TimeDTypeBase", "TimeDelta64", "TimeDelta64JSON_V2",
+    "TimeDelta64JSON_V3", "datetime_from_int", "datetimelike_to_int",
 ]
