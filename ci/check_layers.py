@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS: dict[str, float] = {
     "zarr_core": 0,
     "zarr.errors": 1,
+    "zarr.notices": 1,
     "zarr.types": 1,
     "zarr.typed_dicts": 1,
     "zarr.settings": 1,
@@ -86,6 +87,7 @@ PUBLIC_MODULES = {
     "zarr.dtype",
     "zarr.errors",
     "zarr.metadata",
+    "zarr.notices",
     "zarr.storage",
     "zarr.storage._common",
 }

@@ -16,9 +16,11 @@ there is one, or if a run left no report.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -42,12 +44,14 @@ def python_of(kind: str) -> str:
     return str(WORK / kind / "bin" / "python")
 
 
-def pip(kind: str, *arguments: str, required: bool = True) -> bool:
+def pip(kind: str, *arguments: str, required: bool = True, scratch: Path | None = None) -> bool:
     """Run pip in an environment, its words in a log; say whether it worked, or end where it must."""
     log = WORK / f"pip-{kind}.log"
     with log.open("a") as out:
         command = [python_of(kind), "-m", "pip", *arguments, "--disable-pip-version-check"]
-        done = subprocess.run(command, check=False, stdout=out, stderr=subprocess.STDOUT, cwd=WORK).returncode == 0
+        environment = os.environ | ({"TMPDIR": str(scratch)} if scratch else {})
+        done = subprocess.run(command, check=False, stdout=out, stderr=subprocess.STDOUT, cwd=WORK,
+                              env=environment).returncode == 0  # fmt: skip
     if required and not done:
         sys.exit(f"pip {' '.join(arguments[:6])} ... failed in {kind}: see {log}")
     return done
@@ -101,12 +105,7 @@ def unpack(library: Library) -> Path:
     source.mkdir(parents=True, exist_ok=True)
     folder = find_source(library)
     if folder is None:
-        # Only this one from source: what pip builds its metadata with comes as wheels.
-        pip("theirs", "download", "--no-deps", "--no-binary", library.name, "--dest", str(source),
-            f"{library.name}=={library.version}")  # fmt: skip
-        for archive in source.glob("*.tar.gz"):
-            with tarfile.open(archive) as tar:
-                tar.extractall(source, filter="data")
+        fetch_source(library, source)
         folder = find_source(library)
     if folder is None:
         sys.exit(f"no source distribution of {library.name} {library.version} in {source}")
@@ -114,6 +113,22 @@ def unpack(library: Library) -> Path:
         path = folder / file
         path.write_text(path.read_text().replace(old, new))
     return folder
+
+
+def fetch_source(library: Library, source: Path) -> None:
+    """Fetch and unpack a source distribution, also where pip cannot build what it asks for its metadata."""
+    scratch = Path(tempfile.mkdtemp(dir=WORK))
+    # Only this one from source: what pip builds its metadata with comes as wheels.
+    whole = pip("theirs", "download", "--no-clean", "--no-deps", "--no-binary", library.name, "--dest", str(source),
+                f"{library.name}=={library.version}", required=False, scratch=scratch)  # fmt: skip
+    if whole:
+        for archive in source.glob(f"{library.name.replace('-', '[-_]')}-{library.version}.tar.gz"):
+            with tarfile.open(archive) as tar:
+                tar.extractall(source, filter="data")
+    else:  # pip unpacks before it builds, and leaves that folder here: enough for tests
+        for folder in scratch.glob(f"pip-download-*/{library.name.replace('-', '[-_]')}_*"):
+            shutil.move(folder, source / f"{library.name}-{library.version}")
+    shutil.rmtree(scratch)
 
 
 def find_source(library: Library) -> Path | None:
@@ -126,9 +141,9 @@ def run_tests(kind: str, name: str) -> None:
     """Run a library's tests in one environment and leave a JUnit report."""
     library, report = LIBRARIES[name], WORK / f"{name}-{kind}.xml"
     report.unlink(missing_ok=True)
-    folder = unpack(library) if library.from_source else WORK
+    folder = unpack(library) / library.folder if library.from_source else WORK
     command = [python_of(kind), "-m", "pytest", *library.arguments, *PLAIN, f"--junitxml={report}"]
-    environment = os.environ | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"} | dict(library.environment)
     environment.pop("PYTHONPATH", None)  # the zarr under test is the installed one
     began = time.monotonic()
     with (WORK / f"{name}-{kind}.log").open("w") as log:

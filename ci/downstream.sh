@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the zarr tests of the libraries above us, with zarr-python 3.4.2 and with this project, and compares.
-#   bash ci/downstream.sh [xarray] [dask] [anndata] [ome-zarr] [virtualizarr] [pydantic-zarr]
-# Needs Python 3.13 (where the newest releases are). Reports go to .downstream/REPORT.txt. Long: an hour for all.
+#   bash ci/downstream.sh [xarray] [icechunk] ...   (downstream_libraries.py names them; without names: all)
+# Needs Python 3.13 (where the newest releases are). Reports go to .downstream/REPORT.txt. Long: two hours for all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # A python3.13 on the path may be a shim that finds nothing behind it: it must run.

@@ -16,6 +16,8 @@ class Library:
     arguments: tuple[str, ...]
     from_source: bool = True
     mends: tuple[tuple[str, str, str], ...] = ()  # (file, as shipped, as run): slips that stop the tests in both
+    environment: tuple[tuple[str, str], ...] = ()  # variables of the run
+    folder: str = "."  # where in the source distribution the tests are run
 
     @property
     def name(self) -> str:
@@ -62,4 +64,40 @@ LIBRARIES = {
         mends=(("tests/test_pydantic_zarr/conftest.py", "elif dtype_cls == Structured:",
                 'elif dtype_cls.__name__ in ("Structured", "Struct"):'),),
     ),
+    # Its source distribution is fetched unbuilt: pip can ask it for its metadata only with crates at hand. The tests of
+    # its storage that need S3, other releases of it or the network fail with both.
+    "icechunk": Library(
+        "icechunk==2.3.0",
+        ("boto3", "mypy-boto3-s3", "termcolor", "rich", "flatbuffers", "zstandard", "xarray", "dask[distributed]"),
+        ("tests/test_zarr", "tests/test_xarray.py", "tests/test_dask.py", "tests/test_dask_array.py",
+         "tests/test_distributed_append.py", "tests/test_distributed_writers.py", "tests/test_concurrency.py",
+         "tests/test_store.py", "tests/test_store_properties.py", "tests/test_pickle.py", "tests/test_timetravel.py",
+         "tests/test_regressions.py", "tests/test_move.py", "tests/test_shift.py", "tests/test_session.py",
+         "tests/run_xarray_backends_tests.py", "-o", "addopts=", "-o", "xfail_strict=false",
+         "--timeout", "120"),
+        folder="icechunk-python", environment=(("ICECHUNK_XARRAY_BACKENDS_TESTS", "1"),),
+    ),
+    "spatialdata": Library(
+        "spatialdata==0.8.0", ("filelock", "aiohttp"), ("tests/io", "-o", "addopts=--import-mode=importlib"),
+    ),
+    # Its settings turn each warning into an error: those of pandas 3.1 stop all its tests.
+    "mudata": Library(
+        "mudata==0.4.1", ("fast-array-utils", "jsonschema", "referencing", "fsspec"),
+        ("tests", "-o", "filterwarnings=default", "-o", "asyncio_default_fixture_loop_scope=function"),
+    ),
+    # Its tests write into the folder they run in. Those that need S3 or zindi (on no index) fail with both.
+    "hdmf-zarr": Library(
+        "hdmf-zarr==0.14.0", ("hdf5plugin", "python-dateutil", "scipy", "tqdm", "fsspec", "s3fs"), ("tests",),
+    ),
+    "hdmf-zarr-unpickling": Library(
+        "hdmf-zarr==0.14.0", ("hdf5plugin", "python-dateutil", "scipy", "tqdm", "fsspec", "s3fs"),
+        ("tests/unit/test_zarrv2_backward_compat.py",), environment=(("NUMCODECS_ALLOW_UNSAFE_PICKLE_DECODE", "1"),),
+    ),
+    "cubed": Library(
+        "cubed[diagnostics]==0.28.0", ("dill", "numpy_groupies", "obstore", "icechunk"),
+        ("cubed/tests", "-o", "addopts=", "-W", "ignore", "-k", "not lithops and not modal and not mem_utilization"),
+    ),
+    "geozarr-toolkit": Library("geozarr-toolkit==0.1.2", ("jsondiff",), ("tests", "-o", "addopts=")),
+    # test_vlen imports a name that zarr-python has dropped. Fetched unbuilt, as icechunk.
+    "zarrs": Library("zarrs==0.2.3", (), ("tests", "--timeout", "120", "--ignore", "tests/test_vlen.py")),
 }  # fmt: skip

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Damaged documents and chunks, in the numbers that docs/reference/guarantees.md states, and then for some minutes more.
 #   bash ci/fuzz.sh MINUTES [PYTHON]
+#   bash ci/fuzz.sh programs MINUTES [PYTHON]   random programs against a model, zarr-python and tensorstore, nothing else
 # 1. 20,000 documents, 240,000 payloads (each ends at an unreadable page) and 20,000 hierarchies of other layouts on the
 #    core as it is built.
 # 2. The same payloads with freed and new memory filled with two patterns: equal outcomes mean that no byte was read
@@ -10,6 +11,11 @@
 # 5. MINUTES of documents and payloads with seeds that were never used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+if [ "${1:-}" = programs ]; then
+    shift
+    export PYTHONPATH=. PYTHONDONTWRITEBYTECODE=1
+    exec "${2:-python}" -m tests.stateful.programs --minutes "${1:-1}" --seed "$(date +%s)"
+fi
 MINUTES=${1:-1}
 PYTHON=${2:-python}
 DOCUMENTS=${FUZZ_DOCUMENTS:-20000}

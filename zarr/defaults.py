@@ -179,10 +179,14 @@ settings: Final = Settings()
 def pickle_allowed() -> bool:
     """Return whether the user allowed to unpickle stored data, which can run any code.
 
+    That may have been said to this library, or to numcodecs: by its switch, which its environment variable sets.
+
     Examples
     --------
     >>> pickle_allowed()
     False
     """
     # Nothing but True: an environment variable that says "false" comes as a string, and any string is true.
-    return settings.get("array.allow_unsafe_pickle_decode", False) is True
+    if settings.get("array.allow_unsafe_pickle_decode", False) is True:
+        return True
+    return getattr(sys.modules.get("numcodecs.pickles"), "ALLOW_UNSAFE_PICKLE_DECODE", False) is True

@@ -6,10 +6,11 @@ that argument. All of them survive pickling, because ``args`` then holds the fin
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, cast
+
+from zarr.notices import warn
 
 __all__ = [
     "ArrayIndexError",
@@ -169,13 +170,13 @@ class PlaceNotFoundError(ArrayNotFoundError, GroupNotFoundError):
 class ContainsGroupError(BaseZarrError):
     """A group is already there. Arguments: the store, the path."""
 
-    _msg = "A group exists in store {!r} at path {!r}."
+    _msg = "A group exists in store {!r} at path {!r}. Open it with open_group, or replace it with overwrite=True."
 
 
 class ContainsArrayError(BaseZarrError):
     """An array is already there. Arguments: the store, the path."""
 
-    _msg = "An array exists in store {!r} at path {!r}."
+    _msg = "An array exists in store {!r} at path {!r}. Open it with open_array, or replace it with overwrite=True."
 
 
 class ContainsArrayAndGroupError(BaseZarrError):
@@ -218,10 +219,11 @@ class UnknownCodecError(BaseZarrError):
     """No implementation is known for the name of a codec."""
 
 
-class PickleCodecDisabledError(BaseZarrError):
+class PickleCodecDisabledError(BaseZarrError, RuntimeError):
     """Reading would unpickle data, which can run any code, and nobody allowed that.
 
-    Allow it for data that you trust with ``zarr.config.set({"array.allow_unsafe_pickle_decode": True})``.
+    Allow it for data that you trust with ``zarr.config.set({"array.allow_unsafe_pickle_decode": True})``, or with
+    ``numcodecs.pickles.ALLOW_UNSAFE_PICKLE_DECODE = True``.
     """
 
 
@@ -453,34 +455,6 @@ class ZarrRuntimeWarning(RuntimeWarning):
     """Something behaves in an unexpected way at run time."""
 
 
-_SHOWN: Final[dict[Any, Any]] = {}
-
-
-def warn_once(message: str, category: type[Warning]) -> None:
-    """Warn of something that is the same wherever it happens: by default each message is shown once in a process.
-
-    Python's own filters decide: ``"always"``, ``"error"`` and ``"ignore"`` do what they say, for every call. Only
-    the default, once per place, would depend on where in the library the message was made, so all come from one place.
-
-    Parameters
-    ----------
-    message
-        What to say.
-    category
-        The class of the warning.
-
-    Examples
-    --------
-    >>> with warnings.catch_warnings(record=True) as shown:
-    ...     warnings.simplefilter("always")
-    ...     for _ in range(2):
-    ...         warn_once("take care", ZarrUserWarning)
-    >>> len(shown)
-    2
-    """
-    warnings.warn_explicit(message, category, filename=__file__, lineno=1, module="zarr", registry=_SHOWN)
-
-
 def moved_error(module: str, name: str) -> type[Exception]:
     """What a module answers, with a warning, when it is asked for an error that it offered once.
 
@@ -491,7 +465,5 @@ def moved_error(module: str, name: str) -> type[Exception]:
     """
     if name != "DataTypeValidationError":
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
-    warnings.warn(
-        f"Import {name} from zarr.errors: {module} will not offer it for ever.", ZarrDeprecationWarning, stacklevel=3
-    )
+    warn(f"Import {name} from zarr.errors: {module} will not offer it for ever.", ZarrDeprecationWarning)
     return DataTypeValidationError

@@ -524,9 +524,12 @@ def test_arrays_of_objects(codec: Any, items: list[Any], compressed: bool) -> No
 def test_pickled_objects_are_read_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     stored = bytes(numcodecs.Pickle().encode(np.array([{"a": 1}, None], dtype=object)))
     array = array_of({"0": stored}, dtype="|O", filters=[{"id": "pickle", "protocol": 5}], fill_value=None)
-    monkeypatch.setattr(numcodecs.pickles, "ALLOW_UNSAFE_PICKLE_DECODE", True, raising=False)
+    monkeypatch.setattr(numcodecs.pickles, "ALLOW_UNSAFE_PICKLE_DECODE", False, raising=False)
     with pytest.raises(PickleCodecDisabledError, match="allow_unsafe_pickle_decode"):
         array[:2]
+    monkeypatch.setattr(numcodecs.pickles, "ALLOW_UNSAFE_PICKLE_DECODE", True, raising=False)
+    assert array[:2].tolist() == [{"a": 1}, None]
+    monkeypatch.setattr(numcodecs.pickles, "ALLOW_UNSAFE_PICKLE_DECODE", False, raising=False)
     with zarr.config.set({"array.allow_unsafe_pickle_decode": True}):
         array = array_of({"0": stored}, dtype="|O", filters=[{"id": "pickle", "protocol": 5}], fill_value=None)
         assert array[:2].tolist() == [{"a": 1}, None]

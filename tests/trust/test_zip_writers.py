@@ -48,6 +48,21 @@ def test_stores_over_one_file_take_turns(tmp_path: Path) -> None:
     assert contents(path) == {"first": b"1", **{f"{n}/{t}": bytes([n, t]) * 50 for n in range(3) for t in range(4)}}
 
 
+def test_a_store_removes_what_another_has_added(tmp_path: Path) -> None:
+    """Also a chunk that is not stored because it came to hold the fill value alone."""
+    adding, removing = ZipStore(tmp_path / "a.zip", mode="a"), ZipStore(tmp_path / "a.zip", mode="a")
+    array = zarr.create_array(adding, name="x", shape=(4,), chunks=(2,), dtype="i4")
+    same = zarr.open_array(removing, path="x", mode="r+")
+    array[:] = 7
+    same[:2] = 0
+    assert array[:].tolist() == same[:].tolist() == [0, 0, 7, 7]
+    put(adding, "y", b"1")
+    removing.delete_sync("y")
+    for store in (adding, removing):
+        store.close()
+    assert not {"y", "x/c/0"} & set(contents(tmp_path / "a.zip"))
+
+
 def test_threads_with_stores_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     zarr.create_array(ZipStore(path, mode="w"), name="x", shape=(4, 64), chunks=(4, 8), dtype="i4").store.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -51,6 +50,7 @@ from zarr.groups.async_group import AsyncGroup, wrap_async
 from zarr.groups.handle import NodeRecord
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.notices import warn
 from zarr.runners.choose import async_runner_for
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import make_store_path
@@ -425,7 +425,7 @@ async def load(*, store: StoreLike, path: str | None = None, zarr_format: ZarrFo
 
 
 async def tree(grp: AsyncGroup, expand: bool | None = None, level: int | None = None) -> Any:
-    warnings.warn("Use AsyncGroup.tree instead.", ZarrDeprecationWarning, stacklevel=2)
+    warn("Use AsyncGroup.tree instead.", ZarrDeprecationWarning)
     return await grp.tree(expand=expand, level=level)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from zarr.arrays import array as synchronous
     from zarr.arrays.create import like as copying
     from zarr.arrays.create import steps as create
-    from zarr.groups import opening, operations
+    from zarr.groups import missing, opening, operations
     from zarr.groups.create import arrays as _creation
     from zarr.groups.create import hierarchy
     from zarr.groups.handle import Nodes
@@ -53,10 +53,10 @@ else:
     operations, _parameters = LazyModule("zarr.groups.operations"), LazyModule("zarr.groups.methods.parameters")
     synchronizers, layouts = LazyModule("zarr.runners.locks.synchronizers"), LazyModule("zarr.steps.layouts")
     url, synchronous = LazyModule("zarr.storage.url"), LazyModule("zarr.arrays.array")
+    missing = LazyModule("zarr.groups.missing")
 
 ArrayLike: TypeAlias = Any
 PathLike: TypeAlias = str
-
 CREATING = ("a", "w", "w-")
 NO_ARRAYS = "at least one array must be provided"
 
@@ -112,7 +112,7 @@ def _open_group_steps(
                     raise ContainsArrayError(place.store, place.path) from None
                 return translated
             if mode not in CREATING:
-                raise
+                raise (yield from missing.explained_steps(place, error)) from error.__cause__
     zarr_format = zarr_format or create.default_zarr_format(place.store)
     return group_record((yield from operations.new_group_steps(place, zarr_format, attributes, mode == "w", config)))
 
@@ -266,7 +266,7 @@ def _open_array_steps(
                     raise ContainsGroupError(place.store, place.path) from None
                 return Opened(translated.record, _config_of(config, creation))
             if mode not in CREATING:
-                raise ArrayNotFoundError(place.store, place.path) from None
+                raise (yield from missing.missing_steps(place, ArrayNotFoundError)) from None
         else:
             return Opened(NodeRecord("", place, metadata), _config_of(config, creation))
     if "shape" not in creation and creation.get("data") is None:
@@ -396,7 +396,7 @@ def _open_steps(
                 return translated if translated.record.is_group else Opened(translated.record, config)
             if mode not in CREATING:
                 wanted = ArrayNotFoundError if array_wanted else GroupNotFoundError
-                raise wanted(place.store, place.path) from None
+                raise (yield from missing.missing_steps(place, wanted)) from None
         else:
             if not instance_of(metadata, "zarr.metadata.group", "GroupMetadata"):
                 return Opened(NodeRecord("", place, metadata), _config_of(config, given))

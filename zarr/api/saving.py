@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from zarr.api import copying
@@ -13,6 +12,7 @@ from zarr.api.running import run
 from zarr.arrays.array import Array
 from zarr.errors import ZarrDeprecationWarning
 from zarr.groups.group import Group
+from zarr.notices import warn
 from zarr.older_calls import also_in_order
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def tree(grp: Group, expand: bool | None = None, level: int | None = None) -> An
     /
     <BLANKLINE>
     """
-    warnings.warn("Use Group.tree instead.", ZarrDeprecationWarning, stacklevel=2)
+    warn("Use Group.tree instead.", ZarrDeprecationWarning)
     return grp.tree(expand=expand, level=level)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -15,6 +14,7 @@ from zarr.arrays.opening import open_array_steps, parse_metadata
 from zarr.chunks.spec import ArrayConfigLike, parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.errors import ZarrDeprecationWarning
+from zarr.notices import warn
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.storage.resolve import make_store_path, resolve_store_path
 
@@ -122,7 +122,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
     @property
     def _config(self) -> ArrayConfig:
         """The former name of :attr:`config`; dependants read it."""
-        warnings.warn("Use AsyncArray.config instead.", ZarrDeprecationWarning, stacklevel=2)
+        warn("Use AsyncArray.config instead.", ZarrDeprecationWarning)
         return self.config
 
     @property

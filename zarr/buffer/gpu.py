@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from zarr.buffer import core
 from zarr.errors import ZarrUserWarning
+from zarr.notices import warn
 from zarr.types import BytesLike
 
 if TYPE_CHECKING:
@@ -44,11 +44,10 @@ class Buffer(core.Buffer):
         if array_like.dtype.char != "B":
             raise ValueError("array_like: only byte dtype allowed")
         if not hasattr(array_like, "__cuda_array_interface__"):
-            warnings.warn(
+            warn(
                 "Creating a zarr.buffer.gpu.Buffer with an array that does not support the __cuda_array_interface__ "
                 "for zero-copy transfers, falling back to slow copy based path",
-                category=ZarrUserWarning,
-                stacklevel=2,
+                ZarrUserWarning,
             )
         self._data = cp.asarray(array_like)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from zarr.chunks.grid import ChunkGrid
 from zarr.chunks.guess import SHARDED_INNER_CHUNK_MAX_BYTES, guess_chunks, guess_shard_shape
 from zarr.defaults import settings
 from zarr.errors import ZarrUserWarning
+from zarr.notices import warn
 
 
 class ChunkLayout(NamedTuple):
@@ -268,10 +268,9 @@ def resolve_outer_and_inner_chunks(
     if isinstance(shard_shape, Mapping):
         shard_shape = shard_shape["shape"]
     if isinstance(shard_shape, str) and shard_shape == "auto":
-        warnings.warn(
+        warn(
             "Automatic shard shape inference is experimental and may change without notice.",
             ZarrUserWarning,
-            stacklevel=2,
         )
         if target_shard_size_bytes is None:
             target_shard_size_bytes = settings.get("array.target_shard_size_bytes")

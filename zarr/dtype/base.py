@@ -18,8 +18,8 @@ from zarr.errors import (
     DataTypeValidationError,
     UnstableSpecificationWarning,
     WrongTypeError,
-    warn_once,
 )
+from zarr.notices import warn_once
 
 if TYPE_CHECKING:
     from typing import Self, TypeGuard

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from typing import TYPE_CHECKING
 
 from zarr.errors import ContainsArrayError, GroupNotFoundError, ZarrUserWarning, label_of
@@ -12,6 +11,7 @@ from zarr.metadata.consolidated import load_with_copy
 from zarr.metadata.documents import load_document
 from zarr.metadata.error_location import document_place, locate
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
+from zarr.notices import warn
 from zarr.steps.consolidated import version
 from zarr.steps.documents import name_store, wanted_names
 from zarr.steps.requests import GetMany, Steps
@@ -63,11 +63,10 @@ def open_group_steps(
     read_at = version(store_path.store, path)
     inline, group = found.get("zarr.json"), found.get(".zgroup")
     if inline is not None and group is not None:
-        warnings.warn(
+        warn(
             f"Both zarr.json (Zarr format 3) and .zgroup (Zarr format 2) metadata objects exist at {store_path.label}. "
             "Zarr format 3 will be used.",
             ZarrUserWarning,
-            stacklevel=2,
         )
     if inline is None and group is None:
         raise GroupNotFoundError(store_path.store, path)
@@ -143,6 +142,6 @@ def _with_copy(
     document = load_document(raw.to_bytes(), _name(store_path, name))
     try:
         consolidated = ConsolidatedMetadata.from_zmetadata(document, path=store_path.path)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise locate(error, document_place(name, store_path.path)) from error
     return dataclasses.replace(metadata, consolidated_metadata=consolidated)

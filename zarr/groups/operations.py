@@ -21,29 +21,33 @@ from zarr.errors import (
     ContainsArrayError,
     ContainsGroupError,
     GroupNotFoundError,
+    MetadataValidationError,
     NodeNotFoundError,
 )
 from zarr.groups.batch import pending_steps
 from zarr.groups.create.arrays import full_like_parameters, legacy_array_steps, like_parameters
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
-from zarr.groups.members.walk import fresh_steps, look_up
+from zarr.groups.members.walk import fresh_steps, look_up, refuse_unreadable
+from zarr.metadata.documents import plain
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.members import as_attributes, named_attributes
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.documents import node_key
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
 from zarr.steps.removing import delete_node_steps, or_found_steps
-from zarr.steps.requests import Gather, Get, Hold, LockScope, Put, Steps
+from zarr.steps.requests import Gather, Hold, LockScope, Put, Steps
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
     import numcodecs
 
     from zarr.buffer.core import Buffer
+    from zarr.groups import missing
     from zarr.storage.path import StorePath
     from zarr.types import JSON, ZarrFormat
 else:
     numcodecs = LazyModule("numcodecs")
+    missing = LazyModule("zarr.groups.missing")
 
 
 def locking_of(handle: GroupHandle) -> str:
@@ -105,8 +109,8 @@ def _put_held_steps(handle: GroupHandle, documents: Mapping[str, Buffer]) -> Ste
         yield Put(keys[name], value)
 
 
-def node_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord]:
-    """Find one node below a group.
+def node_steps(handle: GroupHandle, key: str, hints: bool = True) -> Steps[NodeRecord]:
+    """Find one node below a group; with ``hints``, an error names members that are called much the same.
 
     Raises
     ------
@@ -120,46 +124,39 @@ def node_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord]:
         if not relative:
             return NodeRecord("", handle.store_path, handle.metadata, handle.origin, handle.config)
         metadata = look_up(handle.consolidated, relative)
+        if metadata is None and relative in handle.consolidated.unreadable:
+            raise handle.consolidated.unreadable[relative][1].with_traceback(None)
         if metadata is None:
-            raise KeyError(f"'{key}' not found in consolidated metadata.")
+            like = missing.like_names(relative, handle.consolidated.flattened_metadata) if hints else ""
+            raise KeyError(f"'{key}' not found in consolidated metadata.{like}")
         return NodeRecord(relative, store_path, metadata, handle.origin, handle.config)
     try:
         metadata = yield from read_node_steps(store_path, handle.metadata.zarr_format)
     except NodeNotFoundError:
-        raise KeyError(key) from None
+        raise ((yield from missing.member_error_steps(handle, key)) if hints else KeyError(key)) from None
     return NodeRecord(relative, store_path, metadata, config=handle.config)
 
 
 def find_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord | None]:
     """Find one node below a group, or None."""
     try:
-        return (yield from node_steps(handle, key))
-    except KeyError:
+        return (yield from node_steps(handle, key, hints=False))
+    except KeyError as error:
+        if isinstance(error, MetadataValidationError):
+            refuse_unreadable(handle.store_path / key, error)
         return None
 
 
 def contains_steps(handle: GroupHandle, key: str) -> Steps[bool]:
-    """Say whether there is a node; its documents need not be readable."""
-    store_path = handle.store_path / key
-    yield from fresh_steps(handle)
-    if handle.consolidated is not None:
-        return look_up(handle.consolidated, store_path.path[len(handle.path) :].strip("/")) is not None
-    names = handle.metadata.to_buffer_dict(default_buffer_prototype())
-    candidates = ["zarr.json"] if "zarr.json" in names else [".zarray", ".zgroup"]
-    prefix = f"{store_path.path}/" if store_path.path else ""
-    found = yield Gather(_exists_steps(prefix + name) for name in candidates)
-    return any(found)
-
-
-def _exists_steps(key: str) -> Steps[bool]:
-    return (yield Get(key)) is not None
+    """Say whether there is a node."""
+    return (yield from find_steps(handle, key)) is not None
 
 
 def array_steps(handle: GroupHandle, path: str) -> Steps[NodeRecord]:
     """Find an array below a group, or say precisely what is there instead."""
     record = yield from find_steps(handle, path)
     if record is None:
-        raise ArrayNotFoundError(handle.store, (handle.store_path / path).path)
+        raise (yield from missing.missing_steps(handle.store_path / path, ArrayNotFoundError))
     if record.is_group:
         raise ContainsGroupError(handle.store, record.store_path.path)
     return record
@@ -169,7 +166,7 @@ def group_steps(handle: GroupHandle, path: str) -> Steps[NodeRecord]:
     """Find a group below a group, or say precisely what is there instead."""
     record = yield from find_steps(handle, path)
     if record is None:
-        raise GroupNotFoundError(handle.store, (handle.store_path / path).path)
+        raise (yield from missing.missing_steps(handle.store_path / path, GroupNotFoundError))
     if not record.is_group:
         raise ContainsArrayError(handle.store, record.store_path.path)
     return record
@@ -360,7 +357,7 @@ def update_attributes_steps(
     GroupNotFoundError
         If the group was removed meanwhile.
     """
-    given = as_attributes(changes)
+    given = plain(dict(as_attributes(changes)))
     given = named_attributes(given) if handle.metadata.zarr_format == 3 else given
     metadata = (yield Gather([_change_attributes_steps(handle, given, tuple(removed), replace)]))[0]
     if metadata is None:

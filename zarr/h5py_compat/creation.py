@@ -15,7 +15,6 @@ keyword                   codecs
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +27,7 @@ from zarr.h5py_compat.dtypes import Dtype, Empty, check_string_dtype, check_vlen
 from zarr.h5py_compat.errors import H5pyDeprecationWarning, UnsupportedFeature
 from zarr.h5py_compat.storage import RESERVED, Storage
 from zarr.h5py_compat.values import StoredType, as_dtype, guess, stored_type, to_elements
+from zarr.notices import warn
 
 FILTER_DEFLATE, FILTER_SHUFFLE, FILTER_FLETCHER32, FILTER_SZIP, FILTER_SCALEOFFSET = 1, 2, 3, 4, 6
 FILTER_LZF = 32000
@@ -272,7 +272,7 @@ def _settle(shape: Shape | None, dtype: Any, data: Any) -> tuple[Dtype, Any, Sha
         if data is None and shape is None and dtype is None:
             raise TypeError("One of data, shape or dtype must be specified")
         if data is None and dtype is None:
-            warnings.warn("a dataset without dtype and data is float32", H5pyDeprecationWarning, stacklevel=5)
+            warn("a dataset without dtype and data is float32", H5pyDeprecationWarning)
         parsed = as_dtype(dtype if dtype is not None else data.dtype if data is not None else "f4")
         return parsed, None, shape
     parsed = guess(data) if dtype is None else as_dtype(dtype)

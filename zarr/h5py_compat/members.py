@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import zarr
@@ -122,7 +121,7 @@ def _follow(storage: Storage, group: str, link: Any, rest: str, depth: int) -> t
 
 
 def _open_linked(storage: Storage, link: ExternalLink) -> Storage:
-    place = Path(storage.filename).parent / link.filename
+    place = storage.folder / link.filename
     try:
         other = open_storage(place, storage.mode)
     except OSError as error:

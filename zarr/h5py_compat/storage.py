@@ -53,6 +53,7 @@ class Storage:
     def __init__(self, root: Any, filename: str, mode: str, *, owns_store: bool = True, unnamed: Any = None) -> None:
         self.root = root
         self.filename = filename
+        self.folder: Path = unnamed.folder if unnamed else Path(filename).absolute().parent
         self.mode = mode
         self.opened = True
         self.unnamed = unnamed
@@ -158,12 +159,17 @@ def open_storage(name: Any, mode: str) -> Storage:
     filename = os.fsdecode(name)
     path = Path(filename)
     exists = _check_place(path, mode)
-    if path.suffix == ".zip":
+    if _is_archive(path):
         zip_mode = {"r": "r", "r+": "a", "a": "a", "w": "w"}.get(mode, "x")
         return _open_in_store(ZipStore(path, mode=zip_mode), filename, mode)  # type: ignore[arg-type]
     if exists and mode == "w":
         _clear(path)
     return _open_in_store(LocalStore(path, read_only=mode == "r"), filename, mode)
+
+
+def _is_archive(path: Path) -> bool:
+    """Tell whether a path names a zip file; a folder is one, whatever it is called."""
+    return path.suffix == ".zip" and not path.is_dir()
 
 
 def _check_place(path: Path, mode: str) -> bool:
@@ -173,7 +179,7 @@ def _check_place(path: Path, mode: str) -> bool:
         raise FileNotFoundError(2, f"Unable to open file: {path} does not exist (mode {mode!r})", str(path))
     if mode in ("w-", "x") and exists:
         raise FileExistsError(17, f"Unable to create file: {path} exists (mode {mode!r})", str(path))
-    if exists and path.suffix != ".zip":
+    if exists and not _is_archive(path):
         if path.is_file():
             raise OSError(f"{path} is a file, not a zarr hierarchy (a folder or a .zip); it is left as it is")
         if any(path.iterdir()) and not any((path / key).exists() for key in ("zarr.json", ".zgroup")):

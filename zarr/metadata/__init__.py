@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from zarr._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from zarr.metadata.array import ArrayMetadata
     from zarr.metadata.consolidated import split_zmetadata, zmetadata_document
-    from zarr.metadata.convert import convert_array_metadata
+    from zarr.metadata.convert import ArrayMetadata, convert_array_metadata
     from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata, NodeMetadata
     from zarr.metadata.members import check_node_name
     from zarr.metadata.v2 import ArrayV2Metadata
@@ -22,9 +21,8 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "zarr.metadata.array": "ArrayMetadata",
         "zarr.metadata.consolidated": "split_zmetadata zmetadata_document",
-        "zarr.metadata.convert": "convert_array_metadata",
+        "zarr.metadata.convert": "ArrayMetadata convert_array_metadata",
         "zarr.metadata.group": "ConsolidatedMetadata GroupMetadata NodeMetadata",
         "zarr.metadata.members": "check_node_name",
         "zarr.metadata.v2": "ArrayV2Metadata",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from zarr.codecs.base.parsing import limited
 from zarr.codecs.base.validation import settle
 from zarr.dtype.base import ZDType
 from zarr.errors import MetadataValidationError, ZarrUserWarning
+from zarr.notices import warn
 from zarr.registry import get_codec_class
 from zarr.types import parse_named_configuration
 
@@ -124,12 +124,11 @@ def warn_whole_shards(codecs: tuple[Codec, ...]) -> None:
     """Tell that the shards of an array can only be read and written as a whole, where that is so."""
     sharding = loaded_class("zarr.codecs.sharding", "ShardingCodec")
     if len(codecs) > 1 and [each for each in codecs if isinstance(each, sharding)]:
-        warnings.warn(
+        warn(
             "Another codec beside the `sharding_indexed` codec disables partial reads and writes, which may lead to "
             "inefficient performance. Give filters and compressors to the codec of the shards instead: "
             "create_array(..., shards=..., compressors=...) does so.",
             ZarrUserWarning,
-            stacklevel=4,
         )
 
 

@@ -79,6 +79,9 @@ def zmetadata_document(attributes: Mapping[str, Any], nodes: Mapping[str, Mappin
     documents: dict[str, Any] = {".zgroup": {"zarr_format": 2}, ".zattrs": attributes}
     for path in sorted(nodes, key=tree_order):
         node = nodes[path]
+        if not isinstance(node, Mapping):  # a damaged one is kept as it was found
+            documents[f"{path}/.zarray"] = node
+            continue
         documents[f"{path}/.zattrs"] = node.get("attributes", {})
         if "shape" in node:
             documents[f"{path}/.zarray"] = {key: value for key, value in node.items() if key != "attributes"}
@@ -104,7 +107,7 @@ def split_zmetadata(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If it has no object ``metadata``, or is of another version than 1.
 
     Examples
@@ -114,7 +117,8 @@ def split_zmetadata(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
     """
     documents = document.get("metadata")
     if not isinstance(documents, Mapping):
-        raise ValueError(f"The document '.zmetadata' has no object 'metadata' but {documents!r}.")
+        kind = ValueError if documents is None else TypeError
+        raise kind(f"The document '.zmetadata' has no object 'metadata' but {documents!r}.")
     version = document.get("zarr_consolidated_format", 1)
     if version != 1:
         raise ValueError(
@@ -126,10 +130,11 @@ def split_zmetadata(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
         path, _, name = key.rpartition("/")
         if name == ".zattrs":
             attributes[path] = part
-        elif path and name in (".zarray", ".zgroup") and isinstance(part, Mapping):
-            nodes[path] = {key: value for key, value in part.items() if key != "consolidated_metadata"}
-    for path, node in nodes.items():
-        node["attributes"] = attributes.get(path, {})
+        elif path and name in (".zarray", ".zgroup"):
+            nodes[path] = part  # a damaged one too: reading that node raises
+            if isinstance(part, Mapping):
+                nodes[path] = {key: value for key, value in part.items() if key != "consolidated_metadata"}
+                nodes[path]["attributes"] = documents.get(f"{path}/.zattrs", {})
     return attributes.get("", {}), nodes
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -215,3 +215,11 @@ def _bytes_codec(dtype: ZDType[Any, Any], filters: tuple[Numcodec, ...]) -> Byte
         if isinstance(stored, str) and numcodec.codec_id not in ("vlen-array", "categorize"):
             endianness = "big" if np.dtype(stored).str[0] == ">" else "little"
     return BytesCodec(endian=endianness)
+
+
+ArrayMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata
+
+
+__all__ = [
+    "ArrayMetadata",
+]

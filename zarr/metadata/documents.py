@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from operator import is_
 from typing import Any
+
+import numpy as np
 
 from zarr.defaults import settings
 from zarr.errors import MetadataValidationError
+from zarr.metadata.error_location import MetadataEncodingError, MetadataSyntaxError, MetadataTypeError
 
 # Larger documents are not metadata; reading one would only take the memory of the process.
 MAX_DOCUMENT_BYTES = 2**30
@@ -42,7 +46,8 @@ def load_document(raw: bytes, name: str) -> dict[str, Any]:
     Raises
     ------
     MetadataValidationError
-        If it is not UTF-8, not JSON, not an object, nested too deeply or too large.
+        If it is nested too deeply or too large; or not UTF-8, not JSON or no object, and then it is a
+        ``UnicodeDecodeError``, a ``json.JSONDecodeError`` or a ``TypeError`` as well.
 
     Examples
     --------
@@ -56,16 +61,18 @@ def load_document(raw: bytes, name: str) -> dict[str, Any]:
     try:
         document = json.loads(str(raw[3:] if raw.startswith(_BOM) else raw, "utf-8"))
     except UnicodeDecodeError as error:
-        raise MetadataValidationError(
-            f"The document {name!r} is not UTF-8: byte {error.object[error.start]:#04x} at offset {error.start}."
+        raise MetadataEncodingError(
+            f"The document {name!r} is not UTF-8: byte {error.object[error.start]:#04x} at offset {error.start}.", error
         ) from error
     except RecursionError:
         raise MetadataValidationError(f"The document {name!r} is nested too deeply.") from None
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         hint = " It is empty." if not raw.strip() else ""
-        raise MetadataValidationError(f"The document {name!r} is not valid JSON: {error}.{hint}") from error
+        raise MetadataSyntaxError(f"The document {name!r} is not valid JSON: {error}.{hint}", error) from error
+    except ValueError as error:  # a number with more digits than Python reads
+        raise MetadataValidationError(f"The document {name!r} is not valid JSON: {error}.") from error
     if not isinstance(document, dict):
-        raise MetadataValidationError(f"The document {name!r} must be a JSON object, but it is {_json_kind(document)}.")
+        raise MetadataTypeError(f"The document {name!r} must be a JSON object, but it is {_json_kind(document)}.")
     if not _is_shallow(raw, MAX_DOCUMENT_DEPTH) and _deeper_than(document, MAX_DOCUMENT_DEPTH):
         raise MetadataValidationError(
             f"The document {name!r} is nested too deeply: more than {MAX_DOCUMENT_DEPTH} levels."
@@ -136,13 +143,17 @@ def dump_document(document: Mapping[str, Any], *, indent: int | str | None = "co
         indent = settings.get("json_indent", 2)
     try:
         if type(indent) is not int or indent < 0:
-            return json.dumps(document, indent=indent).encode("ascii")
+            return json.dumps(document, indent=indent, default=_scalar_or_error).encode("ascii")
         text = _text(document, "\n", " " * indent)
     except RecursionError:
         raise ValueError("The metadata document is nested too deeply, or contains itself.") from None
     except TypeError as error:
         place = _unwritable(document, "")
-        raise TypeError(f"{error} (at {place})" if place else str(error)) from error
+        where = f" (at {place})" if place else ""
+        raise TypeError(
+            f"{error}{where}. JSON has numbers, strings, lists, objects, true, false and null only: convert other "
+            "values, such as arrays by tolist()."
+        ) from error
     return text.encode("ascii")
 
 
@@ -246,7 +257,42 @@ def _text(value: Any, margin: str, step: str) -> str:
             return "[]"
         items = [_text(item, inner, step) for item in value]
         return f"[{inner}{f',{inner}'.join(items)}{margin}]"
-    return json.dumps(value)
+    return json.dumps(value, default=_scalar_or_error)
+
+
+def plain(value: Any) -> Any:
+    """Return a value with Python's numbers, booleans and strings in the place of NumPy's, which JSON has not.
+
+    Parameters
+    ----------
+    value
+        Anything; dicts, lists and tuples are searched, and returned as they are where there is nothing to replace.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain({"a": [np.int64(3), "x"]})
+    {'a': [3, 'x']}
+    """
+    if isinstance(value, np.generic):
+        item = value.item()
+        return item if isinstance(item, bool | int | float | str) else value
+    if type(value) is dict:
+        changed = {plain(key): plain(item) for key, item in value.items()}
+        if all(map(is_, changed, value)) and all(map(is_, changed.values(), value.values())):
+            return value
+        return changed
+    if type(value) in (list, tuple):
+        items = [plain(item) for item in value]
+        return value if all(map(is_, items, value)) else type(value)(items)
+    return value
+
+
+def _scalar_or_error(value: Any) -> Any:
+    item = plain(value)
+    if item is value:
+        raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+    return item
 
 
 def _float(value: float) -> str:
@@ -280,7 +326,7 @@ def _unwritable(value: Any, place: str) -> str:
         children = list(enumerate(value))
     else:
         try:
-            json.dumps(value)
+            json.dumps(value, default=_scalar_or_error)
         except (TypeError, ValueError):
             return place
         return ""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from json import JSONDecodeError
+from typing import Any, Final
 
-from zarr.errors import MetadataValidationError
+from zarr.errors import MetadataValidationError, NodeTypeValidationError
 
 ADVICE: Final = {
     "codecs": (
@@ -24,6 +25,38 @@ class MetadataKeyError(MetadataValidationError, KeyError):
     """A member of a metadata document is missing."""
 
     # KeyError would show the message in quotes.
+    __str__ = Exception.__str__
+
+
+class MetadataMemberError(MetadataKeyError, MetadataTypeError):
+    """A member of a document of format 2 is missing that every array has: also a ``TypeError``, as in zarr-python."""
+
+
+class MissingNodeTypeError(NodeTypeValidationError, MetadataMemberError):
+    """A document ``zarr.json`` says not of what kind of node it is."""
+
+
+class MetadataSyntaxError(MetadataValidationError, JSONDecodeError):
+    """A metadata document is no JSON: where it ceases to be, and its text, are in ``pos`` and ``doc``."""
+
+    def __init__(self, message: str, found: JSONDecodeError | None = None) -> None:
+        ValueError.__init__(self, message)
+        if found is not None:
+            self.__dict__.update(found.__dict__)
+
+    def __reduce__(self) -> Any:
+        return type(self), self.args, self.__dict__
+
+
+class MetadataEncodingError(MetadataValidationError, UnicodeDecodeError):
+    """A metadata document is not UTF-8."""
+
+    def __init__(self, message: str, found: UnicodeDecodeError | None = None) -> None:
+        if found is not None:
+            UnicodeDecodeError.__init__(self, *found.args)
+        self.args = (message,)
+
+    # That of UnicodeDecodeError writes a message of its own.
     __str__ = Exception.__str__
 
 
@@ -95,7 +128,9 @@ def locate(error: Exception, place: str) -> Exception:
     return error
 
 
-def require(document: Mapping[str, object], member: str) -> object:
+def require(
+    document: Mapping[str, object], member: str, missing: type[MetadataKeyError] = MetadataKeyError
+) -> object:
     """Return a member that a document must have.
 
     Raises
@@ -111,4 +146,4 @@ def require(document: Mapping[str, object], member: str) -> object:
     try:
         return document[member]
     except KeyError:
-        raise MetadataKeyError(f"The required member '{member}' is missing{ADVICE.get(member, '')}") from None
+        raise missing(f"The required member '{member}' is missing{ADVICE.get(member, '')}") from None

@@ -16,7 +16,7 @@ from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import remember
 from zarr.metadata.consolidated import Piece, nest_paths, split_zmetadata, tree_order, zmetadata_document
 from zarr.metadata.documents import dump_document
-from zarr.metadata.error_location import document_place, locate, require
+from zarr.metadata.error_location import MetadataTypeError, document_place, locate, require
 from zarr.metadata.members import AllowedExtraField, parse_attributes, parse_extra_fields
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
@@ -369,7 +369,7 @@ def parse_member(document: Any, path: str | None = None) -> NodeMetadata:
     if type(document) is Piece:
         return _parse_piece(document, path)
     if not isinstance(document, Mapping):
-        raise MetadataValidationError(f"The document of the node {path!r} is not an object but {type(document)}.")
+        raise MetadataTypeError(f"The document of the node {path!r} is not an object but {type(document)}.")
     zarr_format = document.get("zarr_format")
     if zarr_format == 2:
         if "shape" in document:
@@ -405,6 +405,10 @@ def _nest(nodes: dict[str, NodeMetadata], unreadable: dict[str, tuple[Any, Excep
         # The root's key "" sorts with the first level but must come last.
         if group:
             copies[group] = ConsolidatedMetadata(_members_of(members[group], nodes, copies))
+            if unreadable:
+                above = f"{group}/"
+                below = {path.removeprefix(above): each for path, each in unreadable.items() if path.startswith(above)}
+                copies[group].__dict__["_unreadable"] = below
     root = ConsolidatedMetadata(_members_of(members[""], nodes, copies))
     root.__dict__["_unreadable"] = unreadable
     return root

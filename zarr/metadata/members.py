@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from zarr._lazy import LazyModule
 from zarr.errors import MetadataValidationError, WrongTypeError, ZarrUserWarning
+from zarr.metadata.documents import plain
+from zarr.notices import warn
 from zarr.registry import failure_of, get_storage_transformer_class
 from zarr.types import JSON, NodeType, parse_named_configuration
 
@@ -143,7 +144,7 @@ def named_attributes(data: Any) -> dict[str, JSON]:
     for name in data:
         if not isinstance(name, str):
             raise TypeError(f"Expected dict with string keys. Got {type(data)} with the key {name!r} instead.")
-    return dict(data)
+    return dict(plain(dict(data)))
 
 
 def parse_dimension_names(data: object) -> tuple[str | None, ...] | None:
@@ -251,9 +252,7 @@ def check_node_name(name: str) -> None:
     if name == "zarr.json":
         raise ValueError(f"The node name {name!r} is that of the metadata document.")
     if name.startswith("__"):
-        warnings.warn(
-            f"The node name {name!r} begins with '__', which the format reserves.", ZarrUserWarning, stacklevel=2
-        )
+        warn(f"The node name {name!r} begins with '__', which the format reserves.", ZarrUserWarning)
 
 
 _DOCUMENTS = frozenset(("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"))

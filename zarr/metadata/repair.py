@@ -8,7 +8,6 @@ was stored; the first write of a chunk then stores the document as it was read (
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +18,7 @@ from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.chunks.shapes import are_lengths, parse_chunk_edge
 from zarr.defaults import settings
 from zarr.errors import ZarrUserWarning
+from zarr.notices import warn
 from zarr.registry import get_codec_class
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def tell_readings(readings: Sequence[Reading], place: object) -> None:
     told = [reading.message for reading in readings if reading.message is not None]
     if told:
         name = getattr(place, "label", place or "")
-        warnings.warn(f"Array {name!r}: {' '.join(told)}", ZarrUserWarning, stacklevel=4)
+        warn(f"Array {name!r}: {' '.join(told)}", ZarrUserWarning)
 
 
 def keep_stored(metadata: Any, stored: Mapping[str, Any], readings: Sequence[Reading]) -> None:

@@ -17,12 +17,13 @@ from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.parsing import limited
 from zarr.dtype.base import ZDType
 from zarr.dtype.parse import get_data_type_from_json
-from zarr.errors import ZarrUserWarning, warn_once
+from zarr.errors import ZarrUserWarning
 from zarr.metadata.documents import dump_document
-from zarr.metadata.error_location import document_place, locate, require
+from zarr.metadata.error_location import MetadataMemberError, document_place, locate, require
 from zarr.metadata.members import parse_attributes
 from zarr.metadata.nczarr import settle_shuffles
 from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
+from zarr.notices import warn_once
 from zarr.registry import get_numcodec
 from zarr.types import JSON, ZARRAY_JSON, ZATTRS_JSON, MemoryOrder, parse_order
 
@@ -357,10 +358,11 @@ class ArrayV2Metadata(Metadata):
             member = "dtype"
             dtype = parse_data_type(data)
             member = "fill_value"
-            fill_value = parse_fill_value(require(data, "fill_value"), dtype)
+            fill_value = parse_fill_value(require(data, "fill_value", MetadataMemberError), dtype)
             members: dict[str, Any] = {}
             for member, parse, needed in _PARSERS:
-                members[member] = parse(require(data, member) if needed else data.get(member))  # type: ignore[arg-type]
+                value: Any = require(data, member, MetadataMemberError) if needed else data.get(member)
+                members[member] = parse(value)
             settle_shuffles(members, stored, dtype)
             member = None
             metadata = cls(dtype=dtype, fill_value=fill_value, **members)
@@ -464,15 +466,13 @@ class ArrayV2Metadata(Metadata):
 
 def _compressor_to_json(codec: Numcodec) -> dict[str, Any]:
     config: dict[str, Any] = dict(codec.get_config())
-    # Readers that know no checksum refuse the key, and absent means the same as false.
     if config.get("id") == "zstd" and config.get("checksum") is False:
-        del config["checksum"]
+        del config["checksum"]  # readers that know no checksum refuse the key, and absent means the same as false
     return config
 
 
 _EMPTY_FILTERS: Final = (
-    "Found an empty list of filters in the array metadata document. The specification of format 2 has null for no "
-    "filters; the list is read as that."
+    "Found an empty list of filters in the array metadata document. Format 2 has null for none: it is read as that."
 )
 
 

@@ -29,7 +29,7 @@ from zarr.metadata.codecs import (
     warn_whole_shards,
 )
 from zarr.metadata.documents import dump_document, dump_framed
-from zarr.metadata.error_location import document_place, locate, require
+from zarr.metadata.error_location import MissingNodeTypeError, document_place, locate, require
 from zarr.metadata.members import (
     AllowedExtraField,
     check_allowed_extra_field,
@@ -114,7 +114,9 @@ def parse_node_type_array(data: object) -> Literal["array"]:
     """
     if data == "array":
         return "array"
-    raise NodeTypeValidationError(f"Failed to parse input for 'node_type': expected Literal['array'], got {data!r}.")
+    hint = " This is a group: use open_group." if data == "group" else ""
+    told = f"Failed to parse input for 'node_type': expected Literal['array'], got {data!r}.{hint}"
+    raise NodeTypeValidationError(told)
 
 
 def parse_data_type(data: Any) -> ZDType[Any, Any]:
@@ -294,8 +296,8 @@ class ArrayV3Metadata(Metadata):
             if found is not None:
                 member = "attributes"
                 return cls.of_members({**found, "attributes": parse_attributes(data.get("attributes"))})
+            parse_node_type_array(require(data, "node_type", MissingNodeTypeError))
             parse_zarr_format(require(data, "zarr_format"))
-            parse_node_type_array(require(data, "node_type"))
             member = "chunk_grid"
             data, readings = repair_array_document(stored := with_codecs_member(data), 3)
             # Each member is read on its own, so that a fault can be given its place.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -12,6 +11,7 @@ from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.defaults import BadConfigError
 from zarr.defaults import settings as all_settings
 from zarr.errors import MetadataValidationError, UnknownCodecError, UnnamedCodecError, ZarrUserWarning
+from zarr.notices import warn
 from zarr.registry.crc32c import CRC32C
 from zarr.registry.table import Registry, failure_of
 from zarr.registry.tables import _codec_registries, collect_entry_points
@@ -108,9 +108,7 @@ def _choose_codec(key: str, registry: Registry[Any] | None, wanted: str | None) 
         return found
     added = [cls for name, cls in registry.items() if name not in registry.builtins]
     if len(set(added)) > 1:
-        warnings.warn(
-            f"Codec {key!r} not configured in config. Selecting any implementation.", ZarrUserWarning, stacklevel=3
-        )
+        warn(f"Codec {key!r} not configured in config. Selecting any implementation.", ZarrUserWarning)
     return added[-1] if added else cast("type[Any]", registry.find(next(iter(registry.builtins))))
 
 
@@ -161,9 +159,9 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
     Raises
     ------
     UnknownCodecError
-        When numcodecs knows no codec of that id.
+        When numcodecs knows no codec of that id, or there is none.
     MetadataValidationError
-        When there is no id, or it is no object.
+        When it is no object.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from _thread import get_ident
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from zarr._lazy import LazyModule, load
 from zarr.errors import ZarrUserWarning
+from zarr.notices import warn
 from zarr.registry.changes import Changes
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def load_entry_point(point: EntryPoint) -> Any | None:
             f"loaded and is left out: {type(error).__name__}: {error}"
         )
         _FAILURES[point.name] = told
-        warnings.warn(told, ZarrUserWarning, stacklevel=3)
+        warn(told, ZarrUserWarning)
         return None
 
 

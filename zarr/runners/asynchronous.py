@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +18,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import goes_by, is_synchronous
 from zarr.buffer.core import default_buffer_prototype
 from zarr.listening import MODULES, SWITCH, TRACING, is_tracing
+from zarr.notices import CALLER
 from zarr.runners.concurrency import completed, concurrency, request_gate, settle, windowed
 from zarr.runners.errors import as_told, first_error
 from zarr.runners.inline import InlineRunner, range_limits, staged
@@ -151,7 +153,9 @@ class _Threaded:
         called_off = _CallOff()
         work = _checked(steps, called_off, loop)
         above = Holder(self._prefix, None, called_off)
-        future = loop.run_in_executor(get_executor(), self._inline.run, work, above)
+        context = copy_context()  # a warning in the thread names the line that awaits it
+        context.run(CALLER.set, CALLER.get() or asyncio.current_task())
+        future = loop.run_in_executor(get_executor(), context.run, self._inline.run, work, above)
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.defaults import settings
+from zarr.notices import CALLER
 
 if TYPE_CHECKING:
     import asyncio
@@ -57,8 +58,10 @@ async def windowed(jobs: Iterator[Callable[[], Awaitable[T]]], width: int) -> li
     """
     results: dict[int, T] = {}
     numbered = enumerate(jobs)
+    caller = CALLER.get() or asyncio.current_task()
 
     async def worker(index: int, job: Callable[[], Awaitable[T]]) -> None:
+        CALLER.set(caller)  # in a context of its own
         results[index] = await job()
         for later, following in numbered:
             results[later] = await following()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.defaults import settings
+from zarr.notices import CALLER
 from zarr.runners.resources import SyncError, get_loop, loop_executor
 
 if TYPE_CHECKING:
@@ -86,11 +87,12 @@ def sync(
 class _Call(Generic[T]):
     """One coroutine on its way to another thread's loop and back."""
 
-    __slots__ = ("_called_off", "_coro", "_loop", "_result", "_settled", "_task")
+    __slots__ = ("_called_off", "_caller", "_coro", "_loop", "_result", "_settled", "_task")
 
     def __init__(self, coro: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> None:
         self._coro = coro
         self._loop = loop
+        self._caller = threading.get_ident()
         self._task: asyncio.Task[T] | None = None
         self._called_off = False
         self._result: Future[T] = Future()
@@ -102,6 +104,7 @@ class _Call(Generic[T]):
             self._coro.close()
             self._settled.set()
             return
+        CALLER.set(self._caller)  # in a copy of the caller's context, which the task takes over
         self._task = self._loop.create_task(self._coro)
         self._task.add_done_callback(self._finish)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -10,6 +9,7 @@ from zarr._lazy import LazyModule
 from zarr.errors import MetadataValidationError, NodeNotFoundError, ZarrUserWarning, label_of
 from zarr.metadata.cache import find_members, known_documents, remember
 from zarr.metadata.documents import load_document
+from zarr.notices import warn
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
@@ -109,11 +109,10 @@ def name_store(error: Exception, place: StorePath | str) -> None:
 def warn_of_both(place: StorePath | str, other: str) -> None:
     """Say that there are documents of both formats, and which are taken."""
     chosen = "Zarr v3" if other == ".zarray" else "Zarr format 3"
-    warnings.warn(
+    warn(
         f"Both zarr.json (Zarr format 3) and {other} (Zarr format 2) metadata objects exist at {place_label(place)}. "
         f"{chosen} will be used.",
-        category=ZarrUserWarning,
-        stacklevel=2,
+        ZarrUserWarning,
     )
 
 

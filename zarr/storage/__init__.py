@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import importlib
 import sys
-import warnings
 from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import lazy_names
 from zarr.errors import ZarrDeprecationWarning
+from zarr.notices import warn
 
 if TYPE_CHECKING:
     from zarr.storage.databases.dbm import DBMStore
@@ -93,11 +93,10 @@ class VerboseModule(ModuleType):
 
     def __setattr__(self, attr: str, value: Any) -> None:
         if attr == "default_compressor":
-            warnings.warn(
+            warn(
                 "zarr.storage.default_compressor is deprecated and has no effect; give `compressor` or `compressors` "
                 "when an array is created",
                 ZarrDeprecationWarning,
-                stacklevel=2,
             )
         else:
             super().__setattr__(attr, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import MutableMapping
@@ -109,13 +110,21 @@ def _is_plain_folder(path: str, mode: AccessModeLiteral | None) -> bool:
         return False
 
 
-def _check_folder(root: str, mode: AccessModeLiteral | None) -> None:
+def _check_place(store: Store, mode: AccessModeLiteral | None, *, opened: bool) -> None:
     """Refuse to read from nothing, and to write below a file."""
-    if mode == "r":
-        if not os.path.exists(root):
-            raise PlaceNotFoundError(f"{root} does not exist")
-    elif os.path.isfile(root):
-        raise FileExistsError(f"{root} is a file, not a folder; a zip file is named by a string or by a ZipStore")
+    if isinstance(store, LocalStore):
+        root = store._base[:-1] or "/"
+        if mode == "r":
+            if not os.path.exists(root):
+                raise PlaceNotFoundError(f"{store.root} does not exist")
+        elif os.path.isfile(root):
+            raise FileExistsError(errno.EEXIST, "a file that is no zip file stands where a folder should be", root)
+    elif mode == "r" and not opened and instance_of(store, "zarr.storage.zip.store", "ZipStore"):
+        archive = cast("zip_store.ZipStore", store)
+        try:
+            archive._sync_open()
+        except FileNotFoundError as error:
+            raise PlaceNotFoundError(f"{archive.path} does not exist") from error
 
 
 def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[str, Any] | None) -> Store:
@@ -161,11 +170,10 @@ def resolve_store(
     Parameters
     ----------
     store_like : StoreLike or None
-        None is a new store in memory. A string is a location and is looked at: a folder, a zip file, a table of
-        references (``.json``, or a folder ``.parq``), or a URL
-        (``file://``, ``memory://``, else one for fsspec), or a pipeline of such and adapters
-        (``file:///x.zip|zip:inner|zarr3:array``). A ``Path`` is a folder, whatever it is called: a zip file is
-        named by a string or by a ``ZipStore``.
+        None is a new store in memory. A path, as a string or as a ``Path``, is looked at: what is there is a folder,
+        a zip file, or a table of references (``.json``, or a folder ``.parq``). What is not there yet will be a zip
+        file if its name ends in ``.zip``, else a folder. A string may also be a URL (``file://``, ``memory://``, else
+        one for fsspec), or a pipeline of such and adapters (``file:///x.zip|zip:inner|zarr3:array``).
     mode : {"r", "r+", "a", "w", "w-"}, optional
     storage_options : dict, optional
         For fsspec URLs only.
@@ -196,8 +204,11 @@ def resolve_store(
         return store
     if isinstance(store_like, str) and (_url.is_uri(store_like) or store_like.startswith("file:")):
         return _from_url(store_like, mode, storage_options)
-    if isinstance(store_like, str) and _is_table(store_like):
-        return _from_table(store_like, storage_options)
+    location: object = store_like
+    if hasattr(store_like, "__fspath__") and instance_of(store_like, "pathlib", "Path") and not is_upath(store_like):
+        location = os.fspath(cast("Path", store_like))
+    if isinstance(location, str) and _is_table(location):
+        return _from_table(location, storage_options)
     _refuse_options(storage_options)
     if is_fsmap(store_like):
         return fsspec.FsspecStore.from_mapper(store_like, read_only=mode == "r")
@@ -207,12 +218,10 @@ def resolve_store(
         return store_like.store
     if isinstance(store_like, Store):
         return store_like
-    if instance_of(store_like, "pathlib", "Path"):
-        return LocalStore(cast("Path", store_like), read_only=mode == "r")
     if is_upath(store_like):
         return _from_upath(store_like, mode)
-    if isinstance(store_like, str):
-        return _from_local_path(store_like, mode)
+    if isinstance(location, str):
+        return _from_local_path(location, mode)
     if isinstance(store_like, dict):
         return memory.MemoryStore(store_like)
     if isinstance(store_like, MutableMapping):
@@ -274,8 +283,7 @@ def resolve_store_path(
         store, above = url_chains.open_pipeline(store_like, mode, storage_options, resolve_store)
         return StorePath.with_mode(store, join(above, below), mode)
     store = resolve_store(store_like, mode=mode, storage_options=storage_options)
-    if isinstance(store, LocalStore):
-        _check_folder(store._base.rstrip("/") or "/", mode)
+    _check_place(store, mode, opened=store is store_like)
     if isinstance(store_like, str) and is_managed_store(store):
         # The path of the URL is the path of the node: the store itself begins at its root.
         below = join(store.path, below)

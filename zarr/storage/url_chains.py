@@ -157,7 +157,7 @@ def _open_icechunk(place: _Place, part: Part, mode: Any, options: Any, resolve: 
     local = _local_path(place.url)
     parsed = parse_store_url(place.url)
     if local is not None:
-        storage = icechunk.local_filesystem_storage(local)
+        storage = icechunk.local_filesystem_storage(os.path.abspath(local))
     elif parsed.scheme == "s3":
         storage = icechunk.s3_storage(bucket=parsed.name, prefix=parsed.path, from_env=True, **(options or {}))
     else:

@@ -15,27 +15,25 @@ from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Sto
 from zarr.dtype import TBaseDType, TBaseScalar, ZDType, get_data_type_from_native_dtype
 from zarr.dtype.types.times import DATETIME_UNIT
 from zarr.runners.sync import sync
+from zarr.storage.keys import METADATA_NAMES
 from zarr.storage.memory.store import MemoryStore
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _CHARACTERS = ".-0123456789" + _LETTERS.upper() + "_" + _LETTERS
 
 zarr_key_chars: SearchStrategy[str] = st.sampled_from(tuple(_CHARACTERS))
-"""What names of nodes are made of, so that every store can hold them."""
+"""The characters of node names, which every store can hold."""
 
-node_names: SearchStrategy[str] = (
-    st.text(alphabet=zarr_key_chars, min_size=1)
-    .filter(lambda name: name not in (".", "..") and not name.startswith("__"))
-    .filter(lambda name: name.lower() != "zarr.json")
-)
-"""Names that a node may have."""
 
-short_node_names: SearchStrategy[str] = (
-    st.text(alphabet=zarr_key_chars, min_size=1, max_size=3)
-    .filter(lambda name: name not in (".", "..") and not name.startswith("__"))
-    .filter(lambda name: name.lower() != "zarr.json")
-)
-"""Short names, so that they meet now and then."""
+def _is_node_name(name: str) -> bool:
+    return bool(name.strip(".")) and not name.startswith("__") and name.lower() not in METADATA_NAMES
+
+
+node_names: SearchStrategy[str] = st.text(alphabet=zarr_key_chars, min_size=1).filter(_is_node_name)
+"""Valid names of nodes."""
+
+short_node_names: SearchStrategy[str] = st.text(alphabet=zarr_key_chars, min_size=1, max_size=3).filter(_is_node_name)
+"""Short names, so that the same one is drawn twice now and then."""
 
 array_names = node_names
 

@@ -242,8 +242,8 @@ def apply_in_order(store: SyncStore, changes: Changes) -> None:
     """Apply changes in an order in which no reader meets chunks that do not fit the metadata document.
 
     First replaced nodes are deleted, each beginning with its metadata document; then chunks are stored, then
-    documents, parents first; at the end deletions are made. A crash on the way leaves some of it done. Stores that do not take contents first get deletions of
-    chunks before the documents, and chunks behind them.
+    documents, parents first; at the end deletions are made. A crash leaves some of it done. In stores that do
+    not take contents first, chunks are deleted before the documents and stored after them.
 
     Parameters
     ----------

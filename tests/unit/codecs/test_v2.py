@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import numcodecs
@@ -161,8 +164,7 @@ def test_none_counts_as_the_empty_string() -> None:
 
 
 def test_pickle_is_refused_unless_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    # numcodecs has a switch of its own, from version 0.17 on
-    monkeypatch.setattr("numcodecs.pickles.ALLOW_UNSAFE_PICKLE_DECODE", True, raising=False)
+    monkeypatch.setattr("numcodecs.pickles.ALLOW_UNSAFE_PICKLE_DECODE", False, raising=False)
     chain = CodecChain.build(v2_chain_codecs([numcodecs.Pickle()], None), object_spec("pickle", (2,)))
     array = np.array([1, {"a": 2}], dtype=object)
     stored = buffer(pickle.dumps(array))
@@ -173,6 +175,42 @@ def test_pickle_is_refused_unless_allowed(monkeypatch: pytest.MonkeyPatch) -> No
         assert chain.decode(chain.encode(array)).tolist() == array.tolist()
     with config.set({"array.allow_unsafe_pickle_decode": "false"}), pytest.raises(PickleCodecDisabledError):
         chain.decode(stored)
+    monkeypatch.setattr("numcodecs.pickles.ALLOW_UNSAFE_PICKLE_DECODE", True, raising=False)
+    assert chain.decode(stored).tolist() == array.tolist()
+    monkeypatch.setattr("numcodecs.pickles.ALLOW_UNSAFE_PICKLE_DECODE", "false", raising=False)
+    with pytest.raises(PickleCodecDisabledError):
+        chain.decode(stored)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [("NUMCODECS_ALLOW_UNSAFE_PICKLE_DECODE", "1", True), ("NUMCODECS_ALLOW_UNSAFE_PICKLE_DECODE", "no", False),
+     ("ZARR_ARRAY__ALLOW_UNSAFE_PICKLE_DECODE", "True", True), ("ANOTHER", "1", False)],
+)  # fmt: skip
+def test_consent_by_the_environment(name: str, value: str, allowed: bool) -> None:
+    if not hasattr(numcodecs.pickles, "ALLOW_UNSAFE_PICKLE_DECODE"):
+        pytest.skip("this numcodecs asks for no consent")
+    program = (
+        "import zarr, numpy, numcodecs; store = zarr.storage.MemoryStore();"
+        "array = zarr.create(shape=2, dtype=object, object_codec=numcodecs.Pickle(), zarr_format=2, store=store);"
+        "array[:] = numpy.array([{'a': 1}, None], dtype=object);"
+        "assert array[:].tolist() == [{'a': 1}, None]"
+    )
+    environment = {key: text for key, text in os.environ.items() if "PICKLE" not in key} | {name: value}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True, timeout=120)
+    assert (done.returncode == 0) is allowed, done.stderr
+    assert ("PickleCodecDisabledError" in done.stderr) is not allowed
+
+
+def test_a_pickle_codec_of_somebody_else_keeps_its_own_rules() -> None:
+    class Guarded(numcodecs.Pickle):  # type: ignore[misc]
+        def decode(self, buf: Any, out: Any = None) -> Any:
+            raise PermissionError("not in this house")
+
+    chain = CodecChain.build(v2_chain_codecs([Guarded()], None), object_spec("pickle", (2,)))
+    with config.set({"array.allow_unsafe_pickle_decode": True}), pytest.raises(PermissionError, match="this house"):
+        chain.decode(buffer(pickle.dumps(np.array([1, 2], dtype=object))))
 
 
 def test_objects_need_an_object_codec() -> None:

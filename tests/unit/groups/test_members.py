@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import zarr
@@ -12,6 +16,7 @@ from zarr.errors import (
     ContainsArrayError,
     ContainsGroupError,
     GroupNotFoundError,
+    NodeTypeValidationError,
     ZarrUserWarning,
 )
 from zarr.storage import MemoryStore
@@ -90,17 +95,97 @@ def test_what_is_no_node_is_left_out_with_one_notice(filled: zarr.Group) -> None
     assert len(notices) == 1
 
 
-@pytest.mark.parametrize("damage", [b"{", b"[]", b'{"zarr_format": 3, "node_type": "array"}', b"\xff"])
-def test_a_member_that_cannot_be_read_hides_no_other(damage: bytes) -> None:
+def damaged(damage: bytes, copied: bool) -> zarr.Group:
+    """A group with a member whose document is damaged, or that of its copy in the group's own document."""
     root = zarr.group(MemoryStore())
     root.create_array("good", shape=(4,), dtype="int8")
-    put(root.store, "bad/zarr.json", damage)
-    with pytest.warns(ZarrUserWarning, match="bad.*cannot be read") as notices:
-        assert [name for name, _ in root.members()] == ["good"]
-    assert len(notices) == 1
-    assert "bad" in root
-    with pytest.raises((ValueError, KeyError, TypeError)):
-        root["bad"]
+    if copied:
+        copy = {"kind": "inline", "must_understand": False, "metadata": {"bad": json.loads(damage)}}
+        document = {"zarr_format": 3, "node_type": "group", "consolidated_metadata": copy}
+        put(root.store, "zarr.json", json.dumps(document).encode())
+    else:
+        put(root.store, "bad/zarr.json", damage)
+    return zarr.open_group(root.store, mode="r+")
+
+
+LISTINGS: list[Callable[[zarr.Group], Any]] = [
+    lambda group: group.members(),
+    lambda group: group.nmembers(),
+    len,
+    lambda group: list(group.keys()),
+    list,
+    lambda group: list(group.arrays()),
+    lambda group: list(group.array_keys()),
+    lambda group: list(group.array_values()),
+    lambda group: list(group.groups()),
+    lambda group: list(group.group_keys()),
+    lambda group: group.tree(),
+    lambda group: group.info_complete(),
+    lambda group: "bad" in group,
+    lambda group: group["bad"],
+    lambda group: group.get("bad"),
+]
+
+
+@pytest.mark.parametrize("listing", LISTINGS, ids=[str(number) for number in range(len(LISTINGS))])
+@pytest.mark.parametrize(
+    ("damage", "copied", "error"),
+    [
+        (b"{", False, json.JSONDecodeError),
+        (b"[]", False, TypeError),
+        (b"[]", True, TypeError),
+        (b'{"a": "\xff"}', False, UnicodeDecodeError),
+        (b'{"zarr_format": 3, "node_type": "thing"}', False, NodeTypeValidationError),
+        (b'{"zarr_format": 3, "node_type": "thing"}', True, ValueError),
+    ],
+)
+def test_all_agree_about_a_member_that_cannot_be_read(
+    listing: Callable[[zarr.Group], Any], damage: bytes, copied: bool, error: type[Exception]
+) -> None:
+    group = damaged(damage, copied)
+    for _ in range(2):
+        with pytest.raises(error):
+            listing(group)
+    if not copied:
+        assert group["good"].shape == (4,)
+        del group["bad"]
+        assert list(group) == ["good"]
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_document_that_lacks_members_makes_no_node_and_is_told(copied: bool) -> None:
+    group = damaged(b'{"zarr_format": 3, "node_type": "array"}', copied)
+    absent: list[tuple[Callable[[], Any], Any]] = [
+        (lambda: list(group), [] if copied else ["good"]),
+        (lambda: len(group), 0 if copied else 1),
+        (lambda: "bad" in group, False),
+        (lambda: group.get("bad"), None),
+    ]
+    for call, expected in absent:
+        with pytest.warns(ZarrUserWarning, match="bad cannot be read.*missing"):
+            assert call() == expected
+    with pytest.raises(KeyError, match="missing"):
+        group["bad"]
+
+
+def test_a_damaged_member_of_a_copy_is_an_error_where_it_is_listed() -> None:
+    store = MemoryStore()
+    root = zarr.group(store)
+    root.create_array("a/b/x", shape=(4,), dtype="int8")
+    root.create_array("a/y", shape=(4,), dtype="int8")
+    zarr.consolidate_metadata(store)
+    document = json.loads(store._store_dict["zarr.json"].to_bytes())
+    document["consolidated_metadata"]["metadata"]["a/b/x"]["data_type"] = "int9"
+    put(store, "zarr.json", json.dumps(document).encode())
+    group = zarr.open_group(store)
+    assert list(group) == ["a"]
+    assert list(group["a"]) == ["b", "y"]
+    for call in (lambda: group.members(None), lambda: group["a"].members(None), lambda: list(group["a/b"])):
+        with pytest.raises(ValueError, match="int9"):
+            call()
+    for there in (lambda: "a/b/x" in group, lambda: "b/x" in group["a"], lambda: group["a/b/x"]):
+        with pytest.raises(ValueError, match="int9"):
+            there()
 
 
 def test_listing_many_arrays_reads_one_document_each() -> None:

@@ -50,7 +50,7 @@ def test_round_trip(document: dict[str, Any]) -> None:
     assert json.dumps(loaded, sort_keys=True) == json.dumps(document, sort_keys=True)
 
 
-@pytest.mark.parametrize("bad", [np.int32(4), np.arange(3), b"x", {1, 2}, np.float32(1), 1j, object()])
+@pytest.mark.parametrize("bad", [np.arange(3), b"x", {1, 2}, np.complex64(1), 1j, object()])
 def test_what_has_no_json_form(bad: Any) -> None:
     with pytest.raises(TypeError, match=rf"Object of type {type(bad).__name__} is not JSON serializable \(at "):
         dump_document({"attributes": {"x": [1, {"y": bad}]}})

@@ -174,7 +174,7 @@ def test_format_2() -> None:
 
 @pytest.mark.parametrize("document", [{}, {"metadata": 5}, {"metadata": {}, "zarr_consolidated_format": 2}])
 def test_bad_format_2(document: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="zmetadata"):
+    with pytest.raises((ValueError, TypeError), match="zmetadata"):
         ConsolidatedMetadata.from_zmetadata(document)
 
 

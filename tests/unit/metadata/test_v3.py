@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from dataclasses import dataclass
 from typing import Any
@@ -291,9 +292,11 @@ def test_attributes_are_not_shared_with_the_caller() -> None:
     assert metadata.attributes == {"a": 1}
 
 
-def test_numpy_scalars_are_no_attributes() -> None:
-    with pytest.raises(TypeError, match=r"Object of type int32 is not JSON serializable \(at attributes\['x'\]\)"):
-        create(attributes={"x": np.int32(1)}).to_buffer_dict(default_buffer_prototype())
+def test_numpy_scalars_are_attributes_and_numpy_arrays_are_none() -> None:
+    written = create(attributes={"x": np.int32(1)}).to_buffer_dict(default_buffer_prototype())
+    assert json.loads(written["zarr.json"].to_bytes())["attributes"] == {"x": 1}
+    with pytest.raises(TypeError, match=r"ndarray .*attributes\['x'\]"):
+        create(attributes={"x": np.arange(2)}).to_buffer_dict(default_buffer_prototype())
 
 
 def test_zero_dimensions() -> None:

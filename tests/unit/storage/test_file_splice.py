@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import zarr
-from zarr.storage import LocalStore
+from zarr.storage import LocalStore, WrapperStore
 from zarr.storage.local.splice import splice_file
 
 
@@ -76,3 +76,10 @@ def test_a_shard_that_is_too_short_is_named(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[256:])
     with pytest.raises(zarr.errors.ChunkDecodeError, match="shorter than its index says"):
         array[0:16] = 7
+
+
+def test_a_part_of_a_shard_through_a_wrapper(tmp_path: Path) -> None:
+    array = zarr.create_array(WrapperStore(LocalStore(tmp_path)), shape=(6,), chunks=(1,), shards=(6,), dtype="i4")
+    array[:] = np.arange(6)
+    array[4] = 9
+    assert array[:].tolist() == [0, 1, 2, 3, 9, 5]

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import pickle
+import shutil
 import warnings
 import zipfile
 from collections import UserDict
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import zarr
+import zarr.h5py_compat
 import zarr.storage
 from zarr.buffer.cpu import Buffer
-from zarr.errors import ZarrDeprecationWarning, ZarrUserWarning
+from zarr.errors import PlaceNotFoundError, ZarrDeprecationWarning, ZarrUserWarning
 from zarr.storage import (
     FsspecStore,
     LocalStore,
     ManagedMemoryStore,
     MappingStore,
     MemoryStore,
+    ReferenceStore,
     StorePath,
     WrapperStore,
     ZipStore,
@@ -195,13 +201,82 @@ def test_zip_files_are_known_by_suffix_and_by_content(tmp_path: Path) -> None:
         assert resolve_store(f"{tmp_path}/data.zarr").read_only
 
 
-def test_a_path_object_is_a_folder_whatever_it_is_called(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+NAMES: dict[str, Callable[[Path], Any]] = {
+    "str": str,
+    "Path": lambda path: path,
+    "file:": lambda path: f"file:{path}",
+    "file://": lambda path: f"file://{path}",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_path_means_the_same_however_it_is_written(tmp_path: Path, name: str) -> None:
+    named = NAMES[name]
+    with zipfile.ZipFile(tmp_path / "old.zip", "w") as file:
         file.writestr("zarr.json", b"{}")
-    assert type(resolve_store(tmp_path / "a.zip", mode="r")) is LocalStore
-    assert type(resolve_store(tmp_path / "new.zip", mode="a")) is LocalStore
-    with pytest.raises(FileExistsError, match="by a string or by a ZipStore"):
-        resolve_store_path(tmp_path / "a.zip", mode="a")
+    shutil.copy(tmp_path / "old.zip", tmp_path / "archive.zarr")
+    (tmp_path / "folder.zip").mkdir()
+    (tmp_path / "text.zip").write_text("no zip file")
+    (tmp_path / "refs.json").write_text("{}")
+    for mode in ("r", "r+", "a", "w"):
+        for there in ("old.zip", "archive.zarr"):
+            store = resolve_store(named(tmp_path / there), mode=mode)  # type: ignore[arg-type]
+            assert type(store) is ZipStore
+            assert store.read_only is (mode == "r")
+        assert type(resolve_store(named(tmp_path / "new.ZIP"), mode=mode)) is ZipStore  # type: ignore[arg-type]
+        for folder in ("folder.zip", "text.zip", "new.zarr"):
+            assert type(resolve_store(named(tmp_path / folder), mode=mode)) is LocalStore  # type: ignore[arg-type]
+        assert type(resolve_store(named(tmp_path / "refs.json"), mode=mode)) is ReferenceStore  # type: ignore[arg-type]
+    with pytest.raises(FileExistsError, match="no zip file") as caught:
+        resolve_store_path(named(tmp_path / "text.zip"), mode="a")
+    assert caught.value.errno == errno.EEXIST
+    for absent in ("new.zip", "new.zarr"):
+        with pytest.raises(PlaceNotFoundError, match="does not exist"):
+            resolve_store_path(named(tmp_path / absent), mode="r")
+    assert sorted(os.listdir(tmp_path)) == ["archive.zarr", "folder.zip", "old.zip", "refs.json", "text.zip"]
+
+
+@pytest.mark.parametrize("written", NAMES)
+@pytest.mark.parametrize("read", NAMES)
+@pytest.mark.parametrize("file", ["x.zip", "x.zarr"])
+def test_written_by_one_name_and_read_by_another(tmp_path: Path, written: str, read: str, file: str) -> None:
+    zarr.save_array(NAMES[written](tmp_path / file), np.arange(5))
+    assert (tmp_path / file).is_file() is (file == "x.zip")
+    assert zarr.load(NAMES[read](tmp_path / file))[4] == 4
+    group = zarr.open_group(NAMES[written](tmp_path / f"group-{file}"), mode="w")
+    group.create_array("a/b", data=np.arange(5))  # is seen though nobody has closed the store
+    assert zarr.open_group(NAMES[read](tmp_path / f"group-{file}"), mode="r")["a/b"][3] == 3  # type: ignore[index]
+    del group
+    for mode in ("r+", "a"):
+        again = zarr.open_group(NAMES[written](tmp_path / f"group-{file}"), mode=mode)  # type: ignore[arg-type]
+        again.attrs[mode] = 1
+        again.store.close()
+    found = zarr.open_group(NAMES[read](tmp_path / f"group-{file}"), mode="r")
+    assert dict(found.attrs) == {"r+": 1, "a": 1}
+    with pytest.raises(FileExistsError):
+        zarr.open_group(NAMES[read](tmp_path / f"group-{file}"), mode="w-")
+
+
+def test_a_path_is_no_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("memory:x", "file:x", "a|zip:b"):
+        store = resolve_store(Path(name), mode="a")
+        assert type(store) is LocalStore
+        assert store.root == Path(name)
+
+
+def test_a_folder_called_zip_is_used_as_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "x.zip").mkdir()
+    for name in (str(tmp_path / "x.zip"), tmp_path / "x.zip"):
+        zarr.open_group(name, mode="w").create_array("x", data=np.arange(3))
+        assert (tmp_path / "x.zip" / "x" / "zarr.json").is_file()
+        assert zarr.load(name, path="x")[2] == 2
+    (tmp_path / "y.zip").mkdir()
+    with zarr.h5py_compat.File(tmp_path / "y.zip", "w") as file:
+        file["x"] = np.arange(4)
+    with zarr.h5py_compat.File(str(tmp_path / "y.zip")) as file:
+        assert file["x"][3] == 3
+    assert (tmp_path / "y.zip" / "x" / "zarr.json").is_file()
 
 
 def test_fsspec_mappers(tmp_path: Path) -> None:

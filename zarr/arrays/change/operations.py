@@ -9,7 +9,6 @@ still tells of them.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunks.walk import cells_outside
 from zarr.errors import ArrayNotFoundError, WrongTypeError
+from zarr.metadata.documents import dump_document, plain
 from zarr.metadata.members import as_attributes
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array
 from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps
@@ -150,9 +150,8 @@ def update_attributes_steps(
         An attribute cannot be written as JSON.
     """
     check_writable(handle)
-    changes = as_attributes(changes)
-    json.dumps(changes)  # before anything is changed
-    named = {str(name): value for name, value in changes.items()}
+    named = {str(name): plain(value) for name, value in as_attributes(changes).items()}
+    dump_document({"attributes": named}, indent=None)  # before anything is changed
     yield from changing_steps(handle, _change_attributes_steps(handle, named, tuple(removed), replace))
 
 

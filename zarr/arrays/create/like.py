@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import partial
@@ -21,6 +20,7 @@ from zarr.arrays.methods.properties import ArrayFace, split_codecs
 from zarr.errors import ZarrUserWarning
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.notices import warn
 from zarr.runners.locks.operation import lock_prefix
 from zarr.steps.requests import Await, Gather
 
@@ -187,11 +187,10 @@ def kept_parameters(source: ArrayHandle, given: dict[str, Any]) -> dict[str, Any
     if same:
         _keep_names(parameters, metadata)
     elif isinstance(metadata, ArrayV2Metadata) and metadata.order == "F" and given["order"] is None:
-        warnings.warn(
+        warn(
             "The 'order' attribute of a Zarr format 2 array does not have a direct analogue in Zarr format 3. "
             "The existing order='F' of the source Zarr format 2 array will be ignored.",
             ZarrUserWarning,
-            stacklevel=2,
         )
     return parameters
 

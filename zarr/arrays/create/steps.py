@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
@@ -41,9 +40,10 @@ from zarr.dtype import ZDType, parse_dtype
 from zarr.errors import ZarrRuntimeWarning
 from zarr.metadata.cache import find_members, known_documents, remember
 from zarr.metadata.codecs import warn_whole_shards
-from zarr.metadata.members import parse_attributes
+from zarr.metadata.documents import plain
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.notices import warn
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import write_node_steps
 from zarr.types import parse_shapelike
@@ -96,12 +96,11 @@ def default_zarr_format(store: Store | None = None) -> ZarrFormat:
 
 def warn_order() -> None:
     """Tell that ``order`` says nothing about a format 3 array."""
-    warnings.warn(
+    warn(
         "The `order` keyword argument has no effect for Zarr format 3 arrays. To control the memory layout of the "
         "array, either use the `config` keyword argument, as in `config={'order': 'C'}`, or change the global "
         "'array.order' configuration variable.",
         ZarrRuntimeWarning,
-        stacklevel=5,
     )
 
 
@@ -171,7 +170,7 @@ def new_array_metadata(
     key = kind_key(parameters) if lasting else None
     members = find_members(known, key)
     if members is not None:
-        return ArrayV3Metadata.of_members({**members, "attributes": parse_attributes(dict(attributes or {}))})
+        return ArrayV3Metadata.of_members({**members, "attributes": plain(dict(attributes or {}))})
     metadata = _make_metadata(attributes=attributes, **parameters)
     if isinstance(metadata, ArrayV3Metadata):
         metadata.keep_frames()
@@ -208,7 +207,7 @@ def _make_metadata(
     common = {
         "shape": lengths,
         "fill_value": choose_fill_value(zdtype, fill_value, zarr_format),
-        "attributes": dict(attributes or {}),
+        "attributes": plain(dict(attributes or {})),
     }
     if zarr_format == 2:
         _refuse_shards(shards, lengths, grid, zdtype)

@@ -8,6 +8,7 @@ here the errors get their names.
 from __future__ import annotations
 
 import re
+import reprlib
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -351,8 +352,16 @@ def plan_vectorized(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
         return plan_coordinates(layout, selection)
     raise VindexInvalidSelectionError(
         "unsupported selection type for vectorized indexing; only coordinate selection (tuple of integer arrays) and "
-        f"mask selection (single Boolean array) are supported; got {selection!r}"
+        f"mask selection (single Boolean array) are supported; got {', '.join(map(_told, items))} for an array of "
+        f"shape {layout.shape}"
     )
+
+
+def _told(item: Any) -> str:
+    """Name one part of a selection in a message: arrays by type and shape."""
+    if isinstance(item, np.ndarray):
+        return f"{'a mask' if item.dtype == bool else f'an array of {item.dtype}'} of shape {item.shape}"
+    return reprlib.repr(item)
 
 
 # ----------------------------------------------------------------------------------------------- blocks

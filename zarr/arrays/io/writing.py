@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -225,7 +226,14 @@ def as_elements(value: Any, dtype: np.dtype[Any]) -> Ndarray:
         return np.array(value, dtype=dtype)
     if type(value) is np.ndarray and value.dtype == dtype:
         return value  # numpy would copy strings whose data type is equal but not the same object
-    return np.asarray(value, dtype=dtype)
+    try:
+        return np.asarray(value, dtype=dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        if type(error) not in (ValueError, TypeError, OverflowError):
+            raise
+        what = f" {reprlib.repr(value)}" if isinstance(value, str | bytes) else ""
+        told = f"{error} (the value{what} of type {type(value).__name__} cannot be stored as {dtype})"
+        raise type(error)(told) from error
 
 
 def _foreign_steps(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +11,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.arrays.methods.grid import ChunkWalks
 from zarr.errors import ZarrDeprecationWarning
+from zarr.notices import warn
 from zarr.types import printable
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class ArrayFace(ChunkWalks):
         metadata = self._handle.metadata
         if hasattr(metadata, "codecs"):
             raise TypeError("`compressor` is not available for Zarr format 3 arrays. Use `compressors`.")
-        warnings.warn(f"Use {type(self).__name__}.compressors instead.", ZarrDeprecationWarning, stacklevel=2)
+        warn(f"Use {type(self).__name__}.compressors instead.", ZarrDeprecationWarning)
         return metadata.compressor
 
     @property

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
-import warnings
 from typing import Any, ClassVar
+
+from zarr.notices import warn
 
 
 class DeprecatedStrEnumMeta(type):
@@ -16,10 +17,9 @@ class DeprecatedStrEnumMeta(type):
         members: dict[str, str] = type.__getattribute__(cls, "__dict__").get("_members", {})
         if name not in members:
             raise AttributeError(name)
-        warnings.warn(
+        warn(
             f"{cls.__name__}.{name} is deprecated; pass the string {members[name]!r} instead.",
             DeprecationWarning,
-            stacklevel=2,
         )
         return members[name]
 
@@ -38,10 +38,9 @@ def one_of(value: Any, allowed: tuple[str, ...], field: str, owner: str) -> str:
     'little'
     """
     if isinstance(value, enum.Enum):
-        warnings.warn(
+        warn(
             f"Passing an enum to {owner} for {field!r} is deprecated; pass the string {value.value!r} instead.",
             DeprecationWarning,
-            stacklevel=4,
         )
     value = getattr(value, "value", value)
     if isinstance(value, str) and value in allowed:

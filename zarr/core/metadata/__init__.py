@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from zarr._lazy import submodule
-from zarr.metadata.array import ArrayMetadata
+from zarr.metadata import ArrayMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 

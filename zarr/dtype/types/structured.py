@@ -25,7 +25,8 @@ from zarr.dtype.base import (
 from zarr.dtype.registry import data_type_registry
 from zarr.dtype.scalars import bytes_from_json, bytes_to_json
 from zarr.dtype.spec import JSON, DTypeJSON, ZarrFormat, check_dtype_spec_no_object_codec_v2, split_dtype_spec_v3
-from zarr.errors import DataTypeValidationError, ZarrUserWarning, warn_once
+from zarr.errors import DataTypeValidationError, ZarrUserWarning
+from zarr.notices import warn_once
 
 if TYPE_CHECKING:
     from typing import Self

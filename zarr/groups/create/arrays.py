@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from zarr.groups.methods.parameters import one_chunk, with_empty_chunks, with_ob
 from zarr.metadata.codecs import parse_codecs
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.notices import warn
 from zarr.runners.locks.synchronizers import with_synchronizer
 from zarr.steps.requests import Get, Steps
 from zarr.types import parse_shapelike
@@ -59,7 +59,7 @@ def warn_without_effect(given: Mapping[str, Any], function: str | None = None) -
         raise TypeError(f"{function}() got an unexpected keyword argument {sorted(unknown)[0]!r}")
     for name in WITHOUT_EFFECT:
         if given.get(name) is not None:
-            warnings.warn(f"{name} is not yet implemented", ZarrRuntimeWarning, stacklevel=4)
+            warn(f"{name} is not yet implemented", ZarrRuntimeWarning)
 
 
 def legacy_array_steps(
@@ -235,7 +235,7 @@ def format_of_words_steps(
 def words_of_format_3(codecs: Iterable[Any] | None, encoding: Any, object_codec: Any) -> dict[str, Any]:
     """What format 3 calls codecs and keys, in the words of ``create_array``."""
     if object_codec is not None:
-        warnings.warn("object_codec is not yet implemented", ZarrRuntimeWarning, stacklevel=5)
+        warn("object_codec is not yet implemented", ZarrRuntimeWarning)
     words: dict[str, Any] = {}
     if codecs is not None:
         words.update(split_codecs(codecs))
@@ -263,16 +263,13 @@ def _is_empty(chunks: Any) -> bool:
 def _config(config: Any, write_empty_chunks: bool | None) -> Any:
     if write_empty_chunks is None:
         return config
-    warnings.warn(
+    warn(
         "The `write_empty_chunks` keyword argument is deprecated: set it by config={'write_empty_chunks': ...}, or for "
         "all arrays by zarr.config.set({'array.write_empty_chunks': ...}).",
         ZarrRuntimeWarning,
-        stacklevel=4,
     )
     if config is not None:
-        warnings.warn(
-            "Both write_empty_chunks and config are given; write_empty_chunks wins.", ZarrUserWarning, stacklevel=4
-        )
+        warn("Both write_empty_chunks and config are given; write_empty_chunks wins.", ZarrUserWarning)
     return with_empty_chunks(config, write_empty_chunks)
 
 

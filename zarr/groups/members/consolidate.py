@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
-from zarr.errors import GroupNotFoundError, ZarrUserWarning, warn_once
+from zarr.errors import GroupNotFoundError, ZarrUserWarning
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.members.walk import members_steps
 from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
+from zarr.notices import warn_once
 from zarr.steps.consolidated import changes_noted, touch
 from zarr.steps.documents import node_key
 from zarr.steps.requests import Gather, Hold, LockScope, Put, Steps

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,6 +10,7 @@ from zarr.errors import NodeNotFoundError, ZarrUserWarning
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import GroupMetadata
+from zarr.notices import warn
 from zarr.steps.consolidated import ancestors
 from zarr.steps.nodes import read_nodes_steps
 from zarr.steps.requests import Await, Gather, ListDir, Steps
@@ -94,8 +94,7 @@ def members_steps(
     check_depth(max_depth)
     yield from fresh_steps(handle)
     if handle.consolidated is not None:
-        for name, (_, error) in handle.consolidated.unreadable.items():
-            warn_unreadable(handle.store_path / name, error)
+        _check_copy(handle.consolidated, handle.store_path, max_depth)
         return list(_copied(handle, "", max_depth))
     found: list[NodeRecord] = []
     level = [NodeRecord("", handle.store_path, handle.metadata, config=handle.config)]
@@ -111,6 +110,7 @@ def members_steps(
                 level.append(record)
             elif use_consolidated_for_children:
                 remaining = None if max_depth is None else max_depth - depth - 1
+                _check_copy(record.metadata.consolidated_metadata, record.store_path, remaining)
                 found += _copied(record.handle(), f"{record.name}/", remaining)
             else:
                 record.metadata = dataclasses.replace(record.metadata, consolidated_metadata=None)
@@ -128,6 +128,13 @@ def _depth_first(found: list[NodeRecord]) -> list[NodeRecord]:
         return [*reversed(above), place[record.name]]
 
     return sorted(found, key=places)
+
+
+def _check_copy(consolidated: ConsolidatedMetadata, store_path: StorePath, max_depth: int | None) -> None:
+    """Refuse a copy in which a member so deep cannot be read."""
+    for name, (_, error) in consolidated.unreadable.items():
+        if max_depth is None or name.count("/") <= max_depth:
+            refuse_unreadable(store_path / name, error)
 
 
 def _copied(handle: GroupHandle, prefix: str, max_depth: int | None) -> Iterator[NodeRecord]:
@@ -166,19 +173,19 @@ def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
 
 def warn_unrecognized(store_path: StorePath) -> None:
     """Say what in a folder is no member of the group there."""
-    warnings.warn(
-        f"Object at {store_path.path} is not recognized as a component of a Zarr hierarchy.",
-        ZarrUserWarning,
-        stacklevel=3,
-    )
+    warn(f"Object at {store_path.path} is not recognized as a component of a Zarr hierarchy.", ZarrUserWarning)
 
 
-def warn_unreadable(store_path: StorePath, error: Exception) -> None:
-    """Say which member is left out, and why."""
-    warnings.warn(
+def refuse_unreadable(store_path: StorePath, error: Exception) -> None:
+    """Raise what makes a member unreadable; one whose document lacks members is none, as in zarr-python: it is told.
+
+    All that lists members or looks for one goes by this, lest they disagree.
+    """
+    if not isinstance(error, KeyError) or isinstance(error, TypeError):
+        raise error.with_traceback(None)
+    warn(
         f"The node at {store_path.label} cannot be read and is left out: {type(error).__name__}: {error}",
         ZarrUserWarning,
-        stacklevel=3,
     )
 
 
@@ -191,7 +198,7 @@ def _members_steps(group: NodeRecord, prefix: str, names: list[str]) -> Steps[li
         if isinstance(node, NodeNotFoundError):
             warn_unrecognized(place)
         elif isinstance(node, Exception):
-            warn_unreadable(place, node)
+            refuse_unreadable(place, node)
         else:
             records.append(NodeRecord(prefix + name, place, node))
     return records
@@ -202,6 +209,6 @@ def _asked_steps(name: str, store_path: StorePath, lookup: Lookup) -> Steps[Node
     try:
         node = yield Await(lambda: lookup(name.rpartition("/")[2]))
     except KeyError as error:
-        warn_unreadable(store_path, error)
+        refuse_unreadable(store_path, error)
         return None
     return NodeRecord(name, store_path, node.metadata)

@@ -152,7 +152,7 @@ class HasMembers:
     ) -> tuple[tuple[str, Array[Any] | Group], ...]:
         """List the members.
 
-        A member whose documents cannot be read is left out, with a warning that names it.
+        A member whose documents cannot be read is an error here, as it is for whoever asks for it; ``del`` removes it.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class HasMembers:
         Raises
         ------
         ValueError
-            If ``max_depth`` is negative.
+            If ``max_depth`` is negative, or a member's documents cannot be read.
 
         Examples
         --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from zarr.arrays.create.codecs import is_auto, parse_numcodec
 from zarr.dtype import ZDType, get_data_type_from_json
-from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning, warn_once
+from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
+from zarr.notices import warn, warn_once
 from zarr.runners.locks.synchronizers import with_synchronizer
 
 IGNORED = ("self", "name", "storage_options", "__class__")
@@ -47,9 +47,7 @@ def with_one_compressor(parameters: dict[str, Any], zarr_format: int) -> dict[st
     if not (isinstance(compressors, str) and compressors == "auto"):
         raise ValueError("Cannot specify both `compressor` and `compressors`.")
     if zarr_format == 3:
-        warnings.warn(
-            "The `compressor` argument is deprecated. Use `compressors` instead.", ZarrUserWarning, stacklevel=4
-        )
+        warn("The `compressor` argument is deprecated. Use `compressors` instead.", ZarrUserWarning)
     parameters["compressors"] = compressor
     return parameters
 

@@ -42,7 +42,7 @@ def _detail(record: NodeRecord) -> str:
 
 def info_of(handle: GroupHandle, **counts: Any) -> GroupInfo:
     """What a group says of itself without asking the store."""
-    if not counts and handle.consolidated is not None:
+    if not counts and handle.consolidated is not None and not handle.consolidated.unreadable:
         members = handle.consolidated.flattened_metadata
         groups = sum(isinstance(metadata, GroupMetadata) for metadata in members.values())
         counts = _counts(len(members), groups)
@@ -77,7 +77,7 @@ def tree_at_hand_steps(handle: GroupHandle) -> Steps[TreeRepr | None]:
     level = 0 if handle.consolidated is None and kind == "files" else None
     try:
         return (yield from tree_steps(handle, None, level, 100, True))
-    except OSError:
+    except (OSError, ValueError, TypeError, KeyError, OverflowError):  # tree() raises it
         return None
 
 

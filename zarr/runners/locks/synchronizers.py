@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +11,7 @@ from urllib.parse import quote
 
 from zarr._lazy import LazyModule
 from zarr.errors import ZarrRuntimeWarning
+from zarr.notices import warn
 from zarr.runners.locks.processes import LockedFile, lock_file
 from zarr.runners.locks.table import LOCKS
 
@@ -145,11 +145,10 @@ def locking_of(synchronizer: Any) -> str | None:
     if isinstance(synchronizer, ThreadSynchronizer | ProcessSynchronizer):
         return synchronizer.locking
     if synchronizer is not None:
-        warnings.warn(
+        warn(
             f"synchronizer of type {type(synchronizer).__name__} is not yet implemented and has no effect: give a "
             "zarr.ThreadSynchronizer or a zarr.ProcessSynchronizer",
             ZarrRuntimeWarning,
-            stacklevel=4,
         )
     return None
 

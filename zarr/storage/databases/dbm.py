@@ -60,6 +60,7 @@ class DBMStore(SyncStore):
     supports_set_if_match: bool = True
 
     path: Path
+    _place: Path
 
     def __init__(
         self, path: Path | str, *, read_only: bool = False, opener: Callable[..., Any] = dbm.open, **options: Any
@@ -68,13 +69,16 @@ class DBMStore(SyncStore):
         if not isinstance(path, str | Path):
             raise TypeError(f"'path' must be a string or Path instance. Got an instance of {type(path)} instead.")
         self.path = Path(path)
+        self._place = self.path.absolute()
         self.opener = opener
         self.options = options
         self._opened: DBMFile | None = None
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a store over the same file that may, or may not, be written to."""
-        return type(self)(self.path, read_only=read_only, opener=self.opener, **self.options)
+        other = type(self)(self._place, read_only=read_only, opener=self.opener, **self.options)
+        other.path = self.path
+        return other
 
     async def _open(self) -> None:
         if self.read_only and not self._exists():
@@ -93,7 +97,7 @@ class DBMStore(SyncStore):
         return f"{type(self).__name__}('{self}')"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self.path == other.path and self.read_only == other.read_only
+        return isinstance(other, type(self)) and self._place == other._place and self.read_only == other.read_only
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -103,18 +107,18 @@ class DBMStore(SyncStore):
     @property
     def lock_prefix(self) -> str:
         """Under which name the keys of this store are locked."""
-        return f"dbm:{os.path.realpath(self.path)}"
+        return f"dbm:{os.path.realpath(self._place)}"
 
     # The file
 
     def _exists(self) -> bool:
         """Whether there is a file; each module adds other suffixes to the name, or none."""
-        return any(os.path.exists(f"{self.path}{suffix}") for suffix in ("", ".db", ".dat", ".pag"))
+        return any(os.path.exists(f"{self._place}{suffix}") for suffix in ("", ".db", ".dat", ".pag"))
 
     def _file(self) -> DBMFile:
         file = self._opened
         if file is None or file.pid != os.getpid():
-            file = self._opened = dbm_file(self.path, self.opener, self.read_only, self.options)
+            file = self._opened = dbm_file(self._place, self.opener, self.read_only, self.options)
         return file
 
     def _look(self, read: Callable[[Any], Any], absent: Any = None) -> Any:

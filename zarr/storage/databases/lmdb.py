@@ -89,6 +89,7 @@ class LMDBStore(TransactionStore):
     supports_set_if_match: bool = True
 
     path: Path
+    _place: Path
 
     def __init__(
         self,
@@ -104,6 +105,7 @@ class LMDBStore(TransactionStore):
             raise TypeError(f"'path' must be a string or Path instance. Got an instance of {type(path)} instead.")
         require_lmdb()
         self.path = Path(path)
+        self._place = self.path.absolute()
         if subdir is None:
             subdir = not self.path.is_file()
         self._options: dict[str, Any] = {"sync": sync, "map_size": map_size, "subdir": subdir}
@@ -116,10 +118,12 @@ class LMDBStore(TransactionStore):
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a store over the same database that may, or may not, be written to."""
-        return type(self)(self.path, read_only=read_only, **self._options)
+        other = type(self)(self._place, read_only=read_only, **self._options)
+        other.path = self.path
+        return other
 
     async def _open(self) -> None:
-        if self.read_only and not self.path.exists():
+        if self.read_only and not self._place.exists():
             raise FileNotFoundError(f"{self.path} does not exist")
         await super()._open()
 
@@ -135,7 +139,7 @@ class LMDBStore(TransactionStore):
         return f"{type(self).__name__}('{self}')"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self.path == other.path and self.read_only == other.read_only
+        return isinstance(other, type(self)) and self._place == other._place and self.read_only == other.read_only
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -145,15 +149,16 @@ class LMDBStore(TransactionStore):
     @property
     def lock_prefix(self) -> str:
         """Under which name the keys of this store are locked."""
-        return f"lmdb:{os.path.realpath(self.path)}"
+        return f"lmdb:{os.path.realpath(self._place)}"
 
     def lock_folder(self, path: str) -> str:
         """Where the lock files of a node lie: beside the database."""
-        return os.path.join(f"{os.path.realpath(self.path)}.zarr-locks", check_prefix(path).replace("/", "%2F") or "%")
+        folder = f"{os.path.realpath(self._place)}.zarr-locks"
+        return os.path.join(folder, check_prefix(path).replace("/", "%2F") or "%")
 
     def _existing(self) -> Environment | None:
         """The open database; None where there is none yet and nothing is to be made for a look at it."""
-        file = self.path / "data.mdb" if self._options["subdir"] else self.path
+        file = self._place / "data.mdb" if self._options["subdir"] else self._place
         try:
             size = os.path.getsize(file)
         except FileNotFoundError:
@@ -163,7 +168,7 @@ class LMDBStore(TransactionStore):
     def _opened(self) -> Environment:
         environment = self._environment
         if environment is None or not environment.usable:
-            environment = environment_of(self.path, read_only=self.read_only, **self._options)
+            environment = environment_of(self._place, read_only=self.read_only, **self._options)
             self._environment = environment
         return environment
 

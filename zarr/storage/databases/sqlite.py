@@ -90,6 +90,7 @@ class SQLiteStore(TransactionStore):
     supports_set_if_match: bool = True
 
     path: Path
+    _place: Path
 
     def __init__(
         self,
@@ -106,11 +107,12 @@ class SQLiteStore(TransactionStore):
         if str(path) in {"", ":memory:"}:
             raise ValueError("SQLiteStore needs the path of a file; for a store in memory use zarr.storage.MemoryStore")
         self.path = Path(path)
+        self._place = self.path.absolute()
         self._options: dict[str, Any] = {"journal": journal, "synchronous": synchronous, "timeout": timeout}
         self._connect()
 
     def _connect(self) -> None:
-        self._connections = Connections(os.path.abspath(self.path), read_only=self.read_only, **self._options)
+        self._connections = Connections(str(self._place), read_only=self.read_only, **self._options)
         self._closer = weakref.finalize(self, self._connections.close)
 
     @classmethod
@@ -120,10 +122,12 @@ class SQLiteStore(TransactionStore):
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a store over the same database that may, or may not, be written to."""
-        return type(self)(self.path, read_only=read_only, **self._options)
+        other = type(self)(self._place, read_only=read_only, **self._options)
+        other.path = self.path
+        return other
 
     async def _open(self) -> None:
-        if self.read_only and not self.path.exists():
+        if self.read_only and not self._place.exists():
             raise FileNotFoundError(f"{self.path} does not exist")
         await super()._open()
 
@@ -139,7 +143,7 @@ class SQLiteStore(TransactionStore):
         return f"{type(self).__name__}('{self}')"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self.path == other.path and self.read_only == other.read_only
+        return isinstance(other, type(self)) and self._place == other._place and self.read_only == other.read_only
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -153,11 +157,12 @@ class SQLiteStore(TransactionStore):
     @property
     def lock_prefix(self) -> str:
         """Under which name the keys of this store are locked."""
-        return f"sqlite:{os.path.realpath(self.path)}"
+        return f"sqlite:{os.path.realpath(self._place)}"
 
     def lock_folder(self, path: str) -> str:
         """Where the lock files of a node lie: beside the database."""
-        return os.path.join(f"{os.path.realpath(self.path)}.zarr-locks", check_prefix(path).replace("/", "%2F") or "%")
+        folder = f"{os.path.realpath(self._place)}.zarr-locks"
+        return os.path.join(folder, check_prefix(path).replace("/", "%2F") or "%")
 
     # Reading
 

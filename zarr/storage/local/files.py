@@ -21,6 +21,7 @@ from zarr._lazy import LazyModule
 from zarr.errors import FolderInPlaceError, NotAValueError
 from zarr.storage.keys import METADATA_NAMES, is_partial, partial_owner
 from zarr.storage.misplaced import file_in_place, not_regular
+from zarr.storage.refusals import refused
 
 if TYPE_CHECKING:
     import shutil
@@ -171,7 +172,10 @@ def make_directories(path: str, fsync: bool = False) -> None:
     while fsync and above and not os.path.isdir(above):
         new.append(above)
         above = os.path.dirname(above)
-    os.makedirs(path, exist_ok=True)
+    try:
+        os.makedirs(path, exist_ok=True)
+    except (FileNotFoundError, PermissionError) as error:
+        raise refused(error, path) from error
     for directory in reversed(new):
         sync_directory(os.path.dirname(directory) or ".")
 

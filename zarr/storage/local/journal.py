@@ -54,7 +54,7 @@ def commit_changes(store: LocalStore, changes: Changes) -> None:
     TimeoutError
         If another process carries out changes for longer than a minute.
     """
-    root = os.path.realpath(store.root)
+    root = os.path.realpath(store._base)
     make_directories(root, store.fsync)
     aside = os.path.join(root, partial_name("journal"))
     journal = os.path.join(root, JOURNAL_FOLDER)

@@ -77,7 +77,7 @@ class LocalStage(Stage):
         self._base = base
         self._replace = replace
         self._absent = absent
-        root = os.path.realpath(base.root)
+        root = os.path.realpath(base._base)
         if "" in replace:
             check_clearable(root)
         self._target = os.path.join(root, path) if path else root
@@ -146,7 +146,7 @@ class LocalStage(Stage):
     def _swap(self, source: str, target: str) -> None:
         with contextlib.suppress(OSError):
             shutil.copymode(target, source)
-        if target == os.path.realpath(self._base.root) and os.path.dirname(self.folder) == target:
+        if target == os.path.realpath(self._base._base) and os.path.dirname(self.folder) == target:
             self._swap_within(source, target)
             return
         exchange(source, target)

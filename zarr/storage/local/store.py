@@ -60,7 +60,6 @@ else:
     journal, stage = LazyModule("zarr.storage.local.journal"), LazyModule("zarr.storage.local.stage")
 
 
-
 class LocalStore(SyncStore):
     """One file for each key, under one folder.
 
@@ -117,8 +116,7 @@ class LocalStore(SyncStore):
         super().__init__(read_only=read_only)
         if links not in ("follow", "inside"):
             raise ValueError(f"links must be 'follow' or 'inside', got {links!r}")
-        if links != "follow":
-            self.links = links
+        self.links = links
         if not isinstance(root, str) and not instance_of(root, "pathlib", "Path"):
             raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
         self.fsync = fsync
@@ -126,19 +124,25 @@ class LocalStore(SyncStore):
         if isinstance(root, str) and is_tidy(root):
             self._base = f"{root}/"
         else:
-            self.root = pathlib.Path(root)
-            self._base = self.root.as_posix().rstrip("/") + "/"
+            self._lie_in(pathlib.Path(root))
         if os.access(self._base + JOURNAL_FOLDER, os.F_OK):  # most have none: to be told so raises nothing
             journal.recover(self._base, fsync)
 
+    def _lie_in(self, root: Path) -> None:
+        """Take a folder: by the name that was given, and by one that holds in any working directory."""
+        self.root = root
+        self._base = root.absolute().as_posix().rstrip("/") + "/"
+
     @cached_property
     def root(self) -> Path:
-        """The folder."""
+        """The folder, as it was named: a relative path is one from the working directory of that time."""
         return pathlib.Path(self._base)
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a store over the same folder that may, or may not, be written to."""
-        return type(self)(self.root, read_only=read_only, fsync=self.fsync, links=self.links)
+        other = type(self)(pathlib.Path(self._base), read_only=read_only, fsync=self.fsync, links=self.links)
+        other.root = self.root
+        return other
 
     @classmethod
     async def open(cls, root: Path | str, *, read_only: bool = False, mode: AccessModeLiteral | None = None) -> Self:
@@ -165,9 +169,9 @@ class LocalStore(SyncStore):
         return store
 
     async def _open(self) -> None:
-        if self.read_only and not self.root.exists():
+        if self.read_only and not os.path.exists(self._base[:-1] or "/"):
             raise FileNotFoundError(f"{self.root} does not exist")
-        if self.root.is_file():
+        if os.path.isfile(self._base[:-1]):
             raise FileExistsError(errno.EEXIST, "a file stands where the folder of the store should be", str(self.root))
         await super()._open()
 
@@ -179,7 +183,7 @@ class LocalStore(SyncStore):
         return f"{type(self).__name__}('{self}')"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self.root == other.root
+        return isinstance(other, type(self)) and self._base == other._base and self.root == other.root
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -224,11 +228,7 @@ class LocalStore(SyncStore):
         return await super().get(key, prototype or default_buffer_prototype(), byte_range)
 
     def get_sync(
-        self,
-        key: str,
-        *,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key.
 
@@ -256,9 +256,7 @@ class LocalStore(SyncStore):
         """Return the values of several keys; None where there is no such key."""
         keys = list(keys)
         for key in keys:
-            check_key(key)
-            if self.links == "inside":
-                self._check_inside(key)
+            self._path(key)
         make = (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes
         try:
             found = zarr_core.read_files(self._base, keys)
@@ -466,9 +464,8 @@ class LocalStore(SyncStore):
         if target.exists():
             raise FileExistsError(f"Destination root {target} already exists; {self.root} was left where it is")
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(self.root, target)
-        self.root = target
-        self._base = target.as_posix().rstrip("/") + "/"
+        shutil.move(self._base[:-1], target)
+        self._lie_in(target)
 
     def bulk_access(self) -> BulkAccess | None:
         """The core may open the files itself, where it need not look whither links lead."""
@@ -479,8 +476,8 @@ class LocalStore(SyncStore):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__dict__.setdefault("fsync", False)
-        if "root" in state:
-            self._base = self.root.as_posix().rstrip("/") + "/"
+        if "_base" not in state:
+            self._lie_in(self.root)
 
 
 class _StagedStore(LocalStore):

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -76,7 +77,7 @@ class ReferenceStore(SyncStore):
     ) -> None:
         super().__init__(read_only=True)
         self._table = references if isinstance(references, ParquetTable) else parse_table(references, name)
-        self._folder = folder
+        self._folder = _absolute_folder(folder, allow_outside)
         self._allow_outside = allow_outside
         self._options = storage_options or {}
         self._name = name
@@ -110,10 +111,7 @@ class ReferenceStore(SyncStore):
         folder = os.path.abspath(folder) if local else folder
         options = storage_options or {}
 
-        def read(name: str) -> bytes:
-            whole = f"{folder}/{name}"
-            return _read_file(whole) if local else _read_url(whole, options)
-
+        read = partial(_read_in, folder, None if local else options)
         table: Mapping[str, Any]
         if is_json:
             raw = read(text.rpartition("/")[2])
@@ -259,7 +257,7 @@ class ReferenceStore(SyncStore):
                 raise self._outside(key, url, "a path out of the folder of the table")
             return f"{folder}/{path}", False
         if self._allow_outside:
-            return os.path.join(folder or ".", path), True
+            return os.path.join(folder or "", path), True
         if folder is None:
             raise self._outside(key, url, "a path of this computer that begins in no folder of the table's")
         whole, top = os.path.realpath(os.path.join(folder, path)), os.path.realpath(folder)
@@ -287,6 +285,19 @@ class ReferenceStore(SyncStore):
 def _scheme_of(text: str) -> str:
     match = _SCHEME.match(text)
     return match[1].lower() if match is not None and (match[0].endswith("//") or match[1].lower() == "file") else ""
+
+
+def _absolute_folder(folder: str | None, allow_outside: bool) -> str | None:
+    """Return the folder that relative paths begin in, by a name that holds in any working directory."""
+    if folder is None:
+        return os.getcwd() if allow_outside else None
+    return folder if _scheme_of(folder) else os.path.join(os.getcwd(), folder)
+
+
+def _read_in(folder: str, options: dict[str, Any] | None, name: str) -> bytes:
+    """Read a file of a folder of this computer, or, with options for fsspec, of one that a URL names."""
+    place = f"{folder}/{name}"
+    return _read_file(place) if options is None else _read_url(place, options)
 
 
 def _read_file(path: str, start: int = 0, stop: int | None = None) -> bytes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import sys
-import warnings
 import weakref
 from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +14,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store
 from zarr.buffer.core import Buffer
 from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
+from zarr.notices import warn
 from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
 from zarr.storage.local.files import write_file
 from zarr.storage.misplaced import check_clearable, value_size
@@ -60,6 +61,17 @@ def _is_local(fs: Any) -> bool:
     """Whether a file system is that of this machine as it is, and not a subclass that sees to what is written."""
     local = sys.modules.get("fsspec.implementations.local")
     return local is not None and type(getattr(fs, "sync_fs", None)) is local.LocalFileSystem
+
+
+def _has_files(fs: Any) -> bool:
+    """Tell whether a file system has the files of this machine, by whatever class."""
+    protocols = getattr(fs, "protocol", ())
+    return "file" in ((protocols,) if isinstance(protocols, str) else protocols)
+
+
+def _absolute(fs: Any, path: str) -> str:
+    """Return a path that means the same after the working directory has changed, where there is one."""
+    return path if path[:1] in ("/", "~") or not _has_files(fs) else os.path.join(os.getcwd(), path)
 
 
 async def _put_file(path: str, data: bytes, exclusive: bool) -> None:
@@ -133,13 +145,13 @@ class FsspecStore(Store):
     ) -> None:
         super().__init__(read_only=read_only)
         if fs.async_impl and not fs.asynchronous:
-            warnings.warn(
+            warn(
                 f"fs ({fs}) was not created with `asynchronous=True`; another one of its options serves the store",
                 ZarrUserWarning,
-                stacklevel=2,
             )
         self.fs = make_async(fs)
         self.path = path
+        self._root = _absolute(self.fs, path)
         self.allowed_exceptions = allowed_exceptions
         self._forget_loops()
         if "://" in path and not path.startswith("http"):
@@ -166,6 +178,8 @@ class FsspecStore(Store):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        if "_root" not in state:
+            self._root = _absolute(self.fs, self.path)
         self._forget_loops()
 
     @classmethod
@@ -229,9 +243,11 @@ class FsspecStore(Store):
 
     def with_read_only(self, read_only: bool = False) -> FsspecStore:
         """Return a store over the same files that may, or may not, be written to."""
-        return type(self)(
+        other = type(self)(
             fs=self.fs, path=self.path, allowed_exceptions=self.allowed_exceptions, read_only=read_only
         )
+        other._root = self._root
+        return other
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}({type(self.fs).__name__}, {self.path})>"
@@ -240,6 +256,7 @@ class FsspecStore(Store):
         return (
             isinstance(other, type(self))
             and self.path == other.path
+            and self._root == other._root
             and self.read_only == other.read_only
             and _same(self.fs, other.fs)
         )
@@ -249,17 +266,17 @@ class FsspecStore(Store):
     @property
     def lock_prefix(self) -> str:
         """Under which name the keys of this store are locked."""
-        return f"fsspec:{type(self.fs).__name__}:{self.path.rstrip('/')}"
+        return f"fsspec:{type(self.fs).__name__}:{self._root.rstrip('/')}"
 
     def _path(self, key: str) -> str:
         check_key(key)
         # A root of "/" stands for no root at all: file systems of bare keys (references) know no leading slash.
-        root = self.path.rstrip("/")
+        root = self._root.rstrip("/")
         return f"{root}/{key}" if root else key
 
     def _dir(self, prefix: str) -> str:
         prefix = prefix.rstrip("/")
-        return self._path(prefix) if prefix else self.path
+        return self._path(prefix) if prefix else self._root
 
     def _refused(self, key: str, error: Exception) -> Exception:
         """What to raise where a file system can make nothing of what it is asked for."""
@@ -404,9 +421,8 @@ class FsspecStore(Store):
 
     def _check_clearable(self, prefix: str) -> None:
         """See that what is removed is not all of this machine's files; see ``misplaced.check_clearable``."""
-        protocols = getattr(self.fs, "protocol", ())
-        if not prefix.strip("/") and "file" in ((protocols,) if isinstance(protocols, str) else protocols):
-            check_clearable(self.path or "/")
+        if not prefix.strip("/") and _has_files(self.fs):
+            check_clearable(self._root or "/")
 
     async def delete_dir(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
@@ -423,7 +439,7 @@ class FsspecStore(Store):
         fs = self._filesystem()
         self._check_clearable("")
         with contextlib.suppress(*self.allowed_exceptions):
-            for path in await fs._find(self.path, withdirs=True):
+            for path in await fs._find(self._root, withdirs=True):
                 with contextlib.suppress(*self.allowed_exceptions):
                     await fs._rm(path, recursive=True)
 

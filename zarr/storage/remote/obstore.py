@@ -45,6 +45,12 @@ T_Store = TypeVar("T_Store", bound="_UpstreamObjectStore")
 ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 
+def _folder_of(store: Any) -> str | None:
+    """Return the folder of a store of local files, by a name that holds in any working directory; None of others."""
+    prefix = getattr(store, "prefix", None) if type(store).__name__ == "LocalStore" else None
+    return None if prefix is None else os.path.join(os.getcwd(), prefix)
+
+
 class ObjectStore(Store, Generic[T_Store]):
     """Keys as objects of a store of obstore.
 
@@ -76,10 +82,13 @@ class ObjectStore(Store, Generic[T_Store]):
             raise TypeError(f"expected a store of obstore, got {store!r}")
         super().__init__(read_only=read_only)
         self.store = store
+        self._folder = _folder_of(store)
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a store over the same objects that may, or may not, be written to."""
-        return type(self)(store=self.store, read_only=read_only)
+        other = type(self)(store=self.store, read_only=read_only)
+        other._folder = self._folder
+        return other
 
     def __str__(self) -> str:
         return f"object_store://{self.store}"
@@ -88,29 +97,37 @@ class ObjectStore(Store, Generic[T_Store]):
         return f"{type(self).__name__}({self})"
 
     def __eq__(self, value: object) -> bool:
-        return isinstance(value, ObjectStore) and self.read_only == value.read_only and self.store == value.store
+        if not isinstance(value, ObjectStore) or self.read_only != value.read_only:
+            return False
+        return self.store == value.store if self._folder is None else self._folder == value._folder
 
     __hash__ = None  # type: ignore[assignment]
 
     def __getstate__(self) -> dict[Any, Any]:
         state = self.__dict__.copy()
-        state["store"] = pickle.dumps(self.store)
+        store: Any = self.store
+        if self._folder is not None and not os.path.isabs(store.prefix):
+            store = type(store)(self._folder, **store.__getnewargs_ex__()[1])
+        state["store"] = pickle.dumps(store)
         return state
 
     def __setstate__(self, state: dict[Any, Any]) -> None:
         state["store"] = pickle.loads(state["store"])
         self.__dict__.update(state)
+        if "_folder" not in state:
+            self._folder = _folder_of(self.store)
 
     @property
     def lock_prefix(self) -> str:
         """Under which name the keys of this store are locked."""
+        if self._folder is not None:
+            return f"object_store:{self._folder}"
         text = repr(self.store)
         return f"object_store:{id(self.store)}" if text.startswith("MemoryStore") else f"object_store:{text}"
 
     def lock_folder(self, path: str) -> str | None:
         """Where the lock files of a node lie: beside its data, where that is in a local folder."""
-        root = getattr(self.store, "prefix", None) if type(self.store).__name__ == "LocalStore" else None
-        return None if root is None else os.path.join(root, check_prefix(path), LOCKS_FOLDER)
+        return None if self._folder is None else os.path.join(self._folder, check_prefix(path), LOCKS_FOLDER)
 
     @property
     def supports_writes(self) -> bool:

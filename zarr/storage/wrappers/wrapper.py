@@ -334,6 +334,10 @@ class WrapperStore(Store, Generic[T_Store]):
         """Hand on to the wrapped store."""
         self._sync_method("delete_sync")(key)
 
+    def splice_sync(self, key: str, parts: Sequence[Any]) -> None:
+        """Hand on to the wrapped store, where its values are files of which parts can be kept."""
+        self._sync_method("splice_sync")(key, parts)
+
     def exists_sync(self, key: str) -> bool:
         """Hand on to the wrapped store."""
         return bool(self._sync_method("exists_sync")(key))

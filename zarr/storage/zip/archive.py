@@ -18,6 +18,7 @@ from typing import IO, Any, Final, Literal
 from zarr.errors import FolderInPlaceError
 from zarr.storage.keys import is_key
 from zarr.storage.local.files import partial_name, sync_directory
+from zarr.storage.refusals import refused
 from zarr.storage.zip.bombs import check_swollen, is_swollen
 from zarr.storage.zip.container import (
     END_SIZE,
@@ -139,9 +140,12 @@ class Archive(SharedFile):
             if self.mode == "x" and os.path.exists(self.path):
                 raise FileExistsError(f"{self.path} exists already")
             directory, name = os.path.split(self.path)
-            os.makedirs(directory or ".", exist_ok=True)
             self._temporary = os.path.join(directory, partial_name(name))
-            self._handle = Handle(io.FileIO(self._temporary, "xb+"), owned=True)
+            try:
+                os.makedirs(directory or ".", exist_ok=True)
+                self._handle = Handle(io.FileIO(self._temporary, "xb+"), owned=True)
+            except (FileNotFoundError, PermissionError) as error:
+                raise refused(error, self.path) from error
             self._handle.claim()
         self.entries, self._end, self._writable, self._dirty = {}, 0, True, True
         self._new = self.path is not None
@@ -249,8 +253,8 @@ class Archive(SharedFile):
     def remove(self, keys: Iterable[str]) -> None:
         """Take values out; keys that are not there are no error."""
         with self.lock:
-            self.current()
-            present = [key for key in keys if key in self.latest]
+            known = self.current().latest  # another archive may add to the file, and this one know less
+            present = [key for key in keys if key in known]
             if present:
                 self._make_writable()
                 latest = self.latest

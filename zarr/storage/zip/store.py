@@ -132,7 +132,7 @@ class ZipStore(TransactionStore):
         self.allowZip64 = allowZip64
         self._owner = True
         self._archive = Archive(
-            None if self.path is None else str(self.path),
+            None if self.path is None else str(self.path.absolute()),
             self._fileobj,
             mode,
             method=compression,
@@ -183,7 +183,9 @@ class ZipStore(TransactionStore):
         return f"{type(self).__name__}('{self}')"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self.path == other.path and self._fileobj is other._fileobj
+        if not isinstance(other, type(self)) or self._fileobj is not other._fileobj:
+            return False
+        return self.path == other.path and self._archive.path == other._archive.path
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -198,7 +200,8 @@ class ZipStore(TransactionStore):
     @property
     def lock_prefix(self) -> str:
         """Under which name the keys of this store are locked."""
-        return f"zip:{os.path.realpath(self.path)}" if self.path is not None else f"zip:{id(self._fileobj)}"
+        path = self._archive.path
+        return f"zip:{id(self._fileobj)}" if path is None else f"zip:{os.path.realpath(path)}"
 
     # Reading
 
@@ -316,7 +319,7 @@ class ZipStore(TransactionStore):
         NotImplementedError
             If the store is over a file object.
         """
-        self._archive.move(os.fspath(path))
+        self._archive.move(str(Path(path).absolute()))
         self.path = Path(path)
         await self._ensure_open()
 
