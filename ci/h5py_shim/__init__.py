@@ -16,7 +16,8 @@ import pytest
 import zarr.h5py_compat as compat
 from zarr.h5py_compat import *  # noqa: F403
 from zarr.h5py_compat import base as objects
-from zarr.h5py_compat import creation, dimensions
+from zarr.h5py_compat import creation as filters
+from zarr.h5py_compat import dimensions
 
 LOW_LEVEL = ("h5", "h5a", "h5ac", "h5d", "h5ds", "h5f", "h5fd", "h5g", "h5i", "h5l", "h5o", "h5p", "h5pl", "h5r", "h5s")
 LOW_LEVEL += ("h5t", "h5z", "_errors", "_proxy", "_conv")
@@ -93,7 +94,7 @@ _hl = module(
 )
 _objects = module("_objects", phil=threading.RLock(), ObjectID=objects.ObjectID)
 h5py_warnings = module("h5py_warnings", H5pyDeprecationWarning=compat.H5pyDeprecationWarning)
-sys.modules["h5py.filters"] = creation
+sys.modules["h5py.filters"] = filters
 
 
 class FastReader:
