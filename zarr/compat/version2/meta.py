@@ -177,6 +177,7 @@ def _check_format(document: Mapping[str, Any]) -> None:
 
 
 __all__ = [
-    "ZARR_FORMAT", "decode_array_metadata", "decode_dtype", "decode_fill_value", "decode_group_metadata",
-    "encode_array_metadata", "encode_dtype", "encode_fill_value", "encode_group_metadata", "parse_metadata",
+    "MetadataError", "ZARR_FORMAT", "decode_array_metadata", "decode_dtype", "decode_fill_value",
+    "decode_group_metadata", "encode_array_metadata", "encode_dtype", "encode_fill_value", "encode_group_metadata",
+    "json_dumps", "json_loads", "parse_metadata",
 ]

@@ -40,8 +40,8 @@ HOMES: Final = {
         "parse_chunk_key_encoding parse_separator"
     ),
     "zarr.core.common": (
-        "ANY_ACCESS_MODE ChunksLike NamedRequiredConfig ZARRAY_JSON ZARR_JSON ZATTRS_JSON ZGROUP_JSON "
-        "ZMETADATA_V2_JSON ceildiv_int compress_rle concurrent_foreach concurrent_iter concurrent_map "
+        "ANY_ACCESS_MODE ChunksLike JSON NamedConfig NamedRequiredConfig ZARRAY_JSON ZARR_JSON ZATTRS_JSON "
+        "ZGROUP_JSON ZMETADATA_V2_JSON ceildiv_int compress_rle concurrent_foreach concurrent_iter concurrent_map "
         "expand_rle parse_chunk_edge parse_named_configuration parse_shapelike product"
     ),
     "zarr.core.config": "config parse_indexing_order",
@@ -65,8 +65,8 @@ HOMES: Final = {
     ),
     "zarr.core.sync": "SyncMixin sync",
     "zarr.errors": (
-        "ArrayIndexError ArrayNotFoundError ChunkNotFoundError ContainsArrayAndGroupError ContainsArrayError "
-        "ContainsGroupError GroupNotFoundError MetadataValidationError NegativeStepError "
+        "ArrayIndexError ArrayNotFoundError BoundsCheckError ChunkNotFoundError ContainsArrayAndGroupError "
+        "ContainsArrayError ContainsGroupError GroupNotFoundError MetadataValidationError NegativeStepError "
         "NodeTypeValidationError VindexInvalidSelectionError ZarrDeprecationWarning ZarrUserWarning "
         "err_too_many_indices"
     ),
