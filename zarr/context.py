@@ -1,4 +1,4 @@
-"""What the stores of zarr-python 2 were told with a request; kept for annotations."""
+"""The context of a store's request in zarr-python 2; kept for annotations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 
 class Context(TypedDict, total=False):
-    """What is known of a request.
+    """The context of a request.
 
     Parameters
     ----------

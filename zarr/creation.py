@@ -1,4 +1,4 @@
-"""Functions that make arrays, all in one place: those of ``zarr``, and those of the array API standard."""
+"""Functions that create arrays: those of ``zarr`` and those of the array API standard; re-exports."""
 
 from __future__ import annotations
 
@@ -21,27 +21,7 @@ from zarr.array_api.creation import arange, asarray, eye, from_dlpack, linspace,
 from zarr.storage._format2 import normalize_store_arg
 
 __all__ = [
-    "arange",
-    "array",
-    "asarray",
-    "create",
-    "create_array",
-    "empty",
-    "empty_like",
-    "eye",
-    "from_array",
-    "from_dlpack",
-    "full",
-    "full_like",
-    "linspace",
-    "meshgrid",
-    "normalize_store_arg",
-    "ones",
-    "ones_like",
-    "open_array",
-    "open_like",
-    "tril",
-    "triu",
-    "zeros",
-    "zeros_like",
+    "arange", "array", "asarray", "create", "create_array", "empty", "empty_like", "eye", "from_array", "from_dlpack",
+    "full", "full_like", "linspace", "meshgrid", "normalize_store_arg", "ones", "ones_like", "open_array", "open_like",
+    "tril", "triu", "zeros", "zeros_like",
 ]

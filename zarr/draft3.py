@@ -1,4 +1,4 @@
-"""The layout that format 3 had in its design of 2019: writing it for tests and for those who need it, and leaving it.
+"""Hierarchies in the layout of the format 3 drafts of 2019 and 2020: create, open, migrate.
 
 ``zarr.open`` reads such hierarchies, and those of the draft of 2020, without any of this. Nothing writes them by
 default. May import everything below the command line; read first: ``zarr/storage/layouts/draft3.py``.
@@ -32,17 +32,17 @@ _logger = logging.getLogger(__name__)
 
 
 def create(store: StoreLike, *, path: str = "", metadata_key_suffix: str = "", overwrite: bool = False) -> Group:
-    """Make a hierarchy in the layout of the design of 2019, or of the draft of 2020.
+    """Create a hierarchy in the layout of the design of 2019, or of the draft of 2020.
 
     Parameters
     ----------
     store : StoreLike
     path : str
-        Where in the store the hierarchy begins.
+        The path of the hierarchy in the store.
     metadata_key_suffix : str
         If given (usually ``".json"``), the layout is that of 2020: ``meta/root/a.array.json``, ``data/root/a/c0/0``.
     overwrite : bool
-        Whether what is at the path goes first.
+        If True, first delete what is stored at the path.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def _as_buffer(data: bytes) -> Buffer:
 
 
 def is_draft3(store: StoreLike, *, path: str = "") -> bool:
-    """Return whether a place holds a hierarchy of a draft of format 3.
+    """Return True if a hierarchy of a draft of format 3 is stored there.
 
     Examples
     --------
@@ -102,13 +102,13 @@ def is_draft3(store: StoreLike, *, path: str = "") -> bool:
 
 
 def open_store(store: StoreLike, *, path: str = "") -> Draft3Store:
-    """Open a hierarchy of a draft of format 3 as a store that shows it as one of format 3, for reading.
+    """Open a hierarchy of a draft of format 3 for reading, as a store that presents it as format 3.
 
     Parameters
     ----------
     store : StoreLike
     path : str
-        Where in the store the hierarchy begins.
+        The path of the hierarchy in the store.
 
     Raises
     ------
@@ -143,19 +143,19 @@ def migrate(
     remove_draft: bool = False,
     dry_run: bool = False,
 ) -> list[str]:
-    """Make a hierarchy of format 3 of one of a draft of it: documents are rewritten, chunks copied byte by byte.
+    """Migrate a hierarchy of a draft to format 3: rewrite the metadata documents, copy the chunks byte by byte.
 
     Parameters
     ----------
     source : StoreLike
     target : StoreLike, optional
-        Where the hierarchy of format 3 goes; by default into the same store, beside the folders ``meta`` and ``data``.
+        The store of the hierarchy of format 3; by default the same one, beside the folders ``meta`` and ``data``.
     path : str
-        Where in the source the hierarchy begins; in the target it begins at the root, or, in the same store, there.
+        The path of the hierarchy in the source, and in the same store; in another target it begins at the root.
     remove_draft : bool
-        Whether the folders ``meta`` and ``data`` go at the end; only where there is no other target.
+        If True, delete the folders ``meta`` and ``data`` at the end; only without another target.
     dry_run : bool
-        Only say (in the log) what would be written.
+        If True, only log what would be written.
 
     Returns
     -------

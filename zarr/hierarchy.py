@@ -1,4 +1,4 @@
-"""Groups, where zarr-python 2 has them; re-exports only."""
+"""Groups, at the import path of zarr-python 2; re-exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stores of N5, where zarr-python 2 has them; re-exports only."""
+"""Stores of N5, at the import path of zarr-python 2; re-exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls as zarr-python 2 took them: by position where zarr-python 3 wants names, and by the names of then."""
+"""Calls in the way of zarr-python 2: by position and by its names where zarr-python 3 wants keywords."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IN_ORDER_OF_OPEN_ARRAY: Final = (
 
 
 def also_in_order(*names: str, **renamed: str) -> Callable[[F], F]:
-    """Let a function be called as in zarr-python 2 too; its signature stays that of zarr-python 3.
+    """Accept the calls of zarr-python 2 too; the signature stays that of zarr-python 3.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def also_in_order(*names: str, **renamed: str) -> Callable[[F], F]:
 
 
 def without_positions(function: F) -> F:
-    """Show a function without its parameter ``in_order``: calls that are made often pay no frame for what few need."""
+    """Hide the parameter ``in_order`` from a function's signature, without a wrapper, which would cost a frame."""
     shown = inspect.signature(function)
     parameters = [parameter for parameter in shown.parameters.values() if parameter.name != "in_order"]
     function.__signature__ = shown.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -76,7 +76,7 @@ def without_positions(function: F) -> F:
 
 
 def named(function: str, names: tuple[str, ...], values: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call with those that came by position among them.
+    """Return the arguments of a call by name, with those that came by position.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def named(function: str, names: tuple[str, ...], values: tuple[Any, ...], given:
 
 
 def _name(function: str, names: tuple[str, ...], values: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Put values among the arguments by name; None says nothing where the name has a value already.
+    """Add positional values to the arguments by name; ignore None where the name has a value already.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def _name(function: str, names: tuple[str, ...], values: tuple[Any, ...], kwargs
 
 
 def key_of_copy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
-    """Return the arguments of ``open_consolidated``, where the key of the copy and the mode may follow the store.
+    """Return the arguments of ``open_consolidated``, where metadata key and mode may follow the store.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def key_of_copy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[An
 
 
 def without_metadata_key(function: F) -> F:
-    """Let ``metadata_key`` be said, as the second argument or by name; the copy has one key.
+    """Accept ``metadata_key``, as the second argument or by name; only one value is valid.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Synchronizers under the name that zarr-python 2 has them; re-exports only."""
+"""Synchronizers, at the import path of zarr-python 2; re-exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The version, where zarr-python 2 has it; re-exports only."""
+"""The version, at the import path of zarr-python 2; re-exports."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ import pytest
 import zarr
 import zarr.h5py_compat as h5
 from tests.compat.h5py_tour import tour
-from zarr.h5py_compat.objects.attributes import from_json, to_json
-from zarr.h5py_compat.types.dtypes import describe, parse_description
-from zarr.h5py_compat.types.values import guess, to_elements, unpack
+from zarr.h5py_compat.attributes import from_json, to_json
+from zarr.h5py_compat.dtypes import describe, parse_description
+from zarr.h5py_compat.values import guess, to_elements, unpack
 from zarr.storage import MemoryStore
 
 ROOT = Path(__file__).resolve().parents[2]

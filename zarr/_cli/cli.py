@@ -1,4 +1,4 @@
-"""The command line ``zarr``: its commands read from arguments, by typer where that is installed, else by argparse."""
+"""The command line ``zarr``: parse arguments by typer if it is installed, else by argparse."""
 
 from __future__ import annotations
 
@@ -11,17 +11,7 @@ from typing import Any
 from zarr._cli.commands import CLIZarrFormat, CLIZarrFormatV3, info, ls, migrate, remove_metadata, tree
 from zarr.logs import set_format, set_log_level
 
-__all__ = [
-    "CLIZarrFormat",
-    "CLIZarrFormatV3",
-    "app",
-    "info",
-    "ls",
-    "main",
-    "migrate",
-    "remove_metadata",
-    "tree",
-]
+__all__ = ["CLIZarrFormat", "CLIZarrFormatV3", "app", "info", "ls", "main", "migrate", "remove_metadata", "tree"]
 
 logger = logging.getLogger("zarr.cli")
 
@@ -30,13 +20,13 @@ EXPECTED = (OSError, ValueError, TypeError, KeyError)
 
 
 def say(text: str | None) -> None:
-    """Print what a command returned, if that is anything."""
+    """Print the result of a command, if there is one."""
     if text:
         print(text)
 
 
 def speak_up() -> None:
-    """Show what is done while it is done."""
+    """Log each action while it runs."""
     set_log_level("INFO")
     set_format("%(message)s")
 
@@ -106,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _app() -> Callable[[], Any]:
-    """The typer application; without typer a function that does the same by argparse."""
+    """Return the typer application; without typer, a function that does the same by argparse."""
     try:
         from zarr._cli.typer_app import make_app
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""What the command ``zarr`` does: look at what a store holds, and change its metadata from one format to the other.
+"""The commands of ``zarr``: describe a store, and migrate its metadata between the formats.
 
 Each command is a function; what it returns is printed.
 """
@@ -26,14 +26,14 @@ _logger = logging.getLogger("zarr.cli")
 
 
 class CLIZarrFormat(StrEnum):
-    """The formats as the command line calls them."""
+    """The formats by their names on the command line."""
 
     v2 = "v2"
     v3 = "v3"
 
 
 class CLIZarrFormatV3(StrEnum):
-    """The formats that one can migrate to."""
+    """The formats that ``migrate`` writes."""
 
     v3 = "v3"
 
@@ -59,7 +59,7 @@ def migrate(
     output_store : str, optional
         By default the input store.
     dry_run : bool
-        Only say what would be done.
+        If True, only log what would be done.
     overwrite : bool
         First remove metadata of format 3 that is there.
     force : bool
@@ -96,7 +96,7 @@ def remove_metadata(zarr_format: CLIZarrFormat, store: str, force: bool = False,
     force : bool
         Remove it even where there is none of the other format.
     dry_run : bool
-        Only say what would be done.
+        If True, only log what would be done.
     """
     number = cast("ZarrFormat", int(CLIZarrFormat(zarr_format).value[1:]))
     place = _place(store)

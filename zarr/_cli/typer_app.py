@@ -1,4 +1,4 @@
-"""The commands as a typer application. Imported only where typer is installed."""
+"""The commands as a typer application; imported only where typer is installed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOKS: dict[str, Callable[..., str]] = {"info": info, "tree": tree, "ls": ls}
 
 
 class App(typer.Typer):
-    """An application that says expected errors in one line, when it is called as a program."""
+    """A typer application that prints expected errors in one line."""
 
     def __init__(self, expected: tuple[type[Exception], ...], **options: Any) -> None:
         super().__init__(**options)

@@ -1,1 +1,1 @@
-"""The import paths of zarr-python 2's ``zarr._storage``: re-exports only."""
+"""The import paths of zarr-python 2's ``zarr._storage``; re-exports."""

@@ -1,4 +1,4 @@
-"""The store of Azure blobs; re-exports only."""
+"""The store of Azure blobs; re-exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of stores that are mappings; re-exports only."""
+"""The base of stores that are mappings; re-exports."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ CREATION = (
 
 
 def namespace(*, api_version: str | None = None) -> Any:
-    """This module, if it offers that version of the standard.
+    """Return this module, if it offers that version of the standard.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def namespace(*, api_version: str | None = None) -> Any:
 
 
 def _read(value: Any) -> Any:
-    """What is given, with stored arrays read."""
+    """Return the arguments with stored arrays read."""
     if isinstance(value, ArrayFace):
         return np.asarray(value)
     if isinstance(value, list | tuple):
@@ -75,23 +75,6 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "CREATION",
-    "__array_api_version__",
-    "arange",
-    "asarray",
-    "empty",
-    "empty_like",
-    "eye",
-    "from_dlpack",
-    "full",
-    "full_like",
-    "linspace",
-    "meshgrid",
-    "namespace",
-    "ones",
-    "ones_like",
-    "tril",
-    "triu",
-    "zeros",
-    "zeros_like",
+    "CREATION", "__array_api_version__", "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full",
+    "full_like", "linspace", "meshgrid", "namespace", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
 ]

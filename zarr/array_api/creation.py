@@ -1,4 +1,4 @@
-"""Creation functions of the array API standard that give stored arrays.
+"""Functions of the array API standard that create stored arrays.
 
 They take the parameters of the standard and, besides, those of :func:`zarr.create_array` (``store``, ``name``,
 ``chunks``, ``compressors`` …); without a store the array is made in memory.
@@ -44,7 +44,7 @@ def arange(
     device: Any = None,
     **parameters: Any,
 ) -> Array[Any]:
-    """Numbers at equal distances in ``[start, stop)``.
+    """Return a stored array of numbers at equal distances in ``[start, stop)``.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def asarray(
     copy: bool | None = None,
     **parameters: Any,
 ) -> Array[Any]:
-    """A stored array of what is given; an array of this library itself, where nothing is to be changed.
+    """Return a stored array of an object; an array of this library itself, if nothing is to be changed.
 
     Parameters
     ----------
@@ -128,13 +128,13 @@ def eye(
     device: Any = None,
     **parameters: Any,
 ) -> Array[Any]:
-    """Ones on a diagonal, zeros elsewhere.
+    """Return a stored array with ones on a diagonal and zeros elsewhere.
 
     Parameters
     ----------
     n_rows, n_cols : int
     k : int
-        Which diagonal: above the main one if positive.
+        The diagonal: above the main one if positive.
     dtype : dtype, optional
         By default float64.
     device : "cpu", optional
@@ -155,7 +155,7 @@ def eye(
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None, **parameters: Any) -> Array[Any]:
-    """A stored array with the elements of an array of any library that speaks DLPack.
+    """Return a stored array with the elements of an array of any library that supports DLPack.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def linspace(
     endpoint: bool = True,
     **parameters: Any,
 ) -> Array[Any]:
-    """So many numbers at equal distances.
+    """Return a stored array of so many numbers at equal distances.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def linspace(
     dtype : dtype, optional
     device : "cpu", optional
     endpoint : bool
-        Whether ``stop`` is the last of them.
+        If True, ``stop`` is the last of them.
     **parameters
         As for :func:`zarr.create_array`.
 
@@ -219,7 +219,7 @@ def linspace(
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy", **parameters: Any) -> tuple[Array[Any], ...]:
-    """For vectors of coordinates, each coordinate of every point of the grid that they span.
+    """Return stored arrays of the coordinates of every point of the grid that vectors span.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy", **parameters: Any) -> tuple[Arr
 
 
 def tril(x: Any, /, *, k: int = 0, **parameters: Any) -> Array[Any]:
-    """The lower triangle of each matrix in the last two dimensions; zeros above it.
+    """Return the lower triangle of each matrix in the last two dimensions, with zeros above it.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def tril(x: Any, /, *, k: int = 0, **parameters: Any) -> Array[Any]:
 
 
 def triu(x: Any, /, *, k: int = 0, **parameters: Any) -> Array[Any]:
-    """The upper triangle of each matrix in the last two dimensions; zeros below it.
+    """Return the upper triangle of each matrix in the last two dimensions, with zeros below it.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The import paths of zarr-python's ``zarr.core`` that other libraries use: re-exports only.
 
 May import: everything; nothing below imports from here.
-Read first: any file, they are short.
+Read first: nothing here; the implementations are in ``zarr.compat.version3`` and in the rooms themselves.
 """
 
 from __future__ import annotations
@@ -26,18 +26,6 @@ __getattr__, __dir__ = lazy_names(
 )
 
 __all__ = [
-    "Array",
-    "BatchedCodecPipeline",
-    "Buffer",
-    "NDBuffer",
-    "array",
-    "buffer",
-    "chunk_grids",
-    "codec_pipeline",
-    "common",
-    "config",
-    "group",
-    "indexing",
-    "metadata",
-    "sync",
+    "Array", "BatchedCodecPipeline", "Buffer", "NDBuffer", "array", "buffer", "chunk_grids", "codec_pipeline", "common",
+    "config", "group", "indexing", "metadata", "sync",
 ]

@@ -1,13 +1,8 @@
-"""What nodes say of themselves."""
+"""Descriptions of arrays and groups; re-exports."""
 
 from __future__ import annotations
 
 from zarr.arrays.show.info import ArrayInfo, byte_info, human_readable_size
 from zarr.groups.show.info import GroupInfo
 
-__all__ = [
-    "ArrayInfo",
-    "GroupInfo",
-    "byte_info",
-    "human_readable_size",
-]
+__all__ = ["ArrayInfo", "GroupInfo", "byte_info", "human_readable_size"]

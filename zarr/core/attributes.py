@@ -1,9 +1,7 @@
-"""The mapping of attributes."""
+"""The mapping of attributes; re-exports."""
 
 from __future__ import annotations
 
 from zarr.arrays.attributes import Attributes
 
-__all__ = [
-    "Attributes",
-]
+__all__ = ["Attributes"]

@@ -1,4 +1,4 @@
-"""Chunk key encodings."""
+"""Chunk key encodings; re-exports."""
 
 from __future__ import annotations
 
@@ -13,11 +13,6 @@ from zarr.chunks.keys import (
 )
 
 __all__ = [
-    "ChunkKeyEncoding",
-    "ChunkKeyEncodingLike",
-    "ChunkKeyEncodingParams",
-    "DefaultChunkKeyEncoding",
-    "V2ChunkKeyEncoding",
-    "parse_chunk_key_encoding",
-    "parse_separator",
+    "ChunkKeyEncoding", "ChunkKeyEncodingLike", "ChunkKeyEncodingParams", "DefaultChunkKeyEncoding",
+    "V2ChunkKeyEncoding", "parse_chunk_key_encoding", "parse_separator",
 ]

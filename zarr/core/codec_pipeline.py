@@ -1,4 +1,4 @@
-"""Codec pipelines."""
+"""Codec pipelines; re-exports."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ from typing import TYPE_CHECKING
 
 from zarr.codecs.base.adapters import sort_codecs as codecs_from_list
 from zarr.codecs.base.pipeline import BatchedCodecPipeline, FusedCodecPipeline
-from zarr.core.borrowed import borrowed_names
+from zarr.compat.version3.sibling_names import borrowed_names
 
-__all__ = [
-    "BatchedCodecPipeline",
-    "FusedCodecPipeline",
-    "codecs_from_list",
-]
+__all__ = ["BatchedCodecPipeline", "FusedCodecPipeline", "codecs_from_list"]
 
 if not TYPE_CHECKING:
     __getattr__ = borrowed_names(__name__)

@@ -1,4 +1,4 @@
-"""The configuration."""
+"""The configuration; re-exports."""
 
 from __future__ import annotations
 
@@ -7,9 +7,4 @@ from zarr.types import parse_order
 
 parse_indexing_order = parse_order
 
-__all__ = [
-    "BadConfigError",
-    "Config",
-    "config",
-    "parse_indexing_order",
-]
+__all__ = ["BadConfigError", "Config", "config", "parse_indexing_order"]

@@ -1,17 +1,17 @@
-"""Groups: the faces, and how hierarchies are made."""
+"""Groups and the creation of hierarchies; re-exports."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr.core.borrowed import borrowed_names
-from zarr.core.group_nodes import (
+from zarr.api.asynchronous import create_hierarchy
+from zarr.compat.version3.hierarchies import (
     _parse_hierarchy_dict,
-    create_hierarchy,
     create_nodes,
     create_rooted_hierarchy,
     get_node,
 )
+from zarr.compat.version3.sibling_names import borrowed_names
 from zarr.groups.async_group import AsyncGroup
 from zarr.groups.create.hierarchy import ImplicitGroupMarker
 from zarr.groups.group import Group
@@ -21,22 +21,9 @@ from zarr.storage import StoreLike, StorePath
 from zarr.storage.resolve import make_store_path
 
 __all__ = [
-    "AsyncGroup",
-    "ConsolidatedMetadata",
-    "Group",
-    "GroupMetadata",
-    "ImplicitGroupMarker",
-    "StoreLike",
-    "StorePath",
-    "_parse_hierarchy_dict",
-    "create_hierarchy",
-    "create_nodes",
-    "create_rooted_hierarchy",
-    "get_node",
-    "make_store_path",
-    "parse_attributes",
-    "parse_node_type",
-    "parse_zarr_format",
+    "AsyncGroup", "ConsolidatedMetadata", "Group", "GroupMetadata", "ImplicitGroupMarker", "StoreLike", "StorePath",
+    "_parse_hierarchy_dict", "create_hierarchy", "create_nodes", "create_rooted_hierarchy", "get_node",
+    "make_store_path", "parse_attributes", "parse_node_type", "parse_zarr_format",
 ]
 
 if not TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Between synchronous code and event loops."""
+"""Calls of coroutines from synchronous code; re-exports."""
 
 from __future__ import annotations
 
@@ -21,17 +21,6 @@ loop = LOOP
 iothread = THREAD
 
 __all__ = [
-    "SyncError",
-    "SyncMixin",
-    "_collect_aiterator",
-    "_get_executor",
-    "_get_lock",
-    "_get_loop",
-    "_with_semaphore",
-    "cleanup_resources",
-    "collect_aiterator",
-    "iothread",
-    "loop",
-    "reset_resources_after_fork",
-    "sync",
+    "SyncError", "SyncMixin", "_collect_aiterator", "_get_executor", "_get_lock", "_get_loop", "_with_semaphore",
+    "cleanup_resources", "collect_aiterator", "iothread", "loop", "reset_resources_after_fork", "sync",
 ]

@@ -1,12 +1,10 @@
-"""Hierarchies, synchronously."""
+"""Hierarchies as plain functions; re-exports."""
 
 from __future__ import annotations
 
-from zarr.core.group_nodes_sync import create_hierarchy, create_nodes, create_rooted_hierarchy, get_node
+from zarr.api.opening import create_hierarchy
+from zarr.compat.version3.hierarchies import create_nodes_sync as create_nodes
+from zarr.compat.version3.hierarchies import create_rooted_hierarchy_sync as create_rooted_hierarchy
+from zarr.compat.version3.hierarchies import get_node_sync as get_node
 
-__all__ = [
-    "create_hierarchy",
-    "create_nodes",
-    "create_rooted_hierarchy",
-    "get_node",
-]
+__all__ = ["create_hierarchy", "create_nodes", "create_rooted_hierarchy", "get_node"]

@@ -1,4 +1,4 @@
-"""A store that remembers what it read from another, slower one."""
+"""A store that caches the values of a slower one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Entry = tuple[str, ByteRequest | None]
 
 
 class CacheRecords:
-    """Which entries are remembered, how large and how old they are; knows no store.
+    """The size and age of the cached entries, apart from any store.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class CacheRecords:
         self.__init__(state["max_age_seconds"], state["max_size"])  # type: ignore[misc]
 
     def use(self, entry: Entry) -> bool:
-        """Whether an entry is remembered and young enough; it counts as used then."""
+        """Return True if an entry is cached and not too old, and mark it as used."""
         with self._lock:
             found = self._entries.get(entry)
             if found is None:
@@ -66,13 +66,13 @@ class CacheRecords:
             return True
 
     def count(self, hit: bool) -> None:
-        """Count an answer."""
+        """Count a hit or a miss."""
         with self._lock:
             self.hits += hit
             self.misses += not hit
 
     def add(self, entry: Entry, size: int, moment: int) -> tuple[bool, list[Entry]]:
-        """Remember an entry, unless something was forgotten since ``moment``; whether it was, and which others went."""
+        """Record an entry unless one was forgotten since ``moment``; return success and the evicted entries."""
         with self._lock:
             if self.changes != moment:
                 return False, []
@@ -97,7 +97,7 @@ class CacheRecords:
         self.parts.pop(entry, None)
 
     def forget(self, key: str, *, below: bool = False) -> list[str]:
-        """Forget all entries of a key (or of all keys below a prefix); the keys that were remembered whole."""
+        """Forget all entries of a key, or of all keys below a prefix; return the keys cached whole."""
         with self._lock:
             self.changes += 1
             prefix = f"{key.rstrip('/')}/" if key else ""
@@ -116,20 +116,20 @@ class CacheRecords:
 
 
 class CacheStore(WrapperStore[Store]):
-    """Reads through a cache that is a store itself; writes go through to the store behind.
+    """A store that reads through a cache, which is a store itself, and writes to the store behind.
 
     Parameters
     ----------
     store : Store
         The one whose values are cached.
     cache_store : Store
-        Where whole values are remembered; it must let itself be written to, and deleted from.
+        The store that caches whole values; it must support writes and deletes.
     max_age_seconds : int or "infinity"
         Older values are read anew.
     max_size : int, optional
         In bytes.
     cache_set_data : bool
-        Whether what is written is remembered, too.
+        If True, also cache the values that are written.
 
     Raises
     ------
@@ -180,17 +180,17 @@ class CacheStore(WrapperStore[Store]):
 
     @property
     def synchronous(self) -> bool:
-        """Whether both stores have plain methods."""
+        """Return True if both stores have synchronous methods."""
         return is_synchronous(self._store) and is_synchronous(self._cache)
 
     @property
     def max_age_seconds(self) -> float | Literal["infinity"]:
-        """How long a value is remembered."""
+        """The number of seconds for which a value is cached."""
         return self._records.max_age_seconds
 
     @property
     def max_size(self) -> int | None:
-        """How many bytes are remembered at most."""
+        """The number of bytes that are cached at most."""
         return self._records.max_size
 
     def __repr__(self) -> str:
@@ -202,7 +202,7 @@ class CacheStore(WrapperStore[Store]):
         )
 
     def cache_info(self) -> dict[str, Any]:
-        """The settings of the cache, and how full it is.
+        """Return the settings of the cache and its fill.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class CacheStore(WrapperStore[Store]):
         }
 
     def cache_stats(self) -> dict[str, Any]:
-        """How often the cache had the answer.
+        """Return the counts of hits and misses.
 
         Returns
         -------
@@ -238,7 +238,7 @@ class CacheStore(WrapperStore[Store]):
     # ------------------------------------------------------------------------------------- coroutines
 
     async def clear_cache(self) -> None:
-        """Forget everything that is remembered."""
+        """Forget all cached values."""
         self._records.clear()
         await self._cache.clear()
 
@@ -264,7 +264,7 @@ class CacheStore(WrapperStore[Store]):
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
     ) -> list[Buffer | None]:
-        """Read many values or parts of them, each from the cache where it is there."""
+        """Read many values or ranges of them, each from the cache if it is there."""
         return [await self.get(key, prototype, byte_range) for key, byte_range in key_ranges]
 
     async def get_ranges(
@@ -277,7 +277,7 @@ class CacheStore(WrapperStore[Store]):
         max_gap_bytes: int | None = None,
         max_coalesced_bytes: int | None = None,
     ) -> AsyncIterator[Sequence[tuple[int, Buffer | None]]]:
-        """Read parts of one value: those that are remembered from the cache, the others together."""
+        """Read ranges of one value, cached ones from the cache, the others together."""
         known, missing = self._split(key, byte_ranges)
         if known:
             yield known
@@ -306,7 +306,7 @@ class CacheStore(WrapperStore[Store]):
             await self._remember((key, None), value, moment)
 
     async def set_if_not_exists(self, key: str, value: Buffer) -> None:
-        """Write to the store behind where there is nothing, and forget the key."""
+        """Write to the store behind if the key has no value, and forget the key."""
         await self._store.set_if_not_exists(key, value)
         await self._forget(key)
 
@@ -331,7 +331,7 @@ class CacheStore(WrapperStore[Store]):
         await self.clear_cache()
 
     async def _remember(self, entry: Entry, value: Buffer, moment: int) -> None:
-        """Remember what was read or written since ``moment``, if nothing was written in between or is meanwhile."""
+        """Cache what was read or written since ``moment``, unless there were writes in between."""
         fits, gone = self._records.add(entry, len(value), moment)
         for name, part in gone:
             if part is None:
@@ -383,7 +383,7 @@ class CacheStore(WrapperStore[Store]):
         max_gap_bytes: int = 1048576,
         max_coalesced_bytes: int = 16777216,
     ) -> Sequence[tuple[int, Buffer | None]]:
-        """Read parts of one value: those that are remembered from the cache, the others together."""
+        """Read ranges of one value, cached ones from the cache, the others together."""
         known, missing = self._split(key, byte_ranges)
         if not missing:
             return known
@@ -410,7 +410,7 @@ class CacheStore(WrapperStore[Store]):
             self._remember_sync((key, None), value, moment)
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Write to the store behind where there is nothing, and forget the key."""
+        """Write to the store behind if the key has no value, and forget the key."""
         super().set_if_not_exists_sync(key, value)
         self._forget_sync(key)
 
@@ -431,7 +431,7 @@ class CacheStore(WrapperStore[Store]):
     def _split(
         self, key: str, byte_ranges: Sequence[ByteRequest | None]
     ) -> tuple[list[tuple[int, Buffer | None]], list[int]]:
-        """The parts that are remembered, and the places of those that are not."""
+        """Return the cached ranges and the positions of the others."""
         known: list[tuple[int, Buffer | None]] = []
         missing: list[int] = []
         for i, byte_range in enumerate(byte_ranges):

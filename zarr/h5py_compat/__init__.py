@@ -6,24 +6,18 @@ store; every other zarr program reads it. What this room must remember beyond za
 and say what to use instead: hard links, object and region references, virtual datasets, external data, drivers, user
 blocks, SWMR, locks.
 
-May import: the public names of ``zarr`` and ``zarr.core``; nothing else imports it.
-Read first: ``file.py``, ``group.py`` and ``dataset.py`` of ``objects/``; then ``types/stored.py`` for how h5py's
-types lie in zarr arrays, and ``objects/attributes.py`` for how attribute values lie in JSON.
+May import: the public API of ``zarr`` only (ci/check_layers.py lists it); nothing else imports it.
+Read first: ``group.py`` and ``dataset.py``; then ``values.py`` for the form of h5py's types in zarr arrays, and
+``attributes.py`` for the form of attribute values in JSON.
 """
 
 from __future__ import annotations
 
-from zarr.h5py_compat.data.dimensions import DimensionManager, DimensionProxy
-from zarr.h5py_compat.data.selections import MultiBlockSlice
-from zarr.h5py_compat.errors import H5pyDeprecationWarning, UnsupportedFeature
-from zarr.h5py_compat.members.links import ExternalLink, HardLink, SoftLink
-from zarr.h5py_compat.objects.attributes import AttributeManager
-from zarr.h5py_compat.objects.base import HLObject
-from zarr.h5py_compat.objects.dataset import Dataset
-from zarr.h5py_compat.objects.datatype import Datatype
-from zarr.h5py_compat.objects.file import File, is_hdf5
-from zarr.h5py_compat.objects.group import Group
-from zarr.h5py_compat.types.dtypes import (
+from zarr.h5py_compat.attributes import AttributeManager
+from zarr.h5py_compat.base import Datatype, HLObject
+from zarr.h5py_compat.dataset import Dataset
+from zarr.h5py_compat.dimensions import DimensionManager, DimensionProxy
+from zarr.h5py_compat.dtypes import (
     Empty,
     check_complex_dtype,
     check_dtype,
@@ -38,34 +32,15 @@ from zarr.h5py_compat.types.dtypes import (
     string_dtype,
     vlen_dtype,
 )
+from zarr.h5py_compat.errors import H5pyDeprecationWarning, UnsupportedFeature
+from zarr.h5py_compat.group import File, Group, is_hdf5
+from zarr.h5py_compat.members import ExternalLink, HardLink, SoftLink
+from zarr.h5py_compat.selections import MultiBlockSlice
 
 __all__ = [
-    "AttributeManager",
-    "Dataset",
-    "Datatype",
-    "DimensionManager",
-    "DimensionProxy",
-    "Empty",
-    "ExternalLink",
-    "File",
-    "Group",
-    "H5pyDeprecationWarning",
-    "HLObject",
-    "HardLink",
-    "MultiBlockSlice",
-    "SoftLink",
-    "UnsupportedFeature",
-    "check_complex_dtype",
-    "check_dtype",
-    "check_enum_dtype",
-    "check_opaque_dtype",
-    "check_string_dtype",
-    "check_vlen_dtype",
-    "complex_compat_dtype",
-    "enum_dtype",
-    "is_hdf5",
-    "opaque_dtype",
-    "special_dtype",
-    "string_dtype",
-    "vlen_dtype",
+    "AttributeManager", "Dataset", "Datatype", "DimensionManager", "DimensionProxy", "Empty", "ExternalLink", "File",
+    "Group", "H5pyDeprecationWarning", "HLObject", "HardLink", "MultiBlockSlice", "SoftLink", "UnsupportedFeature",
+    "check_complex_dtype", "check_dtype", "check_enum_dtype", "check_opaque_dtype", "check_string_dtype",
+    "check_vlen_dtype", "complex_compat_dtype", "enum_dtype", "is_hdf5", "opaque_dtype", "special_dtype",
+    "string_dtype", "vlen_dtype",
 ]

@@ -1,10 +1,11 @@
 """Object models: the structure of a hierarchy as plain values, apart from its data and from where it is stored.
 
-``ArraySpec`` and ``GroupSpec`` say what an array or a group of format 3 is, those of ``zarr.models.v2`` the same of
-format 2; a group's ``members`` are models again. They are made from JSON, from stored nodes or by hand, compared,
-checked, written as JSON, and made into stored nodes.
+``ArraySpec`` and ``GroupSpec`` describe an array and a group of format 3, those of ``zarr.models.v2`` of format 2; a
+group's ``members`` are models again. Models are made from JSON, from stored nodes or by hand, compared, validated,
+written as JSON, and stored as nodes.
 
-Read ``node.py`` first, then ``v3.py``. May import everything but other front rooms; nothing below may import it.
+May import: the public API of ``zarr`` only (ci/check_layers.py lists it); nothing else imports it.
+Read first: ``node.py``, then ``v3.py``.
 
 References
 ----------
@@ -25,25 +26,13 @@ Examples
 
 from __future__ import annotations
 
-from zarr.models.mapping import to_v2, to_v3
+from zarr.models.conversion import from_flat, from_json, from_zarr, to_flat, to_v2, to_v3, to_zarr
 from zarr.models.node import NodeSpec
-from zarr.models.nodes import from_flat, from_json, from_zarr, to_flat, to_zarr
 from zarr.models.v2 import ArraySpec as ArraySpecV2
 from zarr.models.v2 import GroupSpec as GroupSpecV2
 from zarr.models.v3 import ArraySpec, GroupSpec, NamedConfig
 
 __all__ = [
-    "ArraySpec",
-    "ArraySpecV2",
-    "GroupSpec",
-    "GroupSpecV2",
-    "NamedConfig",
-    "NodeSpec",
-    "from_flat",
-    "from_json",
-    "from_zarr",
-    "to_flat",
-    "to_v2",
-    "to_v3",
-    "to_zarr",
+    "ArraySpec", "ArraySpecV2", "GroupSpec", "GroupSpecV2", "NamedConfig", "NodeSpec", "from_flat", "from_json",
+    "from_zarr", "to_flat", "to_v2", "to_v3", "to_zarr",
 ]

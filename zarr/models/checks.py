@@ -1,16 +1,24 @@
-"""Checks that need the values of a model, and those of several of its members together."""
+"""Validation of models, and repair of documents that are written as the draft of the object models has them.
+
+The draft writes data types as numpy does (``"|u1"``), codecs by other names (``"GZip"``) and without the one that
+makes bytes, ``null`` for missing members, and in its format 2 ``zarr_version``, ``"filters": {}`` and no defaults.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from zarr.dtype import parse_dtype
 from zarr.errors import MetadataValidationError
-from zarr.metadata.members import check_node_name
+from zarr.metadata import check_node_name
+from zarr.models.plain import plain
 
 
 def lengths(value: Any, name: str, least: int = 0) -> tuple[int, ...]:
-    """A shape, checked.
+    """Return a shape, validated.
 
     Raises
     ------
@@ -28,7 +36,7 @@ def lengths(value: Any, name: str, least: int = 0) -> tuple[int, ...]:
 
 
 def check_rank(name: str, count: int, ndim: int) -> None:
-    """Check that something with one entry a dimension has as many as the shape.
+    """Check that a sequence has one entry for each dimension.
 
     Raises
     ------
@@ -80,7 +88,7 @@ def check_member_name(name: Any) -> str:
 
 
 def named(value: Any, what: str) -> dict[str, Any] | str:
-    """An extension of format 3: a name, or an object with a name and a configuration.
+    """Return an extension of format 3: a name, or an object with a name and a configuration.
 
     Raises
     ------
@@ -102,13 +110,121 @@ def named(value: Any, what: str) -> dict[str, Any] | str:
 
 
 def check_literal(name: str, value: Any, wanted: Any) -> None:
-    """Check a member that has one value only."""
+    """Check a member that has only one valid value."""
     if value != wanted or isinstance(value, bool):
         raise MetadataValidationError(f"{name} must be {wanted!r}, got {value!r}")
 
 
 def required(document: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Check that members are there."""
+    """Check that no member is missing."""
     missing = [name for name in names if name not in document]
     if missing:
         raise MetadataValidationError(f"the document of a model lacks {', '.join(missing)}")
+
+
+_CODEC_NAMES = {"endian": "bytes", "transposecodec": "transpose", "sharding": "sharding_indexed"}
+_ARRAY_CODECS = frozenset(("transpose", "reshape", "bitround", "scale_offset", "cast_value"))
+_SERIALIZERS = frozenset(("bytes", "sharding_indexed", "vlen-utf8", "vlen-bytes", "packbits", "zfp", "pcodec"))
+
+
+def repair_v3(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document of format 3, with its members, as the final specification has it.
+
+    Examples
+    --------
+    >>> repair_v3({"zarr_format": 3, "node_type": "group", "attributes": None, "members": None})["attributes"]
+    {}
+    """
+    found = {**document, "attributes": document.get("attributes") or {}}
+    found.setdefault("zarr_format", 3)
+    found.setdefault("node_type", "array" if "shape" in found else "group")
+    if found["node_type"] == "group":
+        return _with_members(found, repair_v3)
+    return _repair_array_v3(found)
+
+
+def _with_members(document: dict[str, Any], repair: Any) -> dict[str, Any]:
+    members = document.get("members")
+    document["members"] = {name: repair(member) for name, member in (members or {}).items()}
+    return document
+
+
+def _repair_array_v3(found: dict[str, Any]) -> dict[str, Any]:
+    data_type, endian = _data_type(found.get("data_type"))
+    found["data_type"] = data_type
+    found["storage_transformers"] = found.get("storage_transformers") or []
+    found.setdefault("chunk_key_encoding", "default")
+    found["codecs"] = _codecs(found.get("codecs") or [], endian, data_type)
+    for name in ("chunk_grid", "chunk_key_encoding"):
+        if isinstance(found.get(name), Mapping):
+            found[name] = _extension(found[name])
+    if found.get("dimension_names", 0) is None:
+        del found["dimension_names"]
+    return found
+
+
+def _data_type(value: Any) -> tuple[Any, str | None]:
+    """Return a data type by its name in format 3, and the byte order of its numpy name."""
+    if not isinstance(value, str) or value[:1] not in "<>|=":
+        return value, None
+    try:
+        dtype = np.dtype(value)
+        document = parse_dtype(dtype, zarr_format=3).to_json(zarr_format=3)
+    except (TypeError, ValueError) as error:
+        raise MetadataValidationError(f"{value!r} is no data type: {error}") from error
+    return plain(document), "big" if dtype.byteorder == ">" else "little"
+
+
+def _extension(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: item for key, item in value.items() if not (key == "configuration" and item is None)}
+
+
+def _codecs(codecs: list[Any], endian: str | None, data_type: Any) -> list[Any]:
+    """Return codecs by their registered names, with an array-to-bytes codec among them."""
+    found = []
+    for codec in codecs:
+        document = {"name": codec} if isinstance(codec, str) else _extension(codec)
+        name = str(document.get("name"))
+        lower = name.lower()
+        known = lower in _ARRAY_CODECS | _SERIALIZERS | {"gzip", "zstd", "blosc", "crc32c"}
+        document["name"] = _CODEC_NAMES.get(lower, lower if known else name)
+        found.append(document)
+    names = [document["name"] for document in found]
+    if not any(name in _SERIALIZERS or name.startswith("numcodecs.") for name in names):
+        at = next((i for i, name in enumerate(names) if name not in _ARRAY_CODECS), len(names))
+        found.insert(at, _serializer(endian, data_type))
+    return found
+
+
+def _serializer(endian: str | None, data_type: Any) -> dict[str, Any]:
+    name = data_type.get("name") if isinstance(data_type, Mapping) else data_type
+    if name in ("string", "variable_length_utf8"):
+        return {"name": "vlen-utf8"}
+    if name in ("bytes", "variable_length_bytes"):
+        return {"name": "vlen-bytes"}
+    if name in ("bool", "int8", "uint8"):
+        return {"name": "bytes"}
+    return {"name": "bytes", "configuration": {"endian": endian or "little"}}
+
+
+_V2_DEFAULTS: dict[str, Any] = {"compressor": None, "fill_value": None, "order": "C", "dimension_separator": "."}
+
+
+def repair_v2(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document of format 2, with its members, as the final specification has it.
+
+    Examples
+    --------
+    >>> repair_v2({"zarr_version": 2, "attributess": {"a": 1}, "members": {}})
+    {'zarr_format': 2, 'attributes': {'a': 1}, 'members': {}}
+    """
+    renamed = {"zarr_version": "zarr_format", "attributess": "attributes"}
+    found = {"zarr_format": 2, **{renamed.get(key, key): value for key, value in document.items()}}
+    found["attributes"] = found.get("attributes") or {}
+    if "shape" not in found:
+        return _with_members(found, repair_v2)
+    found = {**_V2_DEFAULTS, **found}
+    found["filters"] = found.get("filters") or None
+    if isinstance(found.get("dtype"), str) and found["dtype"][:1] not in "<>|":
+        found["dtype"] = np.dtype(found["dtype"]).str
+    return found

@@ -1,26 +1,27 @@
-"""What the models of groups of both formats share: members, and the flat form."""
+"""Models of groups of both formats: members, the flat form, and stored nodes."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from zarr.errors import MetadataValidationError
-from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
+from zarr import Array, create_array, create_hierarchy
+from zarr import open as open_node
+from zarr.core.sync import sync
+from zarr.errors import ContainsArrayError, ContainsGroupError, MetadataValidationError
+from zarr.metadata import ConsolidatedMetadata, GroupMetadata
 from zarr.models.checks import check_member_name
-from zarr.models.node import NodeSpec
-from zarr.models.plain import nest, normal_paths, walk
-from zarr.models.stored import group_model, write_model
-from zarr.models.typed import anything, first_fit, is_union, member_types
+from zarr.models.node import NodeSpec, anything, first_fit, is_union, member_types
+from zarr.models.plain import nest, normal_paths, plain, walk
+from zarr.storage._common import make_store_path
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.arrays.array import Array
-    from zarr.groups.group import Group
-    from zarr.metadata.group import NodeMetadata
-    from zarr.storage.resolve import StoreLike
+    from zarr import Group
+    from zarr.metadata import NodeMetadata
+    from zarr.storage import StoreLike
 
 
 class GroupModel(NodeSpec):
@@ -48,7 +49,7 @@ class GroupModel(NodeSpec):
         return {check_member_name(name): self._member(node, asked[name], name) for name, node in self.members.items()}
 
     def _member(self, node: Any, wanted: Any, name: str) -> NodeSpec:
-        """One member as a model, of the class that is asked for."""
+        """Return one member as a model of the wanted class."""
         try:
             if is_union(wanted):
                 model: NodeSpec = first_fit(
@@ -81,7 +82,7 @@ class GroupModel(NodeSpec):
 
     @classmethod
     def _class_of(cls, document: Any) -> type[NodeSpec]:
-        """Which kind of node a document describes."""
+        """Return the class of model for a document."""
         if not isinstance(document, Mapping):
             raise MetadataValidationError(f"a member must be a model or its document, got {document!r}")
         kind = document.get("node_type", "array" if "shape" in document else "group")
@@ -90,11 +91,11 @@ class GroupModel(NodeSpec):
         return cls._array_class if kind == "array" else cls._group_class
 
     def to_metadata(self) -> GroupMetadata:
-        """The metadata of the group itself."""
+        """Return the metadata of the group itself."""
         return GroupMetadata.from_dict({k: v for k, v in self._own_json().items() if k != "members"})
 
     def _own_json(self) -> dict[str, Any]:
-        """The document of the group without its members, in the names of the format."""
+        """Return the document of the group without its members, in the names of the format."""
         raise TypeError("a GroupModel is made by its subclasses")
 
     def validate(self) -> Self:
@@ -109,7 +110,7 @@ class GroupModel(NodeSpec):
     # ------------------------------------------------------------------------------------------- flat form
 
     def to_flat(self, root_path: str = "") -> dict[str, NodeSpec]:
-        """All nodes in one table; the groups in it have ``members=None``.
+        """Return all nodes in one table; the groups in it have ``members=None``.
 
         Parameters
         ----------
@@ -135,7 +136,7 @@ class GroupModel(NodeSpec):
 
     @classmethod
     def from_flat(cls, data: Mapping[str, NodeSpec]) -> Self:
-        """A model from a table of paths and nodes; groups that are not in the table are made as they are needed.
+        """Return a model from a table of paths and nodes; missing groups are added.
 
         Parameters
         ----------
@@ -163,7 +164,7 @@ class GroupModel(NodeSpec):
     # ------------------------------------------------------------------------------------------- consolidated
 
     def _with_copy(self) -> GroupMetadata:
-        """The metadata of the group with a copy of the documents of all nodes below."""
+        """Return the metadata of the group with consolidated metadata."""
         below: dict[str, NodeMetadata] = {
             path.strip("/"): node.to_metadata() for path, node in self.to_flat().items() if path
         }
@@ -173,7 +174,7 @@ class GroupModel(NodeSpec):
 
     @classmethod
     def _of_copy(cls, metadata: GroupMetadata) -> Self:
-        """The model of a group and of all that its consolidated copy lists."""
+        """Return the model of a group and of its consolidated metadata."""
         if metadata.consolidated_metadata is None:
             raise MetadataValidationError("the document carries no consolidated metadata")
         nodes = {"": metadata, **metadata.consolidated_metadata.flattened_metadata}
@@ -190,13 +191,13 @@ class GroupModel(NodeSpec):
 
     @classmethod
     def from_zarr(cls, group: Group, *, depth: int = -1) -> Self:
-        """The model of a stored group; no data is read.
+        """Return the model of a stored group; no data is read.
 
         Parameters
         ----------
         group : Group
         depth : int
-            How many levels of members to go into. -1: all. The members of groups below are None, not looked at.
+            The number of levels of members to read; -1 reads all. The members of groups below are None.
 
         Returns
         -------
@@ -226,18 +227,18 @@ class GroupModel(NodeSpec):
         consolidated: bool = False,
         config: Any = None,
     ) -> Group:
-        """Make the hierarchy; no data is written.
+        """Create the hierarchy; no data is written.
 
         Parameters
         ----------
         store : Store, str, Path or dict
         path : str
-            Where in the store.
+            The path in the store.
         overwrite : bool
-            Whether what is there goes first, with all below it. Otherwise a group that is there already is taken
+            If True, first delete the node that is there, with all below it. Otherwise a stored group is returned
             if it has this model.
         consolidated : bool
-            Whether the group carries a copy of the documents of all nodes below.
+            If True, store consolidated metadata in the group.
         config : ArrayConfig or dict, optional
             With what configuration arrays are opened.
 
@@ -258,7 +259,7 @@ class GroupModel(NodeSpec):
 
 
 def nested(data: Mapping[str, NodeSpec], cls: type[GroupModel]) -> NodeSpec:
-    """The one node that a table describes."""
+    """Return the root node of a table of nodes."""
     table = normal_paths(data)
     for path, node in table.items():
         if not isinstance(node, NodeSpec):
@@ -274,11 +275,100 @@ def nested(data: Mapping[str, NodeSpec], cls: type[GroupModel]) -> NodeSpec:
 
 
 def to_flat(node: NodeSpec, root_path: str = "") -> dict[str, NodeSpec]:
-    """All nodes of a model in one table; an array is the one node of its table."""
+    """Return all nodes of a model in one table; an array is the one node of its table."""
     return node.to_flat(root_path) if isinstance(node, GroupModel) else {root_path: node}
 
 
 def to_zarr(spec: Any, store: StoreLike, path: str = "", *, overwrite: bool = False) -> Array[Any] | Group:
-    """Make the array or the hierarchy of a model; see ``GroupSpec.to_zarr``."""
+    """Create the array or the hierarchy of a model; see ``GroupSpec.to_zarr``."""
     made: Array[Any] | Group = spec.to_zarr(store, path, overwrite=overwrite)
     return made
+
+
+def group_model(model_of: Callable[[Any], Any], group: Group, depth: int) -> dict[str, Any]:
+    """Return the document of a stored group and of its members.
+
+    Parameters
+    ----------
+    model_of : callable
+        From metadata to the model of one node.
+    group : Group
+    depth : int
+        The number of levels to read; -1 reads all.
+    """
+    root: dict[str, Any] = model_of(group.metadata).to_json()
+    if depth == 0:
+        return root
+    documents = {"": root}
+    records = sorted(group.members(max_depth=None if depth < 0 else depth - 1), key=lambda record: record[0].count("/"))
+    root["members"] = {}
+    for path, node in records:
+        document = documents[path] = model_of(node.metadata).to_json()
+        if not isinstance(node, Array) and path.count("/") + 1 != depth:
+            document["members"] = {}
+        above, _, name = path.rpartition("/")
+        documents[above]["members"][name] = document
+    return root
+
+
+def write_model(
+    model: NodeSpec, store: StoreLike, path: str, nodes: Mapping[str, NodeMetadata], overwrite: bool, config: Any
+) -> Any:
+    """Create the nodes of a model below a path, and return the first.
+
+    Raises
+    ------
+    ContainsGroupError, ContainsArrayError
+        There is a node already, and it has another model.
+    """
+    place = sync(make_store_path(store, path=path))
+    table = {f"{place.path}{below}".strip("/"): metadata for below, metadata in nodes.items()}
+    try:
+        made = dict(create_hierarchy(store=place.store, nodes=table, overwrite=overwrite))
+        node = made[place.path]
+    except (ContainsGroupError, ContainsArrayError):
+        node = open_node(place.store, path=place.path, mode="r+", zarr_format=table[place.path].zarr_format)
+        if isinstance(node, Array) != (model.node_kind == "array") or not _has_model(node, model):
+            raise
+    return node.with_config(config) if config is not None and isinstance(node, Array) else node
+
+
+def _has_model(node: Any, model: NodeSpec) -> bool:
+    """Return True if a stored node equals the model."""
+    return same_nodes(model._of_stored(node), model)
+
+
+def same_nodes(first: NodeSpec, second: NodeSpec) -> bool:
+    """Return True if two models describe the same metadata."""
+    mine, theirs = _metadata_of(first), _metadata_of(second)
+    return mine == theirs
+
+
+def _metadata_of(model: NodeSpec) -> dict[str, Any]:
+    flat = getattr(model, "to_flat", None)
+    return {"": model.to_metadata()} if flat is None else {path: node.to_metadata() for path, node in flat().items()}
+
+
+def metadata_for(array: Any, zarr_format: Literal[2, 3]) -> Any:
+    """Return the metadata that an array like another one gets, without compression."""
+    shape = tuple(array.shape)
+    known = getattr(array, "chunksize", None) or getattr(array, "chunks", None)
+    regular = isinstance(known, tuple) and len(known) == len(shape) and all(isinstance(n, int) for n in known)
+    chunks = known if regular else tuple(max(1, n) for n in shape)
+    made = create_array(
+        {}, shape=shape, dtype=array.dtype, chunks=chunks, compressors=None, filters=None, zarr_format=zarr_format
+    )
+    attributes = getattr(array, "attrs", None)
+    metadata = made.metadata
+    return metadata.update_attributes(dict(attributes)) if isinstance(attributes, Mapping) else metadata
+
+
+def plain_document(metadata: Any) -> dict[str, Any]:
+    """Return a metadata document as JSON."""
+    document: dict[str, Any] = plain(metadata.to_dict())
+    return document
+
+
+def stated(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are not "auto"."""
+    return {name: value for name, value in given.items() if not (isinstance(value, str) and value == "auto")}

@@ -1,4 +1,4 @@
-"""Values as JSON has them."""
+"""JSON values of models, and tables of nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zarr.errors import MetadataValidationError
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: dicts, lists, strings, numbers, booleans, None.
+    """Return a value as JSON: dicts, lists, strings, numbers, booleans, None.
 
     numpy scalars and arrays, tuples, dataclasses and objects that dump themselves (``model_dump``) are taken apart.
 
@@ -40,7 +40,7 @@ def plain(value: Any) -> Any:
 
 
 def plain_fill(value: Any, data_type: Any = None) -> Any:
-    """A fill value as both formats write it: numbers that JSON lacks as strings, complex numbers as pairs.
+    """Return a fill value as JSON: NaN and infinities as strings, complex numbers as pairs.
 
     That of booleans is one, where a number is given.
 
@@ -65,7 +65,7 @@ def plain_fill(value: Any, data_type: Any = None) -> Any:
 
 
 def parsed(document: str | bytes | Mapping[str, Any]) -> dict[str, Any]:
-    """A document as a dictionary; text is read as JSON.
+    """Return a document as a dictionary; text is read as JSON.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def parsed(document: str | bytes | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def frozen(value: Any) -> Any:
-    """The same JSON with tuples for lists, as models keep it.
+    """Return JSON with tuples for lists, as models keep it.
 
     Examples
     --------
@@ -99,7 +99,7 @@ NAME = "members"
 
 
 def to_model_names(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties of a group's own document under the names that a model has for them.
+    """Rename the properties of a group's own document as a model names them.
 
     A property ``members`` of the document becomes ``_members``, or has as many underscores more as it takes for the
     name to be free.
@@ -122,7 +122,7 @@ def _free(properties: Mapping[str, Any]) -> str:
 
 
 def from_model_names(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Undo :func:`to_model_names`: the name with the most underscores of those in a row stands for ``members``.
+    """Undo :func:`to_model_names`: the name with the most leading underscores stands for ``members``.
 
     Examples
     --------
@@ -137,7 +137,7 @@ T = TypeVar("T")
 
 
 def walk(node: T, members_of: Callable[[T], Mapping[str, T] | None], path: str = "") -> Iterator[tuple[str, T]]:
-    """Go over a node and all below it, parents first, with their paths; that of the first is ``path``.
+    """Iterate over a node and all nodes below it with their paths, parents first; the first has the path ``path``.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def walk(node: T, members_of: Callable[[T], Mapping[str, T] | None], path: str =
 
 
 def normal_paths(table: Mapping[str, T]) -> dict[str, T]:
-    """A table of nodes with its paths written in one way: ``""`` for the root, else with a slash in front.
+    """Return a table of nodes with normalized paths: ``""`` for the root, else with a leading slash.
 
     Raises
     ------

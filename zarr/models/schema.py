@@ -52,7 +52,7 @@ def _object(title: str, description: str, properties: dict[str, Any], needed: li
 
 
 def schema_v3(name: str, parameters: tuple[Any, ...]) -> dict[str, Any]:
-    """The schema of a model of format 3.
+    """Return the schema of a model of format 3.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def schema_v3(name: str, parameters: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def schema_v2(name: str, parameters: tuple[Any, ...]) -> dict[str, Any]:
-    """The schema of a model of format 2; parameters as for :func:`schema_v3`."""
+    """Return the schema of a model of format 2; parameters as for :func:`schema_v3`."""
     array = {
         "zarr_format": {"const": 2},
         "attributes": {"type": "object", "default": {}},
@@ -159,7 +159,7 @@ _SIMPLE: dict[Any, dict[str, Any]] = {
 
 
 def type_schema(wanted: Any) -> dict[str, Any]:
-    """The schema of a Python type, as far as JSON has it; empty where it asks for nothing.
+    """Return the schema of a Python type, empty for a type that JSON does not have.
 
     Examples
     --------

@@ -13,24 +13,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, Ty
 
 import numpy as np
 
-from zarr.dtype.registry import parse_dtype
+from zarr.dtype import parse_dtype
 from zarr.errors import MetadataValidationError
-from zarr.metadata.consolidated import split_zmetadata, zmetadata_document
-from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
-from zarr.metadata.v2 import ArrayV2Metadata
-from zarr.models.checks import check_literal, check_rank, lengths, required
-from zarr.models.group import GroupModel, nested, to_flat, to_zarr
-from zarr.models.lenient import repair_v2
+from zarr.metadata import ArrayV2Metadata, ConsolidatedMetadata, GroupMetadata, split_zmetadata, zmetadata_document
+from zarr.models.checks import check_literal, check_rank, lengths, repair_v2, required
+from zarr.models.group import GroupModel, metadata_for, nested, plain_document, stated, to_flat, to_zarr, write_model
 from zarr.models.node import NodeSpec, attributes_json
 from zarr.models.plain import frozen, plain, plain_fill
 from zarr.models.schema import schema_v2
-from zarr.models.stored import metadata_for, plain_document, stated, write_model
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.arrays.array import Array
-    from zarr.storage.resolve import StoreLike
+    from zarr import Array
+    from zarr.storage import StoreLike
 
 TAttrs = TypeVar("TAttrs")
 TMembers = TypeVar("TMembers")
@@ -122,7 +118,7 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
 
     @classmethod
     def from_metadata(cls, metadata: ArrayV2Metadata) -> Self:
-        """The model of an array's metadata.
+        """Return the model of an array's metadata.
 
         Raises
         ------
@@ -133,12 +129,12 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
         return cls.from_json(metadata.to_dict())
 
     def normalized(self) -> Self:
-        """The model as it is read back after it was made: with all that its codecs leave to their defaults."""
+        """Return the model as it is read back after it was stored, with the defaults of its codecs."""
         return type(self).from_metadata(self.to_metadata())
 
     @classmethod
     def from_zarr(cls, array: Array[Any]) -> Self:
-        """The model of a stored array; no data is read."""
+        """Return the model of a stored array; no data is read."""
         return cls.from_metadata(array.metadata)
 
     @classmethod
@@ -153,14 +149,14 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
         dimension_separator: Auto | Literal[".", "/"] = "auto",
         compressor: Any = "auto",
     ) -> Self:
-        """The model of an array that would hold another one; without compression, in one chunk unless that has chunks.
+        """Return the model for a copy of an array, without compression, in the chunks of that array or in one.
 
         Parameters
         ----------
         array : object with ``shape`` and ``dtype``
             A zarr array gives all its metadata.
         chunks, attributes, fill_value, order, filters, dimension_separator, compressor
-            What is to be otherwise.
+            Members that differ from those of the array.
 
         Returns
         -------
@@ -187,7 +183,7 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
         return cls(**{**cls._members_of_json(plain_document(metadata)), **stated(given)})
 
     def to_zarr(self, store: StoreLike, path: str = "", *, overwrite: bool = False, config: Any = None) -> Array[Any]:
-        """Make the array; no data is written. Parameters, result and errors as for models of format 3."""
+        """Create the array; no data is written. Parameters, result and errors as for models of format 3."""
         array: Array[Any] = write_model(self, store, path, {"": self.to_metadata()}, overwrite, config)
         return array
 
@@ -244,12 +240,12 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
 
     @classmethod
     def from_metadata(cls, metadata: GroupMetadata) -> Self:
-        """The model of a group's own metadata; ``members`` is None."""
+        """Return the model of a group's own metadata; ``members`` is None."""
         check_literal("zarr_format", metadata.zarr_format, 2)
         return cls(attributes=metadata.attributes, members=None)  # type: ignore[arg-type]
 
     def to_consolidated(self) -> dict[str, Any]:
-        """The document ``.zmetadata``: a copy of the documents of all nodes."""
+        """Return the document ``.zmetadata``: consolidated metadata of all nodes."""
         copy = self._with_copy().consolidated_metadata
         assert copy is not None
         document: dict[str, Any] = plain(zmetadata_document(attributes_json(self.attributes), copy.to_documents()))
@@ -257,7 +253,7 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
 
     @classmethod
     def from_consolidated(cls, document: Mapping[str, Any]) -> Self:
-        """The model of a whole hierarchy from the one document ``.zmetadata``."""
+        """Return the model of a whole hierarchy from the document ``.zmetadata``."""
         attributes, nodes = split_zmetadata(document)
         copy = ConsolidatedMetadata.from_documents(nodes)
         return cls._of_copy(GroupMetadata(attributes, 2, copy))
@@ -270,7 +266,7 @@ AnyGroupSpec: TypeAlias = GroupSpec[Any, Any]
 
 
 def known_members(document: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """The arguments of a model of format 2 from its document.
+    """Return the arguments of a model of format 2 from its document.
 
     Raises
     ------
@@ -295,7 +291,7 @@ def _dtype(value: Any) -> Any:
 
 
 def _codec(value: Any) -> Any:
-    """A codec as its configuration."""
+    """Return a codec as its configuration."""
     if hasattr(value, "get_config"):
         value = value.get_config()
     if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
@@ -304,22 +300,13 @@ def _codec(value: Any) -> Any:
 
 
 def from_zarr(element: Any, *, depth: int = -1) -> Any:
-    """The model of a stored array or group of this format; see ``zarr.models.from_zarr``."""
+    """Return the model of a stored array or group of this format; see ``zarr.models.from_zarr``."""
     return GroupSpec.from_zarr(element, depth=depth) if hasattr(element, "members") else ArraySpec.from_zarr(element)
 
 
 def from_flat(data: Mapping[str, NodeSpec]) -> NodeSpec:
-    """The model that a table of paths and nodes describes."""
+    """Return the model of a table of paths and nodes."""
     return nested(data, GroupSpec)
 
 
-__all__ = [
-    "AnyArraySpec",
-    "AnyGroupSpec",
-    "ArraySpec",
-    "GroupSpec",
-    "from_flat",
-    "from_zarr",
-    "to_flat",
-    "to_zarr",
-]
+__all__ = ["AnyArraySpec", "AnyGroupSpec", "ArraySpec", "GroupSpec", "from_flat", "from_zarr", "to_flat", "to_zarr"]

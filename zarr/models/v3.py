@@ -13,23 +13,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, Ty
 
 import numpy as np
 
-from zarr.dtype.registry import parse_dtype
+from zarr.dtype import parse_dtype
 from zarr.errors import MetadataValidationError
-from zarr.metadata.group import GroupMetadata
-from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.models.checks import check_grid, check_literal, check_names, lengths, named, required
-from zarr.models.group import GroupModel, nested, to_flat, to_zarr
-from zarr.models.lenient import repair_v3
+from zarr.metadata import ArrayV3Metadata, GroupMetadata
+from zarr.models.checks import check_grid, check_literal, check_names, lengths, named, repair_v3, required
+from zarr.models.group import GroupModel, metadata_for, nested, plain_document, stated, to_flat, to_zarr, write_model
 from zarr.models.node import NodeSpec, attributes_json
 from zarr.models.plain import from_model_names, frozen, plain, plain_fill, to_model_names
 from zarr.models.schema import schema_v3
-from zarr.models.stored import metadata_for, plain_document, stated, write_model
 
 if TYPE_CHECKING:
     from typing import NotRequired, Self
 
-    from zarr.arrays.array import Array
-    from zarr.storage.resolve import StoreLike
+    from zarr import Array
+    from zarr.storage import StoreLike
 
 TAttrs = TypeVar("TAttrs")
 TMembers = TypeVar("TMembers")
@@ -149,7 +146,7 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
 
     @classmethod
     def from_metadata(cls, metadata: ArrayV3Metadata) -> Self:
-        """The model of an array's metadata.
+        """Return the model of an array's metadata.
 
         Raises
         ------
@@ -160,14 +157,14 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
         return cls.from_json(metadata.to_dict())
 
     def normalized(self) -> Self:
-        """The model as it is read back after it was made: with all that its codecs leave to their defaults."""
+        """Return the model as it is read back after it was stored, with the defaults of its codecs."""
         return type(self).from_metadata(self.to_metadata())
 
     # ------------------------------------------------------------------------------------------- arrays
 
     @classmethod
     def from_zarr(cls, array: Array[Any]) -> Self:
-        """The model of a stored array; no data is read."""
+        """Return the model of a stored array; no data is read."""
         return cls.from_metadata(array.metadata)
 
     @classmethod
@@ -183,14 +180,14 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
         storage_transformers: Auto | Sequence[Any] = "auto",
         dimension_names: Auto | Sequence[str | None] | None = "auto",
     ) -> Self:
-        """The model of an array that would hold another one; without compression, in one chunk unless that has chunks.
+        """Return the model for a copy of an array, without compression, in the chunks of that array or in one.
 
         Parameters
         ----------
         array : object with ``shape`` and ``dtype``
             A zarr array gives all its metadata.
         attributes, chunk_grid, chunk_key_encoding, fill_value, codecs, storage_transformers, dimension_names
-            What is to be otherwise.
+            Members that differ from those of the array.
 
         Returns
         -------
@@ -217,15 +214,15 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
         return cls(**{**cls._members_of_json(plain_document(metadata)), **stated(given)})
 
     def to_zarr(self, store: StoreLike, path: str = "", *, overwrite: bool = False, config: Any = None) -> Array[Any]:
-        """Make the array; no data is written.
+        """Create the array; no data is written.
 
         Parameters
         ----------
         store : Store, str, Path or dict
         path : str
-            Where in the store.
+            The path in the store.
         overwrite : bool
-            Whether what is there goes first. Otherwise an array that is there already is taken if it has this model.
+            If True, first delete the node that is there. Otherwise a stored array is returned if it has this model.
         config : ArrayConfig or dict, optional
 
         Returns
@@ -308,12 +305,12 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
 
     @classmethod
     def from_metadata(cls, metadata: GroupMetadata) -> Self:
-        """The model of a group's own metadata; ``members`` is None."""
+        """Return the model of a group's own metadata; ``members`` is None."""
         check_literal("zarr_format", metadata.zarr_format, 3)
         return cls(attributes=metadata.attributes, members=None, extra_fields=metadata.extra_fields)  # type: ignore[arg-type]
 
     def to_consolidated(self) -> dict[str, Any]:
-        """The document ``zarr.json`` of the group with a copy of the documents of all nodes below.
+        """Return the document ``zarr.json`` of the group with consolidated metadata of all nodes below.
 
         Examples
         --------
@@ -326,7 +323,7 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
 
     @classmethod
     def from_consolidated(cls, document: Mapping[str, Any]) -> Self:
-        """The model of a whole hierarchy from the one document ``zarr.json`` with the copy.
+        """Return the model of a whole hierarchy from the ``zarr.json`` with consolidated metadata.
 
         Raises
         ------
@@ -353,7 +350,7 @@ _ARRAY_FIELDS = (
 
 
 def members_of(document: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """The arguments of a model of format 3 from its document."""
+    """Return the arguments of a model of format 3 from its document."""
     known = ("zarr_format", "node_type", "attributes", *names)
     found = {key: value for key, value in document.items() if key in known}
     extra = {key: value for key, value in document.items() if key not in known}
@@ -361,7 +358,7 @@ def members_of(document: dict[str, Any], names: Sequence[str]) -> dict[str, Any]
 
 
 def check_extra(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Check that what a document says beside what is specified need not be understood.
+    """Check that the unspecified members of a document may be ignored.
 
     Raises
     ------
@@ -376,7 +373,7 @@ def check_extra(extra: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def canonical(value: Any, what: str) -> Any:
-    """An extension as an object, whose configuration is there if it says something."""
+    """Return an extension as an object, with its configuration unless that is empty."""
     document = named(value, what)
     if isinstance(document, str):
         return {"name": document}
@@ -401,23 +398,16 @@ def _short(value: Any) -> Any:
 
 
 def from_zarr(element: Any, *, depth: int = -1) -> Any:
-    """The model of a stored array or group of this format; see ``zarr.models.from_zarr``."""
+    """Return the model of a stored array or group of this format; see ``zarr.models.from_zarr``."""
     return GroupSpec.from_zarr(element, depth=depth) if hasattr(element, "members") else ArraySpec.from_zarr(element)
 
 
 def from_flat(data: Mapping[str, NodeSpec]) -> NodeSpec:
-    """The model that a table of paths and nodes describes."""
+    """Return the model of a table of paths and nodes."""
     return nested(data, GroupSpec)
 
 
 __all__ = [
-    "AnyArraySpec",
-    "AnyGroupSpec",
-    "ArraySpec",
-    "GroupSpec",
-    "NamedConfig",
-    "from_flat",
-    "from_zarr",
-    "to_flat",
+    "AnyArraySpec", "AnyGroupSpec", "ArraySpec", "GroupSpec", "NamedConfig", "from_flat", "from_zarr", "to_flat",
     "to_zarr",
 ]

@@ -1,6 +1,6 @@
 """Tests that authors of stores and codecs inherit, hypothesis strategies, and state machines; also a pytest plugin.
 
-May import: everything. Needs pytest; ``strategies`` and ``stateful`` need hypothesis.
+May import: everything. Needs pytest; ``strategies`` (with ``grids`` and ``names``) and ``stateful`` need hypothesis.
 Read first: ``store.py``.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell pytest of the marker that tests with a graphics card bear."""
+    """Register the marker of tests that need a graphics card."""
     config.addinivalue_line("markers", "gpu: mark a test as requiring CuPy and GPU")
 
 

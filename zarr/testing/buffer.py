@@ -1,4 +1,4 @@
-"""Buffers that let tests see whose class a value has."""
+"""Buffers whose class tests can recognize."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ __all__ = ["NDBufferUsingTestNDArrayLike", "StoreExpectingTestBuffer", "TestBuff
 
 
 class TestNDArrayLike(np.ndarray[Any, Any]):
-    """An array of a class of its own."""
+    """An array class that tests can recognize."""
 
     __test__ = False
 
 
 class TestBuffer(cpu.Buffer):
-    """A buffer of a class of its own."""
+    """A buffer class that tests can recognize."""
 
     __test__ = False
 
 
 class NDBufferUsingTestNDArrayLike(cpu.NDBuffer):
-    """An array buffer that makes its arrays of a class of their own."""
+    """An array buffer that creates :class:`TestNDArrayLike` arrays."""
 
     @classmethod
     def create(
         cls, *, shape: Any, dtype: Any, order: Any = "C", fill_value: Any | None = None
     ) -> NDBufferUsingTestNDArrayLike:
-        """Make a buffer over a new :class:`TestNDArrayLike`."""
+        """Create a buffer over a new :class:`TestNDArrayLike`."""
         array = TestNDArrayLike(shape=tuple(shape), dtype=dtype, order=order)
         if fill_value is not None:
             array.fill(fill_value)
@@ -41,12 +41,12 @@ class NDBufferUsingTestNDArrayLike(cpu.NDBuffer):
 
     @classmethod
     def empty(cls, shape: Any, dtype: Any, order: Any = "C") -> NDBufferUsingTestNDArrayLike:
-        """Make a buffer over a new :class:`TestNDArrayLike` whose content does not matter."""
+        """Create a buffer over a new :class:`TestNDArrayLike` with arbitrary content."""
         return cls.create(shape=shape, dtype=dtype, order=order)
 
 
 class StoreExpectingTestBuffer(MemoryStore):
-    """A store that takes and gives nothing but :class:`TestBuffer`, save for metadata."""
+    """A store that accepts and returns only :class:`TestBuffer`, except for metadata."""
 
     async def set(self, key: str, value: Buffer, byte_range: tuple[int, int] | None = None) -> None:
         """Store a value, which must be a :class:`TestBuffer` unless it is metadata."""
@@ -57,7 +57,7 @@ class StoreExpectingTestBuffer(MemoryStore):
     async def get(  # type: ignore[override]
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Read a value, which must be asked for as a :class:`TestBuffer` unless it is metadata."""
+        """Read a value, which must be requested as a :class:`TestBuffer` unless it is metadata."""
         if "json" not in key:
             assert prototype.buffer is TestBuffer, f"{key} was asked for as {prototype.buffer.__name__}"
         return await super().get(key, prototype, byte_range)

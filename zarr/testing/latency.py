@@ -1,4 +1,4 @@
-"""A store that is slow on purpose."""
+"""A store with an artificial delay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LatencyStore(WrapperStore["Store"]):
-    """Waits before every read and write of another store.
+    """A wrapper that waits before every read and write of a store.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ class LatencyStore(WrapperStore["Store"]):
 
     @property
     def get_latency(self) -> float:
-        """How long the next read waits."""
+        """The delay of the next read, in seconds."""
         return _drawn(self._get_latency)
 
     @property
     def set_latency(self) -> float:
-        """How long the next write waits."""
+        """The delay of the next write, in seconds."""
         return _drawn(self._set_latency)
 
     def _with_store(self, store: Store) -> LatencyStore:

@@ -1,4 +1,4 @@
-"""What every store must do, as tests that the author of a store inherits.
+"""The contract of stores, as tests that the author of a store inherits.
 
 Derive from :class:`StoreTests`, name the classes of the store and of its buffers, say how a store is made and how its
 values are reached behind its back, and every rule of the contract is tested::
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import pickle
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pytest
 
@@ -32,11 +32,125 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.sync import sync
 from zarr.storage.wrappers.wrapper import WrapperStore
 from zarr.testing.latency import LatencyStore
-from zarr.testing.store_sync import FOUR, KEYS, RANGES, B, S, SynchronousStoreTests, asynchronous
 from zarr.testing.utils import assert_bytes_equal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+
+S = TypeVar("S", bound=Store)
+B = TypeVar("B", bound=Buffer)
+
+asynchronous = pytest.mark.asyncio
+
+FOUR = b"\x01\x02\x03\x04"
+KEYS = ["c/0", "foo/c/0.0", "foo/0/0"]
+RANGES: list[ByteRequest | None] = [
+    None,
+    RangeByteRequest(1, 4),
+    OffsetByteRequest(1),
+    SuffixByteRequest(1),
+    RangeByteRequest(10, 20),
+]
+
+
+class SynchronousStoreTests(Generic[S, B]):
+    """The contract of ``get_sync``, ``set_sync`` and ``delete_sync``; a store that lacks them skips it."""
+
+    store_cls: type[S]
+    buffer_cls: type[B]
+
+    def _buffer(self, data: bytes) -> Buffer:
+        return self.buffer_cls.from_bytes(data)
+
+    async def set(self, store: S, key: str, value: Buffer) -> None:
+        """Put a value into the store without its ``set``; see :class:`StoreTests`."""
+        raise TypeError(f"{type(self).__name__} must define 'set'")
+
+    @staticmethod
+    def _require_get_sync(store: Any) -> SupportsGetSync:
+        if not isinstance(store, SupportsGetSync):
+            pytest.skip("the store has no get_sync")
+        return store
+
+    @staticmethod
+    def _require_set_sync(store: Any) -> SupportsSetSync:
+        if not isinstance(store, SupportsSetSync):
+            pytest.skip("the store has no set_sync")
+        return store
+
+    @staticmethod
+    def _require_delete_sync(store: Any) -> SupportsDeleteSync:
+        if not isinstance(store, SupportsDeleteSync):
+            pytest.skip("the store has no delete_sync")
+        return store
+
+    def test_get_sync(self, store: S) -> None:
+        """Check that the synchronous read gives the same."""
+        reader, writer = self._require_get_sync(store), self._require_set_sync(store)
+        writer.set_sync("sync_get", self._buffer(FOUR))
+        assert_bytes_equal(reader.get_sync("sync_get"), FOUR)
+
+    def test_get_sync_missing(self, store: S) -> None:
+        """Check that the synchronous read gives None for a key that is not there."""
+        assert self._require_get_sync(store).get_sync("nonexistent") is None
+
+    def test_set_sync(self, store: S) -> None:
+        """Check that the synchronous write stores the value."""
+        reader, writer = self._require_get_sync(store), self._require_set_sync(store)
+        writer.set_sync("sync_set", self._buffer(b"old"))
+        writer.set_sync("sync_set", self._buffer(FOUR))
+        assert_bytes_equal(reader.get_sync("sync_set"), FOUR)
+
+    def test_delete_sync(self, store: S) -> None:
+        """Check that the synchronous removal removes."""
+        reader, writer = self._require_get_sync(store), self._require_set_sync(store)
+        writer.set_sync("sync_del", self._buffer(FOUR))
+        self._require_delete_sync(store).delete_sync("sync_del")
+        assert reader.get_sync("sync_del") is None
+
+    def test_delete_sync_missing(self, store: S) -> None:
+        """Check that a missing key can be deleted."""
+        self._require_delete_sync(store).delete_sync("nonexistent_sync")
+
+    @asynchronous
+    @pytest.mark.parametrize("direction", ["set_async_get_sync", "set_sync_get_async"])
+    async def test_sync_async_set_get_parity(self, store: S, direction: str) -> None:
+        """Check that each way reads what the other wrote."""
+        reader, writer = self._require_get_sync(store), self._require_set_sync(store)
+        if direction == "set_async_get_sync":
+            await store.set("parity", self._buffer(FOUR))
+            assert_bytes_equal(reader.get_sync("parity"), FOUR)
+        else:
+            writer.set_sync("parity", self._buffer(FOUR))
+            assert_bytes_equal(await store.get("parity", default_buffer_prototype()), FOUR)
+
+    @asynchronous
+    async def test_delete_sync_visible_to_async_get(self, store: S) -> None:
+        """Check that a key deleted in one way is gone in the other."""
+        deleter = self._require_delete_sync(store)
+        await store.set("parity_del", self._buffer(FOUR))
+        deleter.delete_sync("parity_del")
+        assert await store.get("parity_del", default_buffer_prototype()) is None
+
+    @asynchronous
+    @pytest.mark.parametrize("byte_range", RANGES)
+    async def test_get_sync_byte_range_parity(self, store: S, byte_range: ByteRequest | None) -> None:
+        """Check that both ways give the same range, or fail alike."""
+        reader = self._require_get_sync(store)
+        await self.set(store, "ranged", self._buffer(b"\x01\x02\x03\x04\x05"))
+        answers: list[Any] = []
+        for asked in ("sync", "async"):
+            try:
+                if asked == "sync":
+                    found = reader.get_sync("ranged", prototype=default_buffer_prototype(), byte_range=byte_range)
+                else:
+                    found = await store.get("ranged", default_buffer_prototype(), byte_range=byte_range)
+                answers.append(None if found is None else found.to_bytes())
+            except Exception as error:
+                answers.append(type(error))
+        assert answers[0] == answers[1]
+
 
 try:
     import pytest_asyncio
@@ -44,18 +158,16 @@ try:
     async_fixture: Any = pytest_asyncio.fixture
 except ImportError:  # pragma: no cover - another plugin runs the coroutines
     async_fixture = pytest.fixture
-
-__all__ = ["StoreTests"]
 _RE_EXPORTED = (LatencyStore, SupportsDeleteSync, SupportsGetSync, SupportsSetSync, WrapperStore, sync)
 
 
 async def collected(names: AsyncIterator[str]) -> list[str]:
-    """All that an asynchronous iterator gives, sorted."""
+    """Return all items of an asynchronous iterator, sorted."""
     return sorted([name async for name in names])
 
 
 def part_of(data: bytes, byte_range: ByteRequest | None) -> bytes:
-    """What a byte range means, in terms of slices."""
+    """Return the part of the data that a byte range selects."""
     if byte_range is None:
         return data
     if isinstance(byte_range, RangeByteRequest):
@@ -81,57 +193,57 @@ class StoreTests(SynchronousStoreTests[S, B]):
     @abstractmethod
     @pytest.fixture
     def store_kwargs(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """The arguments with which a store is made."""
+        """Return the arguments with which a store is created."""
         raise TypeError(f"{type(self).__name__} must define the fixture 'store_kwargs'")
 
     @abstractmethod
     def test_store_repr(self, store: S) -> None:
-        """The ``repr`` and ``str`` of the store."""
+        """Test the ``repr`` and ``str`` of the store."""
 
     @abstractmethod
     def test_store_supports_writes(self, store: S) -> None:
-        """Whether the store can be written to."""
+        """Test whether the store can be written to."""
 
     @abstractmethod
     def test_store_supports_listing(self, store: S) -> None:
-        """Whether the store can be listed."""
+        """Test whether the store can be listed."""
 
     def test_store_supports_partial_writes(self, store: S) -> None:
-        """No store writes part of a value."""
+        """Check that no store writes part of a value."""
         assert not store.supports_partial_writes
 
     # ------------------------------------------------------------------------------------- fixtures
 
     @pytest.fixture
     def open_kwargs(self, store_kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The arguments with which a store is opened."""
+        """Return the arguments with which a store is opened."""
         return store_kwargs
 
     @async_fixture  # type: ignore[untyped-decorator]
     async def store(self, open_kwargs: dict[str, Any]) -> Store:
-        """A store that is open."""
+        """Return an open store."""
         return await self.store_cls.open(**open_kwargs)
 
     @async_fixture  # type: ignore[untyped-decorator]
     async def store_not_open(self, store_kwargs: dict[str, Any]) -> Store:
-        """A store that is made, and not open yet."""
+        """Return a store that is not open yet."""
         return self.store_cls(**store_kwargs)
 
     # -------------------------------------------------------------------------------- the store itself
 
     def test_store_type(self, store: S) -> None:
-        """It is a store, of the class that was named."""
+        """Check that it is a store, of the class ``store_cls``."""
         assert isinstance(store, Store)
         assert isinstance(store, self.store_cls)
 
     def test_store_eq(self, store: S, store_kwargs: dict[str, Any]) -> None:
-        """It equals itself and another one over the same place."""
+        """Check that it equals itself and another one over the same place."""
         assert store == store
         assert store == self.store_cls(**store_kwargs)
 
     @asynchronous
     async def test_serializable_store(self, store: S) -> None:
-        """A pickled store comes back as an equal one, with the same values."""
+        """Check that a pickled store comes back as an equal one, with the same values."""
         again = pickle.loads(pickle.dumps(store))
         assert again == store
         assert again.read_only == store.read_only
@@ -140,7 +252,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
         assert_bytes_equal(found, FOUR)
 
     def test_store_read_only(self, store: S) -> None:
-        """It can be written to, and says so once and for all."""
+        """Check that the store is writable, and that this cannot be assigned."""
         assert not store.read_only
         with pytest.raises(AttributeError):
             store.read_only = False  # type: ignore[misc]
@@ -148,7 +260,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
     @asynchronous
     @pytest.mark.parametrize("read_only", [True, False])
     async def test_store_open_read_only(self, open_kwargs: dict[str, Any], read_only: bool) -> None:
-        """It is opened as it was asked."""
+        """Check that the store is opened as it was asked."""
         open_kwargs["read_only"] = read_only
         store = await self.store_cls.open(**open_kwargs)
         assert store._is_open
@@ -156,7 +268,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @asynchronous
     async def test_store_context_manager(self, open_kwargs: dict[str, Any]) -> None:
-        """It is closed at the end of a ``with`` block."""
+        """Check that it is closed at the end of a ``with`` block."""
         with await self.store_cls.open(**open_kwargs) as store:
             assert store._is_open
             with pytest.raises(ValueError, match="store is already open"):
@@ -165,7 +277,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @asynchronous
     async def test_read_only_store_raises(self, open_kwargs: dict[str, Any]) -> None:
-        """A read-only store refuses to be changed."""
+        """Check that a read-only store refuses to be changed."""
         store = await self.store_cls.open(**{**open_kwargs, "read_only": True})
         assert store.read_only
         with pytest.raises(ValueError, match="read-only"):
@@ -175,7 +287,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @asynchronous
     async def test_with_read_only_store(self, open_kwargs: dict[str, Any]) -> None:
-        """A read-only view can be made, which refuses to be changed while the store itself does not."""
+        """Check that a read-only view can be made, which refuses to be changed while the store itself does not."""
         store = await self.store_cls.open(**{**open_kwargs, "read_only": True})
         try:
             writer = store.with_read_only(read_only=False)
@@ -202,14 +314,14 @@ class StoreTests(SynchronousStoreTests[S, B]):
         [(FOUR, None), (FOUR, RANGES[1]), (FOUR, RANGES[2]), (FOUR, RANGES[3]), (b"", None)],
     )
     async def test_get(self, store: S, key: str, data: bytes, byte_range: ByteRequest) -> None:
-        """A value, or a range of it, is read as it was stored."""
+        """Check that a value, or a range of it, is read as it was stored."""
         await self.set(store, key, self._buffer(data))
         found = await store.get(key, prototype=default_buffer_prototype(), byte_range=byte_range)
         assert_bytes_equal(found, part_of(data, byte_range))
 
     @asynchronous
     async def test_get_not_open(self, store_not_open: S) -> None:
-        """A store opens itself at the first read."""
+        """Check that a store opens itself at the first read."""
         assert not store_not_open._is_open
         await self.set(store_not_open, "c/0", self._buffer(FOUR))
         assert_bytes_equal(await store_not_open.get("c/0", prototype=default_buffer_prototype()), FOUR)
@@ -217,14 +329,14 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @asynchronous
     async def test_get_raises(self, store: S) -> None:
-        """What is no byte request is refused."""
+        """Check that anything but a byte request is refused."""
         await self.set(store, "c/0", self._buffer(FOUR))
         with pytest.raises((ValueError, TypeError), match=r"Unexpected byte_range, got.*"):
             await store.get("c/0", prototype=default_buffer_prototype(), byte_range=(0, 2))  # type: ignore[arg-type]
 
     @asynchronous
     async def test_get_many(self, store: S) -> None:
-        """Many values are read, whatever order they come in."""
+        """Check that many values are read, in any order."""
         values = {f"c/{i}": bytes([i]) for i in range(8)}
         for key, data in values.items():
             await self.set(store, key, self._buffer(data))
@@ -243,7 +355,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
         ],
     )
     async def test_get_partial_values(self, store: S, key_ranges: list[tuple[str, ByteRequest]]) -> None:
-        """Many ranges are read in the order in which they are asked for."""
+        """Check that many ranges are read in the order in which they are asked for."""
         for key, _ in key_ranges:
             await self.set(store, key, self._buffer(key.encode()))
         found = await store.get_partial_values(prototype=default_buffer_prototype(), key_ranges=key_ranges)
@@ -255,26 +367,26 @@ class StoreTests(SynchronousStoreTests[S, B]):
     @pytest.mark.parametrize("key", KEYS)
     @pytest.mark.parametrize("data", [FOUR, b""])
     async def test_getsize(self, store: S, key: str, data: bytes) -> None:
-        """The size of a value is the number of its bytes."""
+        """Check that the size of a value is the number of its bytes."""
         await self.set(store, key, self._buffer(data))
         assert await store.getsize(key) == len(data)
 
     @asynchronous
     async def test_getsize_prefix(self, store: S) -> None:
-        """The size of a prefix is the sum over its values, and only over its own."""
+        """Check that the size of a prefix is the sum over its values, and only over its own."""
         for key in ("prefix/c/0", "prefix/c/1", "prefixed/c/0"):
             await self.set(store, key, self._buffer(FOUR))
         assert await store.getsize_prefix("prefix") == 2 * len(FOUR)
 
     @asynchronous
     async def test_getsize_raises(self, store: S) -> None:
-        """A key that is not there has no size."""
+        """Check that a key that is not there has no size."""
         with pytest.raises(FileNotFoundError):
             await store.getsize("not-a-real-key")
 
     @asynchronous
     async def test_exists(self, store: S) -> None:
-        """A key is there when it has a value; a prefix is no key."""
+        """Check that a key is there when it has a value; a prefix is no key."""
         assert not await store.exists("foo")
         await store.set("foo/zarr.json", self._buffer(FOUR))
         assert await store.exists("foo/zarr.json")
@@ -285,21 +397,21 @@ class StoreTests(SynchronousStoreTests[S, B]):
     @pytest.mark.parametrize("key", ["zarr.json", *KEYS])
     @pytest.mark.parametrize("data", [FOUR, b""])
     async def test_set(self, store: S, key: str, data: bytes) -> None:
-        """A value is stored as it is given."""
+        """Check that a value is stored as it is given."""
         assert not store.read_only
         await store.set(key, self._buffer(data))
         assert_bytes_equal(await self.get(store, key), data)
 
     @asynchronous
     async def test_set_not_open(self, store_not_open: S) -> None:
-        """A store opens itself at the first write."""
+        """Check that a store opens itself at the first write."""
         assert not store_not_open._is_open
         await store_not_open.set("c/0", self._buffer(FOUR))
         assert_bytes_equal(await self.get(store_not_open, "c/0"), FOUR)
 
     @asynchronous
     async def test_set_many(self, store: S) -> None:
-        """Many values are stored."""
+        """Check that many values are stored."""
         values = {f"c/{i}": bytes([i]) for i in range(8)}
         await store._set_many([(key, self._buffer(data)) for key, data in values.items()])
         for key, data in values.items():
@@ -307,7 +419,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @asynchronous
     async def test_set_if_not_exists(self, store: S) -> None:
-        """A value that is there stays."""
+        """Check that a value that is there stays."""
         await self.set(store, "k", self._buffer(FOUR))
         await store.set_if_not_exists("k", self._buffer(b"0000"))
         assert_bytes_equal(await store.get("k", default_buffer_prototype()), FOUR)
@@ -316,7 +428,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @asynchronous
     async def test_delete(self, store: S) -> None:
-        """A key that is removed is gone."""
+        """Check that a key that is removed is gone."""
         if not store.supports_deletes:
             pytest.skip("the store does not delete")
         await store.set("foo/zarr.json", self._buffer(FOUR))
@@ -326,7 +438,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @asynchronous
     async def test_delete_dir(self, store: S) -> None:
-        """All keys below a prefix are removed, and none beside it."""
+        """Check that all keys below a prefix are removed, and none beside it."""
         if not store.supports_deletes:
             pytest.skip("the store does not delete")
         await store.set("zarr.json", self._buffer(b"root"))
@@ -341,14 +453,14 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @asynchronous
     async def test_delete_nonexistent_key_does_not_raise(self, store: S) -> None:
-        """There is no harm in removing what is not there."""
+        """Check that a missing key can be deleted."""
         if not store.supports_deletes:
             pytest.skip("the store does not delete")
         await store.delete("nonexistent_key")
 
     @asynchronous
     async def test_is_empty(self, store: S) -> None:
-        """A prefix is empty when nothing is below it."""
+        """Check that a prefix is empty when nothing is below it."""
         assert await store.is_empty("")
         await self.set(store, "foo/bar", self._buffer(FOUR))
         assert not await store.is_empty("")
@@ -359,7 +471,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @asynchronous
     async def test_clear(self, store: S) -> None:
-        """After a clear there is nothing."""
+        """Check that after a clear there is nothing."""
         if not store.supports_deletes:
             pytest.skip("the store does not delete")
         await self.set(store, "key", self._buffer(FOUR))
@@ -370,7 +482,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @asynchronous
     async def test_list(self, store: S) -> None:
-        """All keys are listed."""
+        """Check that all keys are listed."""
         assert await collected(store.list()) == []
         expected = []
         for i in range(3):
@@ -381,7 +493,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @asynchronous
     async def test_list_prefix(self, store: S) -> None:
-        """The keys below a prefix are listed, with the prefix, and no others."""
+        """Check that the keys below a prefix are listed, with the prefix, and no others."""
         keys = ["zarr.json", "a/zarr.json", "a/c/0", "a-b/zarr.json", "b/c/d/0"]
         for key in keys:
             await self.set(store, key, self._buffer(FOUR))
@@ -391,7 +503,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @asynchronous
     async def test_list_empty_path(self, store: S) -> None:
-        """The empty prefix stands for everything."""
+        """Check that the empty prefix stands for everything."""
         keys = ["foo/bar/zarr.json", "foo/bar/c/1", "foo/baz/c/0"]
         for key in keys:
             await self.set(store, key, self._buffer(b""))
@@ -400,7 +512,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @asynchronous
     async def test_list_dir(self, store: S) -> None:
-        """The names directly below a prefix are listed, each once."""
+        """Check that the names directly below a prefix are listed, each once."""
         assert await collected(store.list_dir("")) == []
         for key in ("foo/zarr.json", "foo/c/1", "foo/c/2", "group-0/zarr.json"):
             await self.set(store, key, self._buffer(b"x"))
@@ -408,3 +520,6 @@ class StoreTests(SynchronousStoreTests[S, B]):
         assert await collected(store.list_dir("foo/")) == ["c", "zarr.json"]
         assert await collected(store.list_dir("foo/c")) == ["1", "2"]
         assert await collected(store.list_dir("")) == ["foo", "group-0"]
+
+
+__all__ = ["StoreTests"]

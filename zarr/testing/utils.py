@@ -1,4 +1,4 @@
-"""Small helps for tests."""
+"""Assertions and markers for tests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def assert_bytes_equal(b1: Buffer | BytesLike | None, b2: Buffer | BytesLike | N
 
 
 def has_cupy() -> bool:
-    """Whether there is CuPy, and a graphics card that it can use.
+    """Return True if CuPy and a graphics card are available.
 
     Examples
     --------
@@ -57,7 +57,7 @@ skip_if_no_gpu = pytest.mark.skipif(not has_cupy(), reason="CuPy not installed o
 
 
 def gpu_test(func: F) -> F:
-    """Mark a test that needs a graphics card; it is skipped where there is none.
+    """Mark a test that needs a graphics card; it is skipped if there is none.
 
     Parameters
     ----------

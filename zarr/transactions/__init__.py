@@ -1,6 +1,6 @@
-"""Many changes of arrays and groups that become visible together, or not at all.
+"""Transactions: changes of arrays and groups that become visible together, or not at all.
 
-May import: everything up to the groups, and the functions that open them.
+May import: everything up to ``zarr.api``.
 Read first: ``transaction.py``; the changes themselves are kept by ``zarr.storage.wrappers.overlay``.
 """
 

@@ -1,28 +1,32 @@
-"""Transactions: a store that keeps changes to itself until all of them are stored in one go."""
+"""Transactions: a store that stages changes until all of them are stored together."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import SyncStore, is_synchronous
+from zarr.abc.store import Store, SyncStore, is_synchronous, takes_contents_first
 from zarr.abc.stores.changes import Changes, TakenError, stages
 from zarr.api.synchronous import open_group
+from zarr.buffer.core import default_buffer_prototype
+from zarr.chunks.spec import parse_array_config
 from zarr.errors import TransactionConflictError
 from zarr.runners.locks.operation import Holder, lock_prefix
+from zarr.runners.locks.processes import in_order, lock_folder, lock_paths
+from zarr.runners.sync import sync
 from zarr.steps.consolidated import note_change, touch
 from zarr.steps.requests import LockScope
+from zarr.storage.keys import METADATA_NAMES
 from zarr.storage.resolve import resolve_store
-from zarr.storage.wrappers.overlay import OverlayStore
-from zarr.transactions.applying import apply_in_order, is_document
-from zarr.transactions.blocking import BlockingView
-from zarr.transactions.locking import lock_files
+from zarr.storage.wrappers.overlay import OverlayStore, check_expected, digest_of
 
 if TYPE_CHECKING:
     import asyncio
     from types import TracebackType
 
-    from zarr.abc.store import Store
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import Buffer, BufferPrototype
     from zarr.groups.group import Group
     from zarr.storage import StoreLike
     from zarr.storage.zip import store as zip_store
@@ -32,14 +36,14 @@ else:
 
 
 class Transaction(OverlayStore):
-    """A store as it will be: groups and arrays that are opened on it show the changes, all others do not yet.
+    """A store that shows staged changes to the groups and arrays opened on it, and to no others.
 
     Made by :func:`zarr.transaction`. At the end of the ``with`` block all changes are stored; after an exception none.
 
     Parameters
     ----------
     store : Store
-        Where the changes go.
+        The store that receives the changes.
     """
 
     def __init__(self, store: Store) -> None:
@@ -47,10 +51,10 @@ class Transaction(OverlayStore):
         self._target = store
         super().__init__(base, f"transaction:{id(self)}", watch=True, read_only=store.read_only)
         self._scopes: dict[str, LockScope] = {}
-        """Of which nodes other processes are to be kept out, as the arrays and groups ask that were changed."""
+        """The lock scopes of changed nodes, as their arrays and groups ask for them."""
 
     def note_locking(self, path: str, folder: str | None) -> None:
-        """Keep other processes from a node when the changes are stored."""
+        """Note that other processes must be locked out of a node when the changes are stored."""
         self._scopes[path] = LockScope(path, folder)
 
     def with_read_only(self, read_only: bool = False) -> Self:
@@ -67,7 +71,7 @@ class Transaction(OverlayStore):
         return f"{type(self).__name__}({self._target!r}, changes={len(self._values)})"
 
     def group(self, path: str = "", **options: Any) -> Group:
-        """The group at a path, as it will be; it is made where there is none.
+        """Return the group at a path, with the staged changes; create it if there is none.
 
         Parameters
         ----------
@@ -87,13 +91,13 @@ class Transaction(OverlayStore):
         return open_group(self, path=path, **{"mode": "a", **options})
 
     def commit(self) -> None:
-        """Store all changes now; the transaction is over then.
+        """Store all changes now and end the transaction.
 
         Raises
         ------
         TransactionConflictError
-            If a document that was read, or a value that was read and then written, was changed by somebody else in
-            the meantime. Nothing was stored; begin anew.
+            If another writer changed a metadata document that the transaction read, or a value that it read and then
+            wrote. Nothing was stored; run the transaction again.
         """
         self._check_writable()
         changes = self.changes()
@@ -102,7 +106,7 @@ class Transaction(OverlayStore):
                 self._store_held(changes)
             except TakenError as error:
                 raise TransactionConflictError(
-                    f"{self._target}: key {error.key!r} was changed by somebody else since the transaction read it; "
+                    f"{self._target}: key {error.key!r} was changed by another writer since the transaction read it; "
                     "nothing was stored: run the transaction again"
                 ) from error
             finally:
@@ -111,7 +115,7 @@ class Transaction(OverlayStore):
             self.rollback()
 
     def _store_held(self, changes: Changes) -> None:
-        """Store changes while nobody else in this process, or in any where that is asked for, changes the same keys."""
+        """Store the changes while the locks of their keys are held."""
         holder = Holder(lock_prefix(self._target))
         documents = [key for key in {*changes.values, *changes.digests} if is_document(key)]
         chunks = [key for key in {*changes.values, *changes.digests} if not is_document(key)]
@@ -124,7 +128,7 @@ class Transaction(OverlayStore):
         finally:
             try:
                 holder.release()
-            except BaseException:  # Ctrl-C just here: what is left is let go now
+            except BaseException:  # Ctrl-C during the release: release the rest
                 holder.release()
                 raise
         for key in documents:
@@ -140,7 +144,7 @@ class Transaction(OverlayStore):
             apply_in_order(self._base, changes)
 
     def rollback(self) -> None:
-        """Forget all changes; the transaction is over then."""
+        """Discard all changes and end the transaction."""
         with self._lock:
             self._values.clear()
             self._removed.clear()
@@ -178,14 +182,14 @@ class Transaction(OverlayStore):
 def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = None) -> Transaction:
     """Begin a transaction: changes of many arrays and groups that become visible together, or not at all.
 
-    What it gives is a store: open groups and arrays on it, read and write them. At the end of the ``with`` block all is
-    stored; on an exception nothing is. On SQLite and LMDB that is one step for every reader, and so it is in a zip
-    file, which is committed. A local store is changed chunks first and documents after, by a journal: should the
-    process die on the way, whoever opens the store next does the rest. Other stores are changed in the same order,
-    without a journal.
+    The result is a store: open groups and arrays on it, read and write them. At the end of the ``with`` block all
+    changes are stored; after an exception none. On SQLite and LMDB that is one step for every reader, also in a zip
+    file, which is committed. A local store is changed chunks first and metadata documents last, by a journal: if the
+    process dies in between, the next program that opens the store completes the changes. Other stores are changed in
+    the same order, without a journal.
 
-    Changes are kept in memory until then, encoded. If somebody else changes what the transaction has read and
-    changed, or a document that it has read, it fails and stores nothing.
+    Until then the changes are kept in memory, encoded. If another writer changes a value that the transaction has read
+    and changed, or a metadata document that it has read, the transaction fails and stores nothing.
 
     Parameters
     ----------
@@ -221,3 +225,212 @@ def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = No
     target = resolve_store(store, mode="a", storage_options=storage_options)
     target._check_writable()
     return Transaction(target)
+
+
+def is_document(key: str) -> bool:
+    """Return True for the key of a metadata document.
+
+    Examples
+    --------
+    >>> is_document("a/zarr.json"), is_document("a/c/0")
+    (True, False)
+    """
+    return key.rpartition("/")[2] in METADATA_NAMES
+
+
+def apply_in_order(store: SyncStore, changes: Changes) -> None:
+    """Apply changes in an order in which no reader meets chunks that do not fit the metadata document.
+
+    First replaced nodes are deleted, each beginning with its metadata document; then chunks are stored, then
+    documents, parents first; at the end deletions are made. A crash leaves some of it done. In stores that do
+    not take contents first, chunks are deleted before the documents and stored after them.
+
+    Parameters
+    ----------
+    store : SyncStore
+    changes : Changes
+
+    Raises
+    ------
+    TakenError
+        If a key does not hold what it was expected to hold. Where the store can compare and swap, that is seen for
+        each document as it is written, too.
+    """
+
+    def read(key: str) -> object:
+        value = store.get_sync(key)
+        return None if value is None else value.as_numpy_array()
+
+    check_expected(changes, read)
+    for folder in changes.removed:
+        for name in sorted(METADATA_NAMES):
+            store.delete_sync(f"{folder}/{name}" if folder else name)
+        store.delete_dir_sync(folder)
+    put = {key: value for key, value in changes.values.items() if value is not None}
+    gone = sorted((key for key in changes.values if key not in put), key=is_document, reverse=True)
+    early = takes_contents_first(store)
+    if early:
+        _put_chunks(store, put)
+    else:
+        _delete(store, (key for key in gone if not is_document(key)))
+    for key in sorted(filter(is_document, put), key=lambda key: (key.count("/"), key)):
+        _put_document(store, key, put[key], changes)
+    if not early:
+        _put_chunks(store, put)
+    _delete(store, (key for key in gone if early or is_document(key)))
+
+
+def _put_chunks(store: SyncStore, values: Mapping[str, Buffer]) -> None:
+    for key, value in values.items():
+        if not is_document(key):
+            store.set_sync(key, value)
+
+
+def _delete(store: SyncStore, keys: Iterable[str]) -> None:
+    for key in keys:
+        store.delete_sync(key)
+
+
+def _put_document(store: SyncStore, key: str, value: Buffer, changes: Changes) -> None:
+    if not store.supports_set_if_match or key not in changes.digests:
+        store.set_sync(key, value)
+        return
+    found = store.get_sync(key)
+    removed = any(not folder or key.startswith(f"{folder}/") for folder in changes.removed)
+    expected = None if removed else changes.digests[key]
+    same = digest_of(None if found is None else found.as_numpy_array()) == expected
+    if not same or not store.set_if_match_sync(key, value, found):
+        raise TakenError(key)
+
+
+async def _collect(keys: AsyncIterator[str]) -> list[str]:
+    return [key async for key in keys]
+
+
+class BlockingView(SyncStore):
+    """A synchronous store over a store that has coroutines only.
+
+    Parameters
+    ----------
+    store : Store
+    """
+
+    blocking = True
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(read_only=store.read_only)
+        self._store = store
+
+    def __str__(self) -> str:
+        return str(self._store)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BlockingView) and self._store == other._store
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def contents_first(self) -> bool:
+        """Return True if the wrapped store accepts chunks before their metadata document."""
+        return takes_contents_first(self._store)
+
+    def get_sync(
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a part of it; None if there is none."""
+        return sync(self._store.get(key, prototype or default_buffer_prototype(), byte_range))
+
+    def exists_sync(self, key: str) -> bool:
+        """Return whether a key has a value."""
+        return sync(self._store.exists(key))
+
+    def getsize_sync(self, key: str) -> int:
+        """Return the length of a value in bytes; FileNotFoundError if there is none."""
+        return sync(self._store.getsize(key))
+
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Store a value."""
+        sync(self._store.set(key, value))
+
+    def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
+        """Store a value if the key still holds ``expected``."""
+        return sync(self._store.set_if_match(key, value, expected))
+
+    @property
+    def supports_set_if_match(self) -> bool:
+        """Return True if ``set_if_match`` is atomic for all writers."""
+        return self._store.supports_set_if_match
+
+    def delete_sync(self, key: str) -> None:
+        """Delete a key; it need not have a value."""
+        sync(self._store.delete(key))
+
+    def delete_dir_sync(self, prefix: str) -> None:
+        """Delete every key below a folder."""
+        sync(self._store.delete_dir(prefix))
+
+    def list_sync(self) -> Iterable[str]:
+        """Return all keys."""
+        return sync(_collect(self._store.list()))
+
+    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
+        """Return all keys that start with a string."""
+        return sync(_collect(self._store.list_prefix(prefix)))
+
+    def list_dir_sync(self, prefix: str) -> Iterable[str]:
+        """Return the names of the keys and folders directly below a folder."""
+        return sync(_collect(self._store.list_dir(prefix)))
+
+    def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> list[Any]:
+        """Return the values of many keys."""
+        wanted = prototype or default_buffer_prototype()
+        return sync(self._store.get_partial_values(wanted, [(key, None) for key in keys]))
+
+
+def lock_files(
+    store: Store,
+    documents: Iterable[str],
+    chunks: Iterable[str],
+    removed: Iterable[str] = (),
+    asked: Mapping[str, LockScope] | None = None,
+) -> list[str]:
+    """Return the files to lock, in the order in which all writers lock them.
+
+    Parameters
+    ----------
+    store : Store
+    documents, chunks : iterable of str
+        The keys that were read or are changed.
+    removed : iterable of str
+        Nodes that are removed with all below them.
+    asked : mapping of path to LockScope
+        The lock scopes that changed arrays and groups ask for; for other nodes ``array.locking`` decides.
+    """
+    locking, asked = parse_array_config(None).locking, asked or {}
+    if locking == "thread" and not asked:
+        return []
+    gone = set(removed)
+    nodes = {key.rpartition("/")[0] for key in documents} | gone
+    below: dict[str, list[str]] = {node: [] for node in nodes | set(asked)}
+    places = set(below)
+    for key in chunks:
+        owner = _owner(key, places)
+        if owner is not None:
+            below[owner].append(key)
+    found: list[str] = []
+    for node, keys in below.items():
+        scope = asked.get(node) or LockScope.of(locking, node)
+        if scope is not None and lock_folder(store, scope):
+            if node in nodes:
+                found.extend(lock_paths(store, scope, [node], "node", [node] if node in gone else ()))
+            found.extend(lock_paths(store, scope, keys, "chunk"))
+    return in_order(found)
+
+
+def _owner(key: str, nodes: set[str]) -> str | None:
+    """Return the nearest node above a key."""
+    while key:
+        key = key.rpartition("/")[0]
+        if key in nodes:
+            return key
+    return None

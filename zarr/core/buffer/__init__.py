@@ -1,4 +1,4 @@
-"""Buffers."""
+"""Buffers; re-exports."""
 
 from __future__ import annotations
 
@@ -18,16 +18,8 @@ from zarr.buffer.core import (
 from zarr.buffer.cpu import numpy_buffer_prototype
 
 __all__ = [
-    "ArrayLike",
-    "Buffer",
-    "BufferPrototype",
-    "NDArrayLike",
-    "NDArrayLikeOrScalar",
-    "NDBuffer",
-    "core",
-    "cpu",
-    "default_buffer_prototype",
-    "numpy_buffer_prototype",
+    "ArrayLike", "Buffer", "BufferPrototype", "NDArrayLike", "NDArrayLikeOrScalar", "NDBuffer", "core", "cpu",
+    "default_buffer_prototype", "numpy_buffer_prototype",
 ]
 
 

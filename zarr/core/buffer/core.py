@@ -1,4 +1,4 @@
-"""Buffers, whatever memory they are in."""
+"""Buffers in any memory; re-exports."""
 
 from __future__ import annotations
 
@@ -14,12 +14,6 @@ from zarr.buffer.core import (
 )
 
 __all__ = [
-    "ArrayLike",
-    "Buffer",
-    "BufferPrototype",
-    "NDArrayLike",
-    "NDArrayLikeOrScalar",
-    "NDBuffer",
-    "check_item_key_is_1d_contiguous",
-    "default_buffer_prototype",
+    "ArrayLike", "Buffer", "BufferPrototype", "NDArrayLike", "NDArrayLikeOrScalar", "NDBuffer",
+    "check_item_key_is_1d_contiguous", "default_buffer_prototype",
 ]

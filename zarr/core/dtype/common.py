@@ -1,9 +1,16 @@
-"""What data types have in common."""
+"""Mixins and JSON forms of data types; re-exports."""
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any
 
+from zarr.compat.version3.json_values import (
+    SPECIAL_FLOAT_STRINGS,
+    JSONFloatV2,
+    JSONFloatV3,
+    SpecialFloatStrings,
+    unpack_dtype_json,
+)
 from zarr.dtype.base import (
     HasEndianness,
     HasItemSize,
@@ -31,61 +38,15 @@ from zarr.dtype.spec import (
 from zarr.errors import UnstableSpecificationWarning, moved_error
 from zarr.types import DTypeConfig_V2, DTypeJSON
 
-SpecialFloatStrings: TypeAlias = Literal["NaN", "Infinity", "-Infinity"]
-SPECIAL_FLOAT_STRINGS: Final = ("NaN", "Infinity", "-Infinity")
-JSONFloatV2: TypeAlias = float | SpecialFloatStrings
-JSONFloatV3: TypeAlias = float | str
-
-
-def unpack_dtype_json(data: DTypeSpec_V2 | DTypeSpec_V3) -> DTypeJSON:
-    """What a metadata document holds for the JSON form of a data type: in format 2 the name alone.
-
-    Parameters
-    ----------
-    data : str or dict
-
-    Returns
-    -------
-    str, list or dict
-
-    Examples
-    --------
-    >>> unpack_dtype_json({"name": "<i4", "object_codec_id": None}), unpack_dtype_json("int32")
-    ('<i4', 'int32')
-    """
-    form: Any = data
-    return form["name"] if check_dtype_spec_v2(form) else form  # type: ignore[no-any-return]
-
 
 def __getattr__(name: str) -> Any:
     return moved_error(__name__, name)
 
 
 __all__ = [
-    "DTypeConfig_V2",
-    "DTypeJSON",
-    "DTypeName_V2",
-    "DTypeSpec_V2",
-    "DTypeSpec_V3",
-    "ENDIANNESS_STR",
-    "EndiannessStr",
-    "HasEndianness",
-    "HasItemSize",
-    "HasLength",
-    "HasObjectCodec",
-    "JSONFloatV2",
-    "JSONFloatV3",
-    "OBJECT_CODEC_IDS",
-    "ObjectCodecID",
-    "SPECIAL_FLOAT_STRINGS",
-    "ScalarTypeValidationError",
-    "SpecialFloatStrings",
-    "StructuredName_V2",
-    "UnstableSpecificationWarning",
-    "check_dtype_name_v2",
-    "check_dtype_spec_no_object_codec_v2",
-    "check_dtype_spec_v2",
-    "check_dtype_spec_v3",
-    "unpack_dtype_json",
-    "v3_unstable_dtype_warning",
+    "DTypeConfig_V2", "DTypeJSON", "DTypeName_V2", "DTypeSpec_V2", "DTypeSpec_V3", "ENDIANNESS_STR", "EndiannessStr",
+    "HasEndianness", "HasItemSize", "HasLength", "HasObjectCodec", "JSONFloatV2", "JSONFloatV3", "OBJECT_CODEC_IDS",
+    "ObjectCodecID", "SPECIAL_FLOAT_STRINGS", "ScalarTypeValidationError", "SpecialFloatStrings", "StructuredName_V2",
+    "UnstableSpecificationWarning", "check_dtype_name_v2", "check_dtype_spec_no_object_codec_v2", "check_dtype_spec_v2",
+    "check_dtype_spec_v3", "unpack_dtype_json", "v3_unstable_dtype_warning",
 ]

@@ -1,9 +1,7 @@
-"""The registry of data types."""
+"""The registry of data types; re-exports."""
 
 from __future__ import annotations
 
 from zarr.dtype.registry import DataTypeRegistry
 
-__all__ = [
-    "DataTypeRegistry",
-]
+__all__ = ["DataTypeRegistry"]

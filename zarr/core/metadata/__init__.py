@@ -1,20 +1,18 @@
-"""Metadata documents."""
+"""Metadata documents; re-exports."""
 
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Any, TypeAlias
 
 from zarr._lazy import submodule
-from zarr.core.metadata.documents import ArrayMetadata, ArrayMetadataDict
+from zarr.metadata import ArrayMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 
-__all__ = [
-    "ArrayMetadata",
-    "ArrayMetadataDict",
-    "ArrayV2Metadata",
-    "ArrayV3Metadata",
-]
+ArrayMetadataDict: TypeAlias = dict[str, Any]
+
+__all__ = ["ArrayMetadata", "ArrayMetadataDict", "ArrayV2Metadata", "ArrayV3Metadata"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,9 +1,7 @@
-"""What both formats share."""
+"""Members of metadata documents of both formats; re-exports."""
 
 from __future__ import annotations
 
 from zarr.metadata.members import parse_attributes
 
-__all__ = [
-    "parse_attributes",
-]
+__all__ = ["parse_attributes"]

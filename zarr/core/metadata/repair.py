@@ -1,4 +1,4 @@
-"""Malformed documents of earlier writers."""
+"""Repairs of malformed metadata documents; re-exports."""
 
 from __future__ import annotations
 

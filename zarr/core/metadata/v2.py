@@ -1,18 +1,13 @@
-"""Documents of format 2."""
+"""Metadata documents of format 2; re-exports."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr.core.borrowed import borrowed_names
+from zarr.compat.version3.sibling_names import borrowed_names
 from zarr.metadata.v2 import ArrayV2Metadata, get_object_codec_id, parse_chunks, parse_zarr_format
 
-__all__ = [
-    "ArrayV2Metadata",
-    "get_object_codec_id",
-    "parse_chunks",
-    "parse_zarr_format",
-]
+__all__ = ["ArrayV2Metadata", "get_object_codec_id", "parse_chunks", "parse_zarr_format"]
 
 if not TYPE_CHECKING:
     __getattr__ = borrowed_names(__name__)

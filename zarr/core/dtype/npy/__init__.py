@@ -1,4 +1,4 @@
-"""Data types that numpy has, too: one module a family."""
+"""Data types that numpy has too, one module for each family; re-exports."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Booleans."""
+"""Booleans; re-exports."""
 
 from __future__ import annotations
 
 from zarr.dtype.types.numbers import Bool
 
-__all__ = [
-    "Bool",
-]
+__all__ = ["Bool"]

@@ -1,4 +1,4 @@
-"""Bytes."""
+"""Bytes; re-exports."""
 
 from __future__ import annotations
 
@@ -12,12 +12,6 @@ from zarr.dtype.json_forms import (
 from zarr.dtype.types.binary import NullTerminatedBytes, RawBytes, VariableLengthBytes
 
 __all__ = [
-    "NullTerminatedBytes",
-    "NullTerminatedBytesJSON_V3",
-    "NullterminatedBytesJSON_V2",
-    "RawBytes",
-    "RawBytesJSON_V2",
-    "RawBytesJSON_V3",
-    "VariableLengthBytes",
-    "VariableLengthBytesJSON_V2",
+    "NullTerminatedBytes", "NullTerminatedBytesJSON_V3", "NullterminatedBytesJSON_V2", "RawBytes", "RawBytesJSON_V2",
+    "RawBytesJSON_V3", "VariableLengthBytes", "VariableLengthBytesJSON_V2",
 ]

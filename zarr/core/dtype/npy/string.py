@@ -1,4 +1,4 @@
-"""Strings."""
+"""Strings; re-exports."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from zarr.dtype.json_forms import (
 from zarr.dtype.types.text import FixedLengthUTF32, VariableLengthUTF8
 
 __all__ = [
-    "FixedLengthUTF32",
-    "FixedLengthUTF32JSON_V2",
-    "FixedLengthUTF32JSON_V3",
-    "VariableLengthUTF8",
+    "FixedLengthUTF32", "FixedLengthUTF32JSON_V2", "FixedLengthUTF32JSON_V3", "VariableLengthUTF8",
     "VariableLengthUTF8JSON_V2",
 ]

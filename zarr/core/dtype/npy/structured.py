@@ -1,4 +1,4 @@
-"""Records."""
+"""Records; re-exports."""
 
 from __future__ import annotations
 
@@ -9,10 +9,4 @@ from zarr.dtype.json_forms import (
 )
 from zarr.dtype.types.structured import Struct, Structured
 
-__all__ = [
-    "Struct",
-    "StructJSON_V3",
-    "Structured",
-    "StructuredJSON_V2",
-    "StructuredJSON_V3",
-]
+__all__ = ["Struct", "StructJSON_V3", "Structured", "StructuredJSON_V2", "StructuredJSON_V3"]

@@ -1,0 +1,106 @@
+"""Indexers of zarr-python 2, for programs that cut selections into chunks themselves.
+
+The indexers take an array, as there, or a shape and a grid, as ``zarr.core.indexing`` does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zarr.arrays.io.selection import is_bool_array, is_integer_array, is_integer_list, pop_fields
+from zarr.compat.version3 import indexing as current
+from zarr.compat.version3.indexing import (
+    BlockIndex,
+    BoolArrayDimIndexer,
+    ChunkDimProjection,
+    ChunkProjection,
+    IntArrayDimIndexer,
+    IntDimIndexer,
+    OIndex,
+    SliceDimIndexer,
+    VIndex,
+    boundscheck_indices,
+    ensure_tuple,
+    is_basic_selection,
+    is_integer,
+    is_pure_fancy_indexing,
+    is_pure_orthogonal_indexing,
+    is_slice,
+    ix_,
+    make_slice_selection,
+    normalize_integer_selection,
+    oindex,
+    oindex_set,
+    replace_ellipsis,
+    slice_to_range,
+    wraparound_indices,
+)
+
+
+class _OfArray(current.Indexer):
+    def __init__(self, selection: Any, array: Any, chunk_grid: Any = None) -> None:
+        if chunk_grid is None:
+            array, chunk_grid = array.shape, array._handle.state.chunk_grid
+        super().__init__(selection, array, chunk_grid)
+
+
+class BasicIndexer(_OfArray, current.BasicIndexer):
+    """The indexer of integers and slices.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> [part.chunk_coords for part in BasicIndexer(slice(2, 5), zarr.zeros(10, chunks=4))]
+    [(0,), (1,)]
+    """
+
+
+class OrthogonalIndexer(_OfArray, current.OrthogonalIndexer):
+    """The indexer of one selection for each axis."""
+
+
+class CoordinateIndexer(_OfArray, current.CoordinateIndexer):
+    """The indexer of points."""
+
+
+class MaskIndexer(_OfArray, current.MaskIndexer):
+    """The indexer of a mask of the whole array."""
+
+
+class BlockIndexer(_OfArray, current.BlockIndexer):
+    """The indexer of whole chunks."""
+
+
+def is_scalar(value: Any, dtype: Any) -> bool:
+    """Return True for one element: a scalar, or a tuple with a value for each field of a record.
+
+    Examples
+    --------
+    >>> is_scalar(1.5, None), is_scalar([1], None)
+    (True, False)
+    """
+    if getattr(value, "shape", None) == () or isinstance(value, int | float | complex | bool | str | bytes):
+        return True
+    return isinstance(value, tuple) and len(getattr(dtype, "names", None) or ()) == len(value)
+
+
+def ceildiv(a: int, b: int) -> int:
+    """Return the quotient, rounded up.
+
+    Examples
+    --------
+    >>> ceildiv(7, 2)
+    4
+    """
+    return -(-a // b)
+
+
+__all__ = [
+    "BasicIndexer", "BlockIndex", "BlockIndexer", "BoolArrayDimIndexer", "ChunkDimProjection", "ChunkProjection",
+    "CoordinateIndexer", "IntArrayDimIndexer", "IntDimIndexer", "MaskIndexer", "OIndex", "OrthogonalIndexer",
+    "SliceDimIndexer", "VIndex", "boundscheck_indices", "ceildiv", "ensure_tuple", "is_basic_selection",
+    "is_bool_array", "is_integer", "is_integer_array", "is_integer_list", "is_pure_fancy_indexing",
+    "is_pure_orthogonal_indexing", "is_scalar", "is_slice", "ix_", "make_slice_selection",
+    "normalize_integer_selection", "oindex", "oindex_set", "pop_fields", "replace_ellipsis", "slice_to_range",
+    "wraparound_indices",
+]

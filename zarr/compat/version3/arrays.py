@@ -1,0 +1,254 @@
+"""Functions of arrays that ``zarr.core.array`` and ``zarr.core.common`` offer, most of them by private names.
+
+Needed by programs that walk over the chunks of an array (tests of xarray, icechunk and zarrs among them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.api.documents import get_array_metadata
+from zarr.arrays.array import Array
+from zarr.arrays.async_array import AsyncArray
+from zarr.arrays.change.operations import stored_chunks_steps
+from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3
+from zarr.arrays.create.steps import init_array_steps, new_array_metadata
+from zarr.arrays.opening import parse_metadata
+from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
+from zarr.chunks.rectilinear import MAX_EDGES_PER_AXIS
+from zarr.chunks.rectilinear import compress_runs as compress_rle
+from zarr.chunks.shapes import cells_outside
+from zarr.chunks.spec import ArraySpec
+from zarr.codecs.base.adapters import SortedCodecs, sort_codecs
+from zarr.runners.choose import async_runner_for
+from zarr.storage.memory.store import MemoryStore
+from zarr.storage.path import StorePath
+
+if TYPE_CHECKING:
+    from zarr.abc.codec import CodecPipeline
+    from zarr.abc.store import Store
+    from zarr.buffer.core import BufferPrototype
+    from zarr.chunks import ChunkGrid
+    from zarr.chunks.spec import ArrayConfig, ArrayConfigLike
+    from zarr.dtype import ZDType
+    from zarr.types import ZarrFormat
+
+
+AnyFace = Array[Any] | AsyncArray[Any]
+Block = Sequence[int] | None
+
+
+def iter_chunk_coords(
+    array: AnyFace, *, origin: Block = None, selection_shape: Block = None
+) -> Iterator[tuple[int, ...]]:
+    """Return the coordinates of the chunks of an array, the last axis fastest.
+
+    Parameters
+    ----------
+    array : Array or AsyncArray
+    origin : sequence of int, optional
+        The first chunk of a block; the first of the grid by default.
+    selection_shape : sequence of int, optional
+        The number of chunks of the block along each axis; all that follow by default.
+
+    Returns
+    -------
+    iterator of tuple of int
+
+    Examples
+    --------
+    >>> import zarr
+    >>> list(iter_chunk_coords(zarr.zeros((4,), chunks=(2,))))
+    [(0,), (1,)]
+    """
+    return array._iter_chunk_coords(origin, selection_shape)
+
+
+def iter_shard_coords(
+    array: AnyFace, *, origin: Block = None, selection_shape: Block = None
+) -> Iterator[tuple[int, ...]]:
+    """Return the coordinates of the stored objects; parameters as :func:`iter_chunk_coords`."""
+    return array._iter_shard_coords(origin, selection_shape)
+
+
+def iter_shard_keys(array: AnyFace, *, origin: Block = None, selection_shape: Block = None) -> Iterator[str]:
+    """Return the keys of the stored objects, relative to the array; parameters as :func:`iter_chunk_coords`."""
+    return array._iter_shard_keys(origin, selection_shape)
+
+
+def iter_chunk_regions(
+    array: AnyFace, *, origin: Block = None, selection_shape: Block = None
+) -> Iterator[tuple[slice, ...]]:
+    """Return the region of the array that each chunk holds; parameters as :func:`iter_chunk_coords`."""
+    return array._iter_chunk_regions(origin, selection_shape)
+
+
+def iter_shard_regions(
+    array: AnyFace, *, origin: Block = None, selection_shape: Block = None
+) -> Iterator[tuple[slice, ...]]:
+    """Return the region of the array that each stored object holds; parameters as :func:`iter_chunk_coords`."""
+    return array._iter_shard_regions(origin, selection_shape)
+
+
+async def shards_initialized(array: AsyncArray[Any]) -> tuple[str, ...]:
+    """Return the keys of the stored objects, relative to the array, in the order of the grid."""
+    stored = await array._run(stored_chunks_steps(array._handle))
+    return tuple(array.metadata.encode_chunk_key(coords) for coords in sorted(stored))
+
+
+def chunk_spec(
+    metadata: Any,
+    chunk_grid: ChunkGrid,
+    chunk_coords: tuple[int, ...],
+    array_config: ArrayConfig,
+    prototype: BufferPrototype,
+) -> ArraySpec:
+    """Return the `ArraySpec` of one chunk; ValueError if the grid has no such chunk."""
+    chunk = chunk_grid[chunk_coords]
+    if chunk is None:
+        raise ValueError(f"there is no chunk {chunk_coords} in a grid of shape {chunk_grid.grid_shape}")
+    return ArraySpec(
+        shape=chunk.codec_shape,
+        dtype=metadata.dtype,
+        fill_value=metadata.fill_value,
+        config=array_config,
+        prototype=prototype,
+    )
+
+
+def parse_chunk_encoding_v2(
+    *, compressor: Any, filters: Any, dtype: ZDType[Any, Any]
+) -> tuple[tuple[Any, ...] | None, Any]:
+    """Return the filters and the compressor of a format 2 array, given in any form."""
+    return choose_codecs_v2(dtype, filters, compressor)
+
+
+def parse_chunk_encoding_v3(
+    *, compressors: Any, filters: Any, serializer: Any, dtype: ZDType[Any, Any]
+) -> tuple[tuple[ArrayArrayCodec, ...], ArrayBytesCodec, tuple[BytesBytesCodec, ...]]:
+    """Return the filters, the serializer and the compressors of a format 3 array, given in any form."""
+    found: SortedCodecs = sort_codecs(choose_codecs_v3(dtype, filters, serializer, compressors))
+    return found
+
+
+def default_chunk_key_encoding(data: ChunkKeyEncodingLike | None, zarr_format: ZarrFormat) -> ChunkKeyEncoding:
+    """Return the chunk key encoding, by default that of the format."""
+    if data is None:
+        data = {"name": "v2", "separator": "."} if zarr_format == 2 else {"name": "default", "separator": "/"}
+    return parse_chunk_key_encoding(data)
+
+
+parse_array_metadata = parse_metadata
+
+
+async def init_array(
+    *,
+    store_path: StorePath,
+    overwrite: bool = False,
+    config: ArrayConfigLike | None = None,
+    **parameters: Any,
+) -> AsyncArray[Any]:
+    """Create an array without data.
+
+    Parameters
+    ----------
+    store_path : StorePath
+    overwrite : bool
+    config : ArrayConfig or dict, optional
+    **parameters
+        See :func:`zarr.create_array`.
+
+    Returns
+    -------
+    AsyncArray
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from zarr.storage import MemoryStore, StorePath
+    >>> asyncio.run(init_array(store_path=StorePath(MemoryStore()), shape=(3,), dtype="int8")).shape
+    (3,)
+    """
+    metadata = new_array_metadata(**parameters)
+    steps = init_array_steps(store_path, metadata, overwrite=overwrite, config=config)
+    return AsyncArray.from_handle(await async_runner_for(store_path.store).run(steps))
+
+
+def create_codec_pipeline(metadata: Any, *, store: Store | None = None) -> CodecPipeline:
+    """Return the codec pipeline of an array, by its metadata.
+
+    Parameters
+    ----------
+    metadata : ArrayV2Metadata or ArrayV3Metadata
+    store : Store, optional
+        The store, for pipelines that need it.
+
+    Returns
+    -------
+    CodecPipeline
+
+    Examples
+    --------
+    >>> import zarr
+    >>> type(create_codec_pipeline(zarr.zeros((3,)).metadata)).__name__.endswith("Pipeline")
+    True
+    """
+    path = StorePath(MemoryStore() if store is None else store)
+    pipeline: CodecPipeline = AsyncArray(metadata, path).codec_pipeline
+    return pipeline
+
+
+def expand_rle(data: Sequence[object], axis: int | None = None) -> list[int]:
+    """Expand run-length encoded chunk lengths: integers, and pairs ``[length, count]``.
+
+    Parameters
+    ----------
+    data : sequence
+    axis : int, optional
+        The dimension, for messages.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an entry is something else, a length or a count is smaller than 1, or there are more than 2**24 chunks.
+
+    Examples
+    --------
+    >>> expand_rle([[2, 3], 1])
+    [2, 2, 2, 1]
+    """
+    place = "" if axis is None else f"Dimension {axis}: "
+    edge = "Chunk edge length" if axis is None else "chunk edge length"
+    lengths: list[int] = []
+    for entry in data:
+        pair = entry if isinstance(entry, list | tuple) else (entry, 1)
+        if len(pair) != 2:
+            raise ValueError(f"{place}RLE entries must be an integer or [size, count], got {list(pair)}")
+        size, count = pair
+        length, times = _positive(size, place + edge), _positive(count, f"{place}RLE repeat count")
+        if len(lengths) + times > MAX_EDGES_PER_AXIS:
+            raise ValueError(f"{place}{len(lengths) + times} chunks are more than the limit of {MAX_EDGES_PER_AXIS}")
+        lengths.extend([length] * times)
+    return lengths
+
+
+def _positive(value: object, what: str) -> int:
+    if not isinstance(value, int):
+        raise TypeError(f"{what} must be an int, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{what} must be >= 1, got {value}")
+    return int(value)
+
+
+__all__ = [
+    "AnyFace", "Block", "cells_outside", "chunk_spec", "compress_rle", "create_codec_pipeline",
+    "default_chunk_key_encoding", "expand_rle", "get_array_metadata", "init_array", "iter_chunk_coords",
+    "iter_chunk_regions", "iter_shard_coords", "iter_shard_keys", "iter_shard_regions", "parse_array_metadata",
+    "parse_chunk_encoding_v2", "parse_chunk_encoding_v3", "shards_initialized",
+]

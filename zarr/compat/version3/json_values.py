@@ -1,0 +1,538 @@
+"""JSON of scalars, data types and documents, converted piece by piece.
+
+Needed by data types written outside this library, and by virtualizarr, which import them from ``zarr.core.dtype.npy``,
+``zarr.core.dtype.common`` and ``zarr.core._json``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Literal,
+    NewType,
+    NotRequired,
+    SupportsComplex,
+    SupportsFloat,
+    SupportsIndex,
+    SupportsInt,
+    TypeAlias,
+    TypedDict,
+    TypeGuard,
+    cast,
+)
+
+import numpy as np
+
+from zarr.buffer.core import default_buffer_prototype
+from zarr.dtype import scalars
+from zarr.dtype.base import byte_order_of, endianness_mark
+from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
+from zarr.dtype.scalars import float_from_json, float_to_json
+from zarr.dtype.spec import ENDIANNESS_STR, check_dtype_spec_v2
+from zarr.dtype.types.times import DATETIME_UNIT, DateTimeUnit
+from zarr.metadata.documents import dump_document, load_document
+from zarr.storage.path import StorePath
+from zarr.types import JSON, DTypeJSON, EndiannessStr, NamedConfig, ZarrFormat
+
+if TYPE_CHECKING:
+    from zarr.abc.store import ByteRequest, Store
+    from zarr.buffer.core import Buffer, BufferPrototype
+
+IntishFloat = NewType("IntishFloat", float)
+IntishStr = NewType("IntishStr", str)
+FloatishStr = NewType("FloatishStr", str)
+NumpyEndiannessStr: TypeAlias = Literal[">", "<", "="]
+NUMPY_ENDIANNESS_STR = (">", "<", "=")
+SpecialFloatStrings: TypeAlias = Literal["NaN", "Infinity", "-Infinity"]
+SPECIAL_FLOAT_STRINGS: Final = ("NaN", "Infinity", "-Infinity")
+JSONFloatV2: TypeAlias = float | SpecialFloatStrings
+JSONFloatV3: TypeAlias = float | str
+IntLike: TypeAlias = SupportsInt | SupportsIndex | bytes | str
+FloatLike: TypeAlias = SupportsIndex | SupportsFloat | bytes | str
+ComplexLike: TypeAlias = SupportsFloat | SupportsIndex | SupportsComplex | bytes | str | None
+
+_SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+# The dtype of a float by the number of hexadecimal digits of its bits.
+_WIDTHS: dict[int, np.dtype[Any]] = {4: np.dtype(np.float16), 8: np.dtype(np.float32), 16: np.dtype(np.float64)}
+
+get_endianness_from_numpy_dtype = byte_order_of
+endianness_to_numpy_str = endianness_mark
+
+
+def float_from_json_v2(data: float | str) -> float:
+    """Return the float of a number, or of "NaN", "Infinity" or "-Infinity".
+
+    Examples
+    --------
+    >>> float_from_json_v2("-Infinity")
+    -inf
+    """
+    return _SPECIAL[data] if isinstance(data, str) and data in _SPECIAL else float(data)
+
+
+def float_from_json_v3(data: float | str) -> float:
+    """Return the float as `float_from_json_v2` does, or from its bits in hexadecimal.
+
+    Raises
+    ------
+    ValueError
+        The string is none of these.
+
+    Examples
+    --------
+    >>> float_from_json_v3("0x3ff0000000000000")
+    1.0
+    """
+    if not isinstance(data, str) or data in _SPECIAL:
+        return float_from_json_v2(data)
+    if not data.startswith("0x"):
+        raise ValueError(
+            f"Invalid float value: {data!r}. Expected a string starting with the hex prefix '0x', or one of 'NaN', "
+            "'Infinity', or '-Infinity'."
+        )
+    if len(data) - 2 not in _WIDTHS:
+        raise ValueError(
+            f"Invalid hexadecimal float value: {data!r}. Expected the '0x' prefix to be followed by 4, 8, or 16 "
+            "numeral characters"
+        )
+    return float(float_from_json(data, _WIDTHS[len(data) - 2]))
+
+
+def float_to_json_v2(data: float | np.floating[Any]) -> float | str:
+    """Return a number, or "NaN", "Infinity" or "-Infinity".
+
+    Examples
+    --------
+    >>> float_to_json_v2(float("inf"))
+    'Infinity'
+    """
+    return float_to_json(np.float64(data), keep_bits=False)
+
+
+float_to_json_v3 = float_to_json_v2
+
+
+def complex_float_to_json_v2(data: complex | np.complexfloating[Any, Any]) -> tuple[float | str, float | str]:
+    """Return the real and the imaginary part as JSON numbers.
+
+    Examples
+    --------
+    >>> complex_float_to_json_v2(1 + 2j)
+    (1.0, 2.0)
+    """
+    return float_to_json_v2(data.real), float_to_json_v2(data.imag)
+
+
+complex_float_to_json_v3 = complex_float_to_json_v2
+
+
+def complex_float_from_json_v2(data: Sequence[float | str]) -> complex:
+    """Return the complex number of two parts.
+
+    Examples
+    --------
+    >>> complex_float_from_json_v2((1, 2))
+    (1+2j)
+    """
+    return complex(float_from_json_v2(data[0]), float_from_json_v2(data[1]))
+
+
+def complex_float_from_json_v3(data: Sequence[float | str]) -> complex:
+    """Return the complex number of two parts, each a number or its bits.
+
+    Examples
+    --------
+    >>> complex_float_from_json_v3((1, "0x3ff0000000000000"))
+    (1+1j)
+    """
+    return complex(float_from_json_v3(data[0]), float_from_json_v3(data[1]))
+
+
+def check_json_float_v2(data: JSON) -> TypeGuard[float | str]:
+    """Return True for a number or the name of a special one.
+
+    Examples
+    --------
+    >>> check_json_float_v2("NaN"), check_json_float_v2("1.0")
+    (True, False)
+    """
+    return isinstance(data, float | int) or (isinstance(data, str) and data in _SPECIAL)
+
+
+def check_json_float_v3(data: JSON) -> TypeGuard[float | str]:
+    """Return True for a number, the name of a special one, or text that begins with "0x".
+
+    Examples
+    --------
+    >>> check_json_float_v3("0x7fc00000")
+    True
+    """
+    return check_json_float_v2(data) or (isinstance(data, str) and data.startswith("0x"))
+
+
+def _is_pair(data: JSON, check: Callable[[JSON], bool]) -> bool:
+    return isinstance(data, Sequence) and not isinstance(data, str) and len(data) == 2 and all(map(check, data))
+
+
+def check_json_complex_float_v2(data: JSON) -> TypeGuard[tuple[float | str, float | str]]:
+    """Return True for a pair of floats.
+
+    Examples
+    --------
+    >>> check_json_complex_float_v2([0.0, "NaN"]), check_json_complex_float_v2([0.0])
+    (True, False)
+    """
+    return _is_pair(data, check_json_float_v2)
+
+
+def check_json_complex_float_v3(data: JSON) -> TypeGuard[tuple[float | str, float | str]]:
+    """Return True for a pair of floats, each a number or its bits.
+
+    Examples
+    --------
+    >>> check_json_complex_float_v3([0.0, "0x7fc00000"])
+    True
+    """
+    return _is_pair(data, check_json_float_v3)
+
+
+def check_json_int(data: JSON) -> TypeGuard[int]:
+    """Return True for an integer.
+
+    Examples
+    --------
+    >>> check_json_int(1), check_json_int(1.0)
+    (True, False)
+    """
+    return isinstance(data, int)
+
+
+def check_json_intish_float(data: JSON) -> TypeGuard[IntishFloat]:
+    """Return True for a float without a fraction.
+
+    Examples
+    --------
+    >>> check_json_intish_float(1.0), check_json_intish_float(1.5)
+    (True, False)
+    """
+    return isinstance(data, float) and data.is_integer()
+
+
+def _reads_as(data: JSON, number: Callable[[str], object]) -> bool:
+    if not isinstance(data, str):
+        return False
+    try:
+        number(data)
+    except ValueError:
+        return False
+    return True
+
+
+def check_json_intish_str(data: JSON) -> TypeGuard[IntishStr]:
+    """Return True for a string that reads as an integer.
+
+    Examples
+    --------
+    >>> check_json_intish_str("1"), check_json_intish_str("1.5")
+    (True, False)
+    """
+    return _reads_as(data, int)
+
+
+def check_json_floatish_str(data: JSON) -> TypeGuard[FloatishStr]:
+    """Return True for a string that reads as a float.
+
+    Examples
+    --------
+    >>> check_json_floatish_str("1.5"), check_json_floatish_str("x")
+    (True, False)
+    """
+    return _reads_as(data, float)
+
+
+def check_json_str(data: JSON) -> TypeGuard[str]:
+    """Return True for a string.
+
+    Examples
+    --------
+    >>> check_json_str("1")
+    True
+    """
+    return isinstance(data, str)
+
+
+def check_json_bool(data: JSON) -> TypeGuard[bool]:
+    """Return True for a bool.
+
+    Examples
+    --------
+    >>> check_json_bool(True), check_json_bool(1)
+    (True, False)
+    """
+    return isinstance(data, bool)
+
+
+def endianness_from_numpy_str(endianness: NumpyEndiannessStr) -> EndiannessStr:
+    """Return the byte order of a numpy mark.
+
+    Parameters
+    ----------
+    endianness : ">", "<" or "="
+
+    Returns
+    -------
+    "little" or "big"
+
+    Raises
+    ------
+    ValueError
+        It is none of the marks.
+
+    Examples
+    --------
+    >>> endianness_from_numpy_str(">")
+    'big'
+    """
+    if endianness not in NUMPY_ENDIANNESS_STR:
+        raise ValueError(f"Invalid endianness: {endianness!r}. Expected one of {NUMPY_ENDIANNESS_STR}")
+    return cast("EndiannessStr", {">": "big", "<": "little", "=": sys.byteorder}[endianness])
+
+
+def bytes_from_json(data: str, *, zarr_format: ZarrFormat) -> bytes:
+    """Return the bytes of a base64 string; the same in both formats.
+
+    Examples
+    --------
+    >>> bytes_from_json("YWI=", zarr_format=3)
+    b'ab'
+    """
+    return scalars.bytes_from_json(data)
+
+
+def bytes_to_json(data: bytes, zarr_format: ZarrFormat) -> str:
+    """Return bytes as a base64 string; the same in both formats.
+
+    Examples
+    --------
+    >>> bytes_to_json(b"ab", zarr_format=3)
+    'YWI='
+    """
+    return scalars.bytes_to_json(data)
+
+
+def unpack_dtype_json(data: DTypeSpec_V2 | DTypeSpec_V3) -> DTypeJSON:
+    """Return the JSON form of a data type as a metadata document has it: in format 2 the name alone.
+
+    Parameters
+    ----------
+    data : str or dict
+
+    Returns
+    -------
+    str, list or dict
+
+    Examples
+    --------
+    >>> unpack_dtype_json({"name": "<i4", "object_codec_id": None}), unpack_dtype_json("int32")
+    ('<i4', 'int32')
+    """
+    form: Any = data
+    return form["name"] if check_dtype_spec_v2(form) else form  # type: ignore[no-any-return]
+
+
+def datetime_from_int(data: int, *, unit: DateTimeUnit, scale_factor: int) -> np.datetime64:
+    """Return the numpy time of a count.
+
+    Parameters
+    ----------
+    data : int
+        The number of multiples of the unit since the start of 1970.
+    unit : str
+    scale_factor : int
+        The multiple.
+
+    Returns
+    -------
+    numpy.datetime64
+
+    Examples
+    --------
+    >>> print(datetime_from_int(3, unit="s", scale_factor=10))
+    1970-01-01T00:00:30
+    """
+    return cast("np.datetime64", np.int64(data).view(f"datetime64[{scale_factor}{unit}]"))
+
+
+def datetimelike_to_int(data: np.datetime64 | np.timedelta64) -> int:
+    """Return the count of a numpy time or duration.
+
+    Examples
+    --------
+    >>> datetimelike_to_int(np.timedelta64(5, "s"))
+    5
+    """
+    return int(data.view(np.int64))
+
+
+class ArrayMetadataJSON_V3(TypedDict):
+    """The members of an array's metadata document of format 3."""
+
+    zarr_format: Literal[3]
+    node_type: Literal["array"]
+    shape: tuple[int, ...]
+    data_type: str | NamedConfig[str, Mapping[str, object]]
+    chunk_grid: NamedConfig[str, Mapping[str, object]]
+    chunk_key_encoding: NamedConfig[str, Mapping[str, object]]
+    fill_value: JSON
+    codecs: tuple[str | NamedConfig[str, Mapping[str, object]], ...]
+    attributes: NotRequired[Mapping[str, JSON]]
+    storage_transformers: NotRequired[tuple[Mapping[str, JSON], ...]]
+    dimension_names: NotRequired[tuple[str | None, ...]]
+
+
+def buffer_to_json(buffer: Buffer) -> JSON:
+    """Return the JSON value in a buffer."""
+    return cast("JSON", json.loads(buffer.to_bytes()))
+
+
+def buffer_to_json_object(buffer: Buffer) -> dict[str, JSON]:
+    """Return the JSON object in a buffer.
+
+    Parameters
+    ----------
+    buffer : Buffer
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    TypeError
+        It is another JSON value.
+
+    Examples
+    --------
+    >>> buffer_to_json_object(json_to_buffer({"a": 1}))
+    {'a': 1}
+    """
+    value = buffer_to_json(buffer)
+    if not isinstance(value, dict):
+        raise TypeError(f"Expected a JSON object, got {type(value).__name__}")
+    return value
+
+
+def json_to_buffer(
+    obj: JSON, *, prototype: BufferPrototype | None = None, indent: int | None = None, allow_nan: bool = True
+) -> Buffer:
+    """Return a buffer with a JSON value.
+
+    Parameters
+    ----------
+    obj : JSON
+    prototype : BufferPrototype, optional
+    indent : int, optional
+        By how many spaces each level is indented; by default all is one line.
+    allow_nan : bool
+        If True, NaN and infinities are written as ``NaN`` and ``Infinity``, which not every reader knows.
+
+    Returns
+    -------
+    Buffer
+
+    Examples
+    --------
+    >>> json_to_buffer([1, 2]).to_bytes()
+    b'[1, 2]'
+    """
+    prototype = default_buffer_prototype() if prototype is None else prototype
+    return prototype.buffer.from_bytes(json.dumps(obj, indent=indent, allow_nan=allow_nan).encode())
+
+
+def json_equal(a: Any, b: Any) -> bool:
+    """Return True if two JSON values are written alike, apart from the order of members.
+
+    Parameters
+    ----------
+    a, b : JSON
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> json_equal(1, True), json_equal(float("nan"), float("nan"))
+    (False, True)
+    """
+    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
+
+
+async def get_json(store: Store, key: str, *, byte_range: ByteRequest | None = None) -> JSON | None:
+    """Return the JSON value of a key, or None if the key has no value.
+
+    Parameters
+    ----------
+    store : Store
+    key : str
+    byte_range : ByteRequest, optional
+
+    Returns
+    -------
+    The value, or None.
+
+    Examples
+    --------
+    >>> import asyncio, zarr
+    >>> asyncio.run(get_json(zarr.storage.MemoryStore(), "zarr.json")) is None
+    True
+    """
+    return await StorePath(store, key).get_json(byte_range=byte_range)
+
+
+async def set_json(
+    store: Store,
+    key: str,
+    obj: JSON,
+    *,
+    prototype: BufferPrototype | None = None,
+    indent: int | None = None,
+    allow_nan: bool = True,
+) -> None:
+    """Store a JSON value under a key.
+
+    Parameters
+    ----------
+    store : Store
+    key : str
+    obj : JSON
+    prototype, indent, allow_nan
+        As in `json_to_buffer`.
+
+    Examples
+    --------
+    >>> import asyncio, zarr
+    >>> asyncio.run(set_json(zarr.storage.MemoryStore(), "zarr.json", {"zarr_format": 3}))
+    """
+    await store.set(key, json_to_buffer(obj, prototype=prototype, indent=indent, allow_nan=allow_nan))
+
+
+__all__ = [
+    "ArrayMetadataJSON_V3", "ComplexLike", "DATETIME_UNIT", "DateTimeUnit", "ENDIANNESS_STR", "EndiannessStr",
+    "FloatLike", "FloatishStr", "IntLike", "IntishFloat", "IntishStr", "JSONFloatV2", "JSONFloatV3",
+    "NUMPY_ENDIANNESS_STR", "NumpyEndiannessStr", "SPECIAL_FLOAT_STRINGS", "SpecialFloatStrings", "buffer_to_json",
+    "buffer_to_json_object", "bytes_from_json", "bytes_to_json", "check_json_bool", "check_json_complex_float_v2",
+    "check_json_complex_float_v3", "check_json_float_v2", "check_json_float_v3", "check_json_floatish_str",
+    "check_json_int", "check_json_intish_float", "check_json_intish_str", "check_json_str",
+    "complex_float_from_json_v2", "complex_float_from_json_v3", "complex_float_to_json_v2", "complex_float_to_json_v3",
+    "datetime_from_int", "datetimelike_to_int", "dump_document", "endianness_from_numpy_str", "endianness_to_numpy_str",
+    "float_from_json_v2", "float_from_json_v3", "float_to_json_v2", "float_to_json_v3",
+    "get_endianness_from_numpy_dtype", "get_json", "json_equal", "json_to_buffer", "load_document", "set_json",
+    "unpack_dtype_json",
+]

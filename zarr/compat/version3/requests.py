@@ -1,0 +1,230 @@
+"""Concurrent and merged requests.
+
+Needed by programs that import ``concurrent_map`` from ``zarr.core.common`` or `coalesced_get` from
+``zarr.core._coalesce``; this library has both of its own, in ``zarr.runners`` and ``zarr.abc``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from zarr.abc.store import RangeByteRequest, Store
+from zarr.abc.stores.protocols import merge_requests
+from zarr.buffer.core import default_buffer_prototype
+
+if TYPE_CHECKING:
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import Buffer, BufferPrototype
+
+
+def coalesce_ranges(
+    byte_ranges: Sequence[ByteRequest | None], *, max_gap_bytes: int, max_coalesced_bytes: int
+) -> tuple[list[list[tuple[int, RangeByteRequest]]], list[tuple[int, ByteRequest | None]]]:
+    """Group byte ranges that lie near each other.
+
+    Parameters
+    ----------
+    byte_ranges : sequence of byte requests
+    max_gap_bytes : int
+        The maximal number of unwanted bytes between two ranges of one group.
+    max_coalesced_bytes : int
+        The maximal length of a group of several ranges.
+
+    Returns
+    -------
+    groups : list of lists
+        Of pairs of an index and its range, in the order of their starts.
+    others : list
+        Pairs of an index and its request, for those that are no ranges.
+
+    Examples
+    --------
+    >>> near, far = RangeByteRequest(0, 2), RangeByteRequest(4, 6)
+    >>> coalesce_ranges([near, None, far], max_gap_bytes=0, max_coalesced_bytes=10)[1]
+    [(1, None)]
+    """
+    groups: list[list[tuple[int, RangeByteRequest]]] = []
+    others: list[tuple[int, ByteRequest | None]] = []
+    for request in merge_requests(byte_ranges, max_gap_bytes=max_gap_bytes, max_coalesced_bytes=max_coalesced_bytes):
+        if isinstance(request.byte_range, RangeByteRequest):
+            groups.append([(i, cast("RangeByteRequest", byte_ranges[i])) for i, _ in request.members])
+        else:
+            others.append((request.members[0][0], request.byte_range))
+    return groups, others
+
+
+async def coalesced_get(
+    fetch: Callable[[ByteRequest | None], Awaitable[Buffer | None]],
+    byte_ranges: Sequence[ByteRequest | None],
+    *,
+    max_concurrency: int,
+    max_gap_bytes: int,
+    max_coalesced_bytes: int,
+) -> AsyncGenerator[Sequence[tuple[int, Buffer | None]], None]:
+    """Read several ranges of one value, ranges that lie near each other in one request.
+
+    Parameters
+    ----------
+    fetch : coroutine function
+        Takes a byte request, returns its bytes, or None where the value is not there.
+    byte_ranges : sequence of byte requests
+    max_concurrency : int
+        The maximal number of concurrent requests.
+    max_gap_bytes : int
+    max_coalesced_bytes : int
+        As in `coalesce_ranges`.
+
+    Yields
+    ------
+    list
+        For each request that is done, in any order, pairs of the index of a part and its bytes.
+
+    Raises
+    ------
+    ExceptionGroup
+        When requests fail; it holds a FileNotFoundError if the value is not there. The other requests are cancelled.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from zarr.buffer.cpu import Buffer
+    >>> async def fetch(byte_range):
+    ...     return Buffer.from_bytes(b"abcdef"[byte_range.start : byte_range.end])
+    >>> async def main():
+    ...     limits = dict(max_concurrency=1, max_gap_bytes=9, max_coalesced_bytes=9)
+    ...     ranges = [RangeByteRequest(4, 6), RangeByteRequest(0, 1)]
+    ...     return [(i, b.to_bytes()) async for done in coalesced_get(fetch, ranges, **limits) for i, b in done]
+    >>> asyncio.run(main())
+    [(1, b'a'), (0, b'ef')]
+    """
+    value = cast("Store", _Value(fetch))
+    limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
+    done = Store.get_ranges(
+        value, "value", byte_ranges, prototype=default_buffer_prototype(), max_concurrency=max_concurrency, **limits
+    )
+    try:
+        async for parts in done:
+            yield parts
+    finally:
+        await cast("AsyncGenerator[object, None]", done).aclose()
+
+
+class _Value:
+    """A store of one value, as `Store.get_ranges` needs it."""
+
+    _get_merged = Store._get_merged
+
+    def __init__(self, fetch: Callable[[ByteRequest | None], Awaitable[Buffer | None]]) -> None:
+        self.fetch = fetch
+
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None) -> Buffer | None:
+        return await self.fetch(byte_range)
+
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+def concurrent_iter(
+    items: Iterable[T], func: Callable[..., Awaitable[V]], limit: int | None = None
+) -> list[asyncio.Task[V]]:
+    """Start ``func(*item)`` for every item, at most ``limit`` at a time, and return the tasks.
+
+    Parameters
+    ----------
+    items : iterable of tuples
+    func : coroutine function
+    limit : int, optional
+
+    Returns
+    -------
+    list of asyncio.Task
+
+    Examples
+    --------
+    >>> async def double(x):
+    ...     return 2 * x
+    >>> async def main():
+    ...     return await asyncio.gather(*concurrent_iter([(1,), (2,)], double))
+    >>> asyncio.run(main())
+    [2, 4]
+    """
+    gate = None if limit is None else asyncio.Semaphore(limit)
+
+    async def one(item: Any) -> V:
+        if gate is None:
+            return await func(*item)
+        async with gate:
+            return await func(*item)
+
+    return [asyncio.ensure_future(one(item)) for item in items]
+
+
+async def concurrent_map(items: Iterable[T], func: Callable[..., Awaitable[V]], limit: int | None = None) -> list[V]:
+    """Await ``func(*item)`` for every item, at most ``limit`` at a time, and return the results in order.
+
+    Parameters
+    ----------
+    items : iterable of tuples
+    func : coroutine function
+    limit : int, optional
+
+    Returns
+    -------
+    list
+
+    Examples
+    --------
+    >>> async def double(x):
+    ...     return 2 * x
+    >>> asyncio.run(concurrent_map([(1,), (2,)], double, limit=1))
+    [2, 4]
+    """
+    return await asyncio.gather(*concurrent_iter(items, func, limit))
+
+
+async def concurrent_foreach(items: Iterable[T], func: Callable[..., Awaitable[object]], limit: int) -> None:
+    """Await ``func(*item)`` for every item, at most ``limit`` at a time; take an item when there is room for it.
+
+    Parameters
+    ----------
+    items : iterable of tuples
+    func : coroutine function
+    limit : int
+
+    Raises
+    ------
+    ValueError
+        ``limit`` is less than 1.
+    Exception
+        The first that ``func`` raised, which ends it all. Where there were several at once, its cause is their group.
+
+    Examples
+    --------
+    >>> async def nothing(x):
+    ...     pass
+    >>> asyncio.run(concurrent_foreach([(1,), (2,)], nothing, 1))
+    """
+    if limit < 1:
+        raise ValueError(f"limit must be at least 1, got {limit}")
+    waiting = iter(items)
+    failed = False
+
+    async def work() -> None:
+        nonlocal failed
+        while not failed and (item := next(waiting, None)) is not None:
+            try:
+                await func(*item)  # type: ignore[misc]
+            except BaseException:
+                failed = True
+                raise
+
+    try:
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(limit):
+                workers.create_task(work())
+    except BaseExceptionGroup as group:
+        first = group.exceptions[0]
+        raise first from (group if len(group.exceptions) > 1 else None)

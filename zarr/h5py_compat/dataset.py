@@ -1,0 +1,439 @@
+"""``Dataset``: one array of a file, read and written by h5py's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.lib.recfunctions import repack_fields
+
+from zarr.h5py_compat.base import CLASSES, DatasetID, HLObject
+from zarr.h5py_compat.creation import Filters
+from zarr.h5py_compat.dimensions import DimensionManager, make_scale
+from zarr.h5py_compat.dtypes import Dtype, Empty, check_string_dtype, check_vlen_dtype, parse_description
+from zarr.h5py_compat.errors import UnsupportedFeature
+from zarr.h5py_compat.selections import Selection, read, select, split_names, spread, walk_chunks, write
+from zarr.h5py_compat.storage import RESERVED
+from zarr.h5py_compat.values import StoredType, stored_type, to_elements, type_of_array
+
+Array = np.ndarray[Any, Any]
+
+
+class _View:
+    """A dataset that is read through a conversion; it is never written."""
+
+    def __init__(self, dataset: Any, dtype: Dtype) -> None:
+        self._dataset = dataset
+        self._dtype = dtype
+
+    @property
+    def dtype(self) -> Dtype:
+        """The type of the values that the view reads."""
+        return self._dtype
+
+    @property
+    def shape(self) -> Any:
+        """The shape of the dataset."""
+        return self._dataset.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return int(self._dataset.ndim)
+
+    @property
+    def size(self) -> Any:
+        """The number of elements."""
+        return self._dataset.size
+
+    def __len__(self) -> int:
+        return len(self._dataset)
+
+    def _convert(self, value: Any) -> Any:
+        raise TypeError("a view converts what it reads")
+
+    def __getitem__(self, args: Any) -> Any:
+        return self._convert(self._dataset[args])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = True) -> Array:
+        if copy is False:
+            raise ValueError("the data of a file is read into new memory: memory allocation cannot be avoided")
+        array = np.asarray(self[...])
+        return array if dtype is None else array.astype(dtype)
+
+
+class AstypeView(_View):
+    """The view ``dataset.astype(dtype)``, which casts what it reads."""
+
+    def __init__(self, dataset: Any, dtype: Any) -> None:
+        super().__init__(dataset, np.dtype(dtype))
+        if self._dtype.kind == "T" and check_string_dtype(dataset.dtype) is None:
+            raise TypeError(f"dset.astype('T') needs an HDF5 string datatype, not {dataset.dtype}")
+
+    def _convert(self, value: Any) -> Any:
+        array = np.asarray(value) if not isinstance(value, bytes) else np.array(value, dtype=object)
+        if self._dtype.kind == "T" and array.dtype.kind in "OS":
+            texts = [item.decode("utf-8") for item in array.reshape(-1).tolist()]
+            cast = np.array(texts, dtype=self._dtype).reshape(array.shape)
+        else:
+            cast = array.astype(self._dtype)
+        return cast if isinstance(value, np.ndarray) else cast[()]
+
+
+class AsStrView(_View):
+    """The view ``dataset.asstr()``, which decodes bytes to ``str``."""
+
+    def __init__(self, dataset: Any, encoding: str | None, errors: str) -> None:
+        info = check_string_dtype(dataset.dtype)
+        if info is None:
+            raise TypeError("dset.asstr() can only be used on datasets with an HDF5 string datatype")
+        super().__init__(dataset, np.dtype(object))
+        self._encoding = encoding or info.encoding
+        self._errors = errors
+
+    def _convert(self, value: Any) -> Any:
+        if isinstance(value, bytes):
+            return value.decode(self._encoding, self._errors)
+        array: Any = np.asarray(value)
+        out = np.empty(array.shape, dtype=object)
+        for index in np.ndindex(array.shape):
+            out[index] = array[index].decode(self._encoding, self._errors)
+        return out
+
+
+class FieldsView(_View):
+    """The view ``dataset.fields(names)``, which reads some fields of the records."""
+
+    def __init__(self, dataset: Any, names: Any) -> None:
+        self._one = isinstance(names, str | bytes)
+        self._names = (names,) if self._one else tuple(names)
+        if dataset.dtype.names is None:
+            raise ValueError("Field names only allowed for compound types")
+        for name in self._names:
+            if name not in dataset.dtype.names:
+                raise ValueError(f"Field {name} does not appear in this type: {dataset.dtype.names}")
+        super().__init__(dataset, dataset.dtype[names] if self._one else dataset.dtype[list(self._names)])
+
+    def __getitem__(self, args: Any) -> Any:
+        parts = args if isinstance(args, tuple) else (args,)
+        value = self._dataset[(*parts, *self._names)]
+        if not self._one and len(self._names) == 1:
+            array = np.asarray(value)
+            records = np.empty(array.shape, dtype=[(self._names[0], array.dtype)])
+            records[self._names[0]] = array
+            return records[()]
+        return value
+
+
+class Dataset(HLObject):
+    """An N-dimensional array of a file.
+
+    Example
+    -------
+    >>> import zarr.h5py_compat as h5py
+    >>> from zarr.storage import MemoryStore
+    >>> with h5py.File(MemoryStore(), "w") as f:
+    ...     d = f.create_dataset("d", data=np.arange(6).reshape(2, 3), chunks=(1, 3))
+    ...     d[1, [0, 2]]
+    array([3, 5])
+    """
+
+    __array_priority__ = 1.0
+
+    def __init__(self, bind: DatasetID) -> None:
+        if not isinstance(bind, DatasetID):
+            raise ValueError(f"{bind!r} is not a DatasetID")
+        self._id: DatasetID = bind
+        notes = bind.array.attrs.get(RESERVED, {})
+        self._empty = bool(notes.get("empty"))
+        self._contiguous = bool(notes.get("contiguous")) or self._empty
+        self._filters_of = Filters(**notes.get("filters", {}))
+        described = notes.get("dtype")
+        self._stored: StoredType = stored_type(parse_description(described) if described else _own_type(bind.array))
+
+    @property
+    def _array(self) -> Any:
+        self._id.storage.require_open()
+        if not self._id:
+            raise ValueError("Invalid dataset identifier (the dataset is closed)")
+        return self._id.array
+
+    @property
+    def dtype(self) -> Dtype:
+        """The data type, with h5py's marks."""
+        return self._stored.dtype
+
+    @property
+    def shape(self) -> Any:
+        """The shape; None for an empty dataset. It can be assigned, as ``resize`` does it."""
+        full: tuple[int, ...] = tuple(self._array.shape)
+        return None if self._empty else full[: len(full) - len(self.dtype.shape)]
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        self.resize(shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return 0 if self._empty else len(self.shape)
+
+    @property
+    def size(self) -> int | None:
+        """The number of elements; None for an empty dataset."""
+        return None if self._empty else int(np.prod(self.shape, dtype=object))
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all elements in memory, in bytes."""
+        return 0 if self._empty else (self.size or 0) * self.dtype.itemsize
+
+    @property
+    def maxshape(self) -> Any:
+        """The length to which each axis may grow; None where there is no limit."""
+        limits = self._array.attrs.get(RESERVED, {}).get("maxshape")
+        return self.shape if limits is None else tuple(limits)
+
+    @property
+    def chunks(self) -> Any:
+        """The chunk shape; None for a dataset that was created without chunks."""
+        if self._contiguous:
+            return None
+        full: tuple[int, ...] = tuple(self._array.chunks)
+        return full[: len(full) - len(self.dtype.shape)]
+
+    @property
+    def compression(self) -> str | None:
+        """The compression, by h5py's name."""
+        return self._filters_of.compression
+
+    @property
+    def compression_opts(self) -> int | None:
+        """The level or option of the compression."""
+        return self._filters_of.compression_opts
+
+    @property
+    def shuffle(self) -> bool:
+        """Say whether bytes are shuffled before compression."""
+        return self._filters_of.shuffle
+
+    @property
+    def fletcher32(self) -> bool:
+        """Say whether chunks bear a checksum."""
+        return self._filters_of.fletcher32
+
+    @property
+    def scaleoffset(self) -> int | None:
+        """The number of digits or bits that the scale/offset filter keeps, or None."""
+        return self._filters_of.scaleoffset
+
+    @property
+    def filter_ids(self) -> tuple[int, ...]:
+        """HDF5's numbers of the filters."""
+        return self._filters_of.ids
+
+    @property
+    def filter_names(self) -> tuple[str, ...]:
+        """The names of the filters."""
+        return self._filters_of.names
+
+    @property
+    def fillvalue(self) -> Any:
+        """The value of elements that were never written."""
+        value = self._stored.decode(np.asarray(self._array.fill_value, dtype=_fill_dtype(self._stored)))[()]
+        return self.dtype.type() if isinstance(value, str) else value
+
+    @property
+    def external(self) -> None:
+        """None: data lies in the hierarchy."""
+        return None
+
+    @property
+    def is_virtual(self) -> bool:
+        """False: there are no virtual datasets."""
+        return False
+
+    @property
+    def is_scale(self) -> bool:
+        """Say whether ``make_scale`` made the dataset a dimension scale."""
+        return "CLASS" in self.attrs and self.attrs["CLASS"] in ("DIMENSION_SCALE", b"DIMENSION_SCALE")
+
+    @property
+    def dims(self) -> DimensionManager:
+        """The axes: their labels (zarr's ``dimension_names``) and scales."""
+        return DimensionManager(self)
+
+    def make_scale(self, name: Any = "") -> None:
+        """Make the dataset a dimension scale of that name."""
+        make_scale(self, name)
+
+    @property
+    def ref(self) -> Any:
+        """Raise ``UnsupportedFeature``: a zarr hierarchy has no references; keep the path."""
+        raise UnsupportedFeature(f"object references have no place in a zarr hierarchy: keep the path {self.name!r}")
+
+    @property
+    def regionref(self) -> Any:
+        """Raise ``UnsupportedFeature``: a zarr hierarchy has no references; keep the path and the selection."""
+        raise UnsupportedFeature("region references have no place in a zarr hierarchy: keep path and selection")
+
+    def astype(self, dtype: Any) -> AstypeView:
+        """Return a view that casts what it reads."""
+        return AstypeView(self, dtype)
+
+    def asstr(self, encoding: str | None = None, errors: str = "strict") -> AsStrView:
+        """Return a view that reads ``str`` instead of bytes."""
+        return AsStrView(self, encoding, errors)
+
+    def fields(self, names: Any) -> FieldsView:
+        """Return a view of one field (a name) or several (a list of names)."""
+        return FieldsView(self, names)
+
+    def len(self) -> int:
+        """Return the size of the first axis."""
+        if not self.shape:
+            raise TypeError("Attempt to take len() of scalar dataset")
+        return int(self.shape[0])
+
+    __len__ = len
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TypeError("Can't iterate over a scalar dataset")
+        return (self[position] for position in range(self.shape[0]))
+
+    def iter_chunks(self, sel: Any = None) -> Iterator[tuple[slice, ...]]:
+        """Return the chunks, or their parts within ``sel``, as tuples of slices."""
+        if self.chunks is None:
+            raise TypeError("Chunked dataset required")
+        return walk_chunks(self.shape, self.chunks, sel)
+
+    def resize(self, size: Any, axis: int | None = None) -> None:
+        """Give the dataset a shape, or one axis a length; limits are those of ``maxshape``.
+
+        Raises
+        ------
+        TypeError
+            If the dataset is not chunked, or the shape has another rank.
+        ValueError
+            If there is no such axis.
+        RuntimeError
+            If an axis would grow beyond ``maxshape``.
+        """
+        if self.chunks is None:
+            raise TypeError("Only chunked datasets can be resized")
+        self._id.storage.require_writable(OSError, "resize a dataset")
+        shape = _new_shape(self.shape, size, axis)
+        for old, new, limit in zip(self.shape, shape, self.maxshape, strict=True):
+            if limit is not None and new > limit:
+                raise RuntimeError(f"Unable to change the length {old} to {new}: maxshape allows {limit}")
+        self._array.resize(shape + self.dtype.shape)
+
+    def __getitem__(self, args: Any) -> Any:
+        if self._empty:
+            return self._read_empty(args)
+        rest, names = split_names(args, self._stored.element)
+        whole = read(self._array, self._stored, select(rest, self.shape))
+        if names:
+            whole = whole[names[0]] if len(names) == 1 else repack_fields(whole[list(names)])
+        keep = len(rest) == 1 and rest[0] is Ellipsis and not self.shape
+        return whole[()] if whole.ndim == 0 and not keep else whole
+
+    def _read_empty(self, args: Any) -> Empty:
+        parts = args if isinstance(args, tuple) else (args,)
+        if not parts or (len(parts) == 1 and parts[0] is Ellipsis):
+            return Empty(self.dtype)
+        raise ValueError("Empty datasets cannot be sliced")
+
+    def __setitem__(self, args: Any, val: Any) -> None:
+        self._id.storage.require_writable(OSError, "write data")
+        if self._empty:
+            raise TypeError("Empty datasets hold no elements and cannot be written")
+        rest, names = split_names(args, self._stored.element)
+        selection = select(rest, self.shape)
+        if names:
+            self._write_fields(selection, names, val)
+            return
+        values = to_elements(val, self.dtype, selection.shape)
+        inner = self.dtype.shape
+        if inner and values.shape[values.ndim - len(inner) :] != inner:
+            raise TypeError(f"Can't broadcast {values.shape} -> elements of shape {inner}")
+        write(self._array, self._stored, selection, spread(values, selection.shape + inner))
+
+    def _write_fields(self, selection: Selection, names: tuple[str, ...], val: Any) -> None:
+        whole = read(self._array, self._stored, selection).copy()
+        source = np.asarray(val)
+        for name in names:
+            given = source[name] if source.dtype.names is not None and name in source.dtype.names else val
+            field = whole.dtype[name]
+            whole[name] = spread(to_elements(given, field, selection.shape), selection.shape + field.shape)
+        write(self._array, self._stored, selection, whole)
+
+    def read_direct(self, dest: Array, source_sel: Any = None, dest_sel: Any = None) -> None:
+        """Read ``self[source_sel]`` into ``dest[dest_sel]``, an array in C order."""
+        self._require_c_order(dest)
+        source = self[() if source_sel is None else source_sel]
+        target = dest[() if dest_sel is None else dest_sel]
+        if np.shape(source) != target.shape:
+            source = spread(np.asarray(source), target.shape)
+        dest[() if dest_sel is None else dest_sel] = source
+
+    def write_direct(self, source: Array, source_sel: Any = None, dest_sel: Any = None) -> None:
+        """Write ``source[source_sel]``, an array in C order, to ``self[dest_sel]``."""
+        self._require_c_order(source)
+        self[() if dest_sel is None else dest_sel] = source[() if source_sel is None else source_sel]
+
+    def _require_c_order(self, array: Array) -> None:
+        if self._empty:
+            raise TypeError("Empty datasets have no numpy representation")
+        if not array.flags.c_contiguous:
+            raise TypeError("Array must be C-contiguous")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = True) -> Array:
+        if copy is False:
+            raise ValueError("the data of a file is read into new memory: memory allocation cannot be avoided")
+        array = np.asarray(self[...])
+        return array if dtype is None else array.astype(dtype)
+
+    def flush(self) -> None:
+        """Do nothing: what was written is in the store already."""
+        self._id.storage.require_open()
+
+    def refresh(self) -> None:
+        """Read shape and attributes anew from the store."""
+        self._id.array = self._id.storage.node(self._id.path)
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<Closed HDF5 dataset>"
+        shown = "(anonymous)" if self.name is None else f'"{self._id.path.rpartition("/")[2]}"'
+        kind = self.dtype.str if self.dtype.names is None and not self.dtype.shape else self.dtype
+        return f'<HDF5 dataset {shown}: shape {self.shape}, type "{kind}">'
+
+
+def _own_type(array: Any) -> Dtype:
+    name = getattr(array.metadata, "data_type", None)
+    return type_of_array(array.dtype, str(getattr(name, "_zarr_v3_name", name)))
+
+
+def _fill_dtype(stored: StoredType) -> Any:
+    text = check_string_dtype(stored.element) is not None and check_vlen_dtype(stored.element) is not None
+    return object if text or stored.kind == "packed" else stored.zarr_dtype
+
+
+def _new_shape(shape: tuple[int, ...], size: Any, axis: int | None) -> tuple[int, ...]:
+    if axis is not None:
+        if not 0 <= axis < len(shape):
+            raise ValueError(f"Invalid axis (0 to {len(shape) - 1} allowed), not {axis}")
+        return (*shape[:axis], int(size), *shape[axis + 1 :])
+    wanted = (int(size),) if isinstance(size, int | np.integer) else tuple(int(length) for length in size)
+    if len(wanted) != len(shape):
+        raise TypeError(f"New shape length ({len(wanted)}) must match dataset rank ({len(shape)})")
+    return wanted
+
+
+CLASSES["dataset"] = Dataset
+
+
+__all__ = ["AsStrView", "AstypeView", "Dataset", "FieldsView"]
