@@ -115,10 +115,6 @@ CODECS: dict[str, dict[str, Any]] = {
     ),
     "pcodec": v3(data_type="float64", fill_value=0.0, codecs=[named("pcodec", level=8)]),
     "zfp": v3(data_type="float32", fill_value=0.0, codecs=[named("zfp", mode="reversible")]),
-    "zfp (expert)": v3(
-        data_type="float32", fill_value=0.0,
-        codecs=[named("zfp", mode="expert", minbits=1, maxbits=16658, maxprec=64, minexp=-1074)],
-    ),
 }  # fmt: skip
 
 LIKE_NUMCODECS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -74,6 +74,7 @@ DEFAULTS: Final[dict[str, Any]] = {
         "rectilinear_chunks": True,
         "sharding_coalesce_max_gap_bytes": 1 << 20,
         "sharding_coalesce_max_bytes": 16 << 20,
+        "variable_chunk_bytes": 256 << 20,
         "allow_unsafe_pickle_decode": False,
         "locking": "thread",
         "lock_lease_seconds": 20.0,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from zarr.abc.codec import BytesBytesCodec
-from zarr.codecs.base.configuration import configuration_of, parse_field_int
+from zarr.codecs.base.parsing import configuration_of, parse_field_int
 from zarr.codecs.base.streams import CoreStream
 from zarr.codecs.base.sync_methods import BytesBytesMethods
 from zarr.registry import get_numcodec

@@ -26,9 +26,8 @@ from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm, encoded_most, native_dtype, replace_spec
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
-from zarr.codecs.base.configuration import configuration_of
 from zarr.codecs.base.deprecated_enums import DeprecatedStrEnumMeta, one_of
-from zarr.codecs.base.parsing import parse_codecs
+from zarr.codecs.base.parsing import configuration_of, parse_codecs
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.codecs.base.validation import settle
 from zarr.codecs.bytes import BytesCodec

@@ -15,11 +15,10 @@ from zarr.codecs.base.bound import (
     Bytes,
     NativeForm,
     as_bytes,
-    check_vlen_start,
     element_count,
     native_dtype,
 )
-from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.errors import ChunkDecodeError
 
@@ -67,10 +66,6 @@ class BoundVLen(BoundBase):
                 f"codec {self.name!r}: {data.size} bytes do not hold {self._count} elements: {error}", codec=self.name
             ) from error
         return elements.reshape(self._shape)
-
-    def check_start(self, start: Bytes) -> None:
-        """Refuse the first bytes of what cannot be a chunk of so many elements."""
-        check_vlen_start(start, self._count)
 
     def encode(self, data: AnyArray) -> Bytes:
         """Return the bytes of the elements."""

@@ -14,15 +14,14 @@ from zarr.codecs.base.bound import (
     AnyArray,
     NativeForm,
     as_bytes,
-    decoded_limit,
     fixed_nbytes,
     native_dtype,
     replace_spec,
 )
 from zarr.codecs.base.log import tell_decoding, tell_encoding
 from zarr.codecs.base.partial_decode import decode_part, takes_parts
+from zarr.codecs.base.size_hints import encoded_sizes, set_size_hints
 from zarr.codecs.base.sync_methods import wrap_bytes
-from zarr.codecs.checks.size_hints import encoded_sizes, tell_sizes
 from zarr.codecs.shards.level import ShardLevel
 from zarr.errors import ChunkDecodeError, NothingToStoreError
 from zarr.listening import CODEC_SWITCH, DEBUG, MODULES, hears_codecs
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 
 # Chains for further chunk shapes that are kept; rectilinear grids have few distinct shapes, damaged ones may have many.
 _MAX_SHAPES = 256
+# A chunk larger than this, for which there is no memory, has a wrong shape rather than a small machine.
+_LARGEST_NBYTES = 1 << 31
 
 
 def evolve_codecs(codecs: Iterable[Codec], spec: ArraySpec) -> tuple[Codec, ...]:
@@ -319,7 +320,7 @@ class CodecChain:
     def _unbearable(self, error: BaseException, stage: Stage, data: Any) -> BaseException:
         """Tell a size that is a lie, or too large for any machine, from memory that is short just now."""
         stored = getattr(data, "nbytes", 0)
-        if self._nbytes is not None and self._nbytes > decoded_limit(stored):
+        if self._nbytes is not None and self._nbytes > max(_LARGEST_NBYTES, 1024 * stored):
             error = ChunkDecodeError(
                 f"codec {stage.name!r}: {stored} stored bytes stand for a chunk of shape {self.spec.shape}, "
                 f"{self._nbytes} bytes, for which there is no memory; the chunk shape of the array may be wrong",
@@ -371,7 +372,7 @@ def _bind(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[Stage, ...]:
         stage = make_stage(codec, spec)
         stages.append(stage)
         spec = stage.out_spec
-    tell_sizes(stages, fixed_nbytes(first))
+    set_size_hints(stages, fixed_nbytes(first))
     return tuple(stages)
 
 

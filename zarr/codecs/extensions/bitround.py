@@ -10,7 +10,7 @@ import numpy as np
 import zarr_core
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import AnyArray, FunctionCodec, as_bytes, native_dtype
-from zarr.codecs.base.configuration import configuration_of, parse_field_int
+from zarr.codecs.base.parsing import configuration_of, parse_field_int
 from zarr.codecs.base.sync_methods import ArrayArrayMethods
 from zarr.dtype.bits import is_small
 

@@ -21,8 +21,7 @@ from zarr.codecs.base.bound import (
     replace_spec,
 )
 from zarr.codecs.base.chain import CodecChain
-from zarr.codecs.base.configuration import configuration_of
-from zarr.codecs.base.parsing import parse_codecs
+from zarr.codecs.base.parsing import configuration_of, parse_codecs
 from zarr.codecs.base.sync_methods import ArrayBytesMethods, wrap_bytes
 from zarr.codecs.bytes import BytesCodec, has_byte_order
 from zarr.codecs.transpose import TransposeCodec

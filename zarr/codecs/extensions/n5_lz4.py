@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numcodecs.lz4
 
 from zarr.abc.codec import BytesBytesCodec
-from zarr.codecs.base.bound import BoundBase, Bytes, NativeForm, as_bytes, decoded_limit
-from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.bound import Bytes, NativeForm, as_bytes
+from zarr.codecs.base.parsing import configuration_of
+from zarr.codecs.base.streams import SizedStream
 from zarr.codecs.base.sync_methods import BytesBytesMethods
 from zarr.codecs.extensions.xxhash32 import xxhash32
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
@@ -28,21 +29,13 @@ _SEED, _CHECKED_BITS = 0x9747B28C, 0xFFFFFFF
 _METHOD, _STORED, _COMPRESSED = 0xF0, 0x10, 0x20
 
 
-class BoundN5LZ4(BoundBase):
+class BoundN5LZ4(SizedStream):
     """Blocks of LZ4; decoded only."""
-
-    def __init__(self, spec: ArraySpec) -> None:
-        super().__init__("zarr.n5_lz4", spec)
-        self._limit: int | None = None
-
-    def expect(self, nbytes: int | None) -> None:
-        """Learn how many bytes decoding must give."""
-        self._limit = nbytes
 
     def decode(self, data: Bytes) -> Bytes:
         """Return what the blocks hold, one after the other."""
-        raw, start, parts, left = data.tobytes(), 0, [], self._limit
-        left = decoded_limit(data.size) if left is None else left
+        raw, start, parts = data.tobytes(), 0, []
+        left = self.limit(data.size) or self._nbytes or 0
         while start < len(raw):
             part, start = self._block(raw, start, left)
             if not part:
@@ -113,7 +106,7 @@ class N5LZ4Codec(BytesBytesMethods, BytesBytesCodec):
 
     def bind(self, spec: ArraySpec) -> BoundN5LZ4:
         """Make the codec ready for chunks of one description."""
-        return BoundN5LZ4(spec)
+        return BoundN5LZ4("zarr.n5_lz4", spec)
 
     def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
         """Raise, because the size depends on the data."""

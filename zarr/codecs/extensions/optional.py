@@ -20,8 +20,7 @@ from zarr.codecs.base.bound import (
     replace_spec,
 )
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
-from zarr.codecs.base.configuration import configuration_of
-from zarr.codecs.base.parsing import parse_codecs
+from zarr.codecs.base.parsing import configuration_of, parse_codecs
 from zarr.codecs.base.sync_methods import ArrayBytesMethods, wrap_bytes
 from zarr.codecs.extensions.packbits import PackBitsCodec
 from zarr.dtype.types.nullable import NAMES, Nullable

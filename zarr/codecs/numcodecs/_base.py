@@ -20,7 +20,7 @@ from zarr.codecs.base.bound import (
     fixed_nbytes,
     native_dtype,
 )
-from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.streams import (
     CoreStream,
     NumcodecStream,
