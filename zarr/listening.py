@@ -43,12 +43,12 @@ def is_tracing() -> bool:
     return listening
 
 
-def hears_codecs() -> bool:
-    """Whether somebody listens to what is told of each chunk.
+def logs_codecs() -> bool:
+    """Return whether the logger ``zarr.codec`` takes messages of level DEBUG, one for each chunk.
 
     Examples
     --------
-    >>> hears_codecs()
+    >>> logs_codecs()
     False
     """
-    return logs.CODEC_LOG.isEnabledFor(DEBUG)
+    return "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and logs.CODEC_LOG.isEnabledFor(DEBUG)

@@ -19,7 +19,7 @@ from tests.trust.test_memory import BOMB_MIB, LINUX, MIB, VARIABLE_NBYTES, allow
 from zarr.buffer.cpu import Buffer
 from zarr.codecs import numcodecs as v3
 from zarr.codecs.extensions.conditional import ConditionalCodec
-from zarr.codecs.extensions.n5_default import N5DefaultCodec
+from zarr.codecs.extensions.n5 import N5DefaultCodec
 
 ZEROS = b"".join(
     [(packer := zlib.compressobj(9)).compress(bytes(MIB)), *(packer.compress(bytes(MIB)) for _ in range(BOMB_MIB - 1))]

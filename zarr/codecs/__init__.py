@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from zarr._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from zarr.codecs.base.shard_level import SubchunkWriteOrder
     from zarr.codecs.blosc import BloscCname, BloscCodec, BloscShuffle
     from zarr.codecs.bytes import BytesCodec, Endian
     from zarr.codecs.cast_value import CastValue
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     )
     from zarr.codecs.scale_offset import ScaleOffset
     from zarr.codecs.sharding import ShardingCodec, ShardingCodecIndexLocation
-    from zarr.codecs.shards.level import SubchunkWriteOrder
     from zarr.codecs.transpose import TransposeCodec
     from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
     from zarr.codecs.zstd import ZstdCodec
@@ -63,7 +63,7 @@ __getattr__, __dir__ = lazy_names(
             "JenkinsLookup3 PackBits PCodec Quantize Shuffle Zlib Zstd"
         ),
         "zarr.codecs.scale_offset": "ScaleOffset",
-        "zarr.codecs.shards.level": "SubchunkWriteOrder",
+        "zarr.codecs.base.shard_level": "SubchunkWriteOrder",
         "zarr.codecs.sharding": "ShardingCodec ShardingCodecIndexLocation",
         "zarr.codecs.transpose": "TransposeCodec",
         "zarr.codecs.vlen_utf8": "VLenBytesCodec VLenUTF8Codec",

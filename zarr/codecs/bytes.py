@@ -20,8 +20,7 @@ from zarr.codecs.base.bound import (
     is_variable,
     native_dtype,
 )
-from zarr.codecs.base.deprecated_enums import DeprecatedStrEnumMeta, one_of
-from zarr.codecs.base.parsing import configuration_of
+from zarr.codecs.base.parsing import DeprecatedStrEnumMeta, configuration_of, one_of
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.dtype.bits import drop_unused_bits, is_small, used_bits
 from zarr.errors import ChunkEncodeError, warn_once

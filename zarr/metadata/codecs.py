@@ -11,8 +11,8 @@ from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BaseCodec, BytesByt
 from zarr.buffer.cpu import buffer_prototype
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.adapters import sort_codecs
+from zarr.codecs.base.chain import settle
 from zarr.codecs.base.parsing import limited
-from zarr.codecs.base.validation import settle
 from zarr.dtype.base import ZDType
 from zarr.errors import MetadataValidationError, ZarrUserWarning
 from zarr.registry import get_codec_class

@@ -15,7 +15,7 @@ from zarr.buffer import cpu
 from zarr.codecs import BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, TransposeCodec, ZstdCodec
 from zarr.codecs.extensions.bitround import BitRoundCodec
 from zarr.codecs.extensions.conditional import ConditionalCodec
-from zarr.codecs.extensions.n5_default import N5DefaultCodec
+from zarr.codecs.extensions.n5 import N5DefaultCodec
 from zarr.codecs.extensions.packbits import PackBitsCodec
 from zarr.codecs.extensions.reshape import ReshapeCodec, reshaped
 from zarr.codecs.extensions.zfp import ZfpCodec, demote, promote

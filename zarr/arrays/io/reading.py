@@ -38,7 +38,7 @@ from zarr.buffer import cpu
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.dtype.base import empty_array
 from zarr.errors import ArrayTooLargeError
-from zarr.listening import CODEC_SWITCH, DEBUG, MODULES, hears_codecs
+from zarr.listening import logs_codecs
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bul
         return
     if layout.cache_bytes and is_cached(layout, plan):
         bulk = None
-    if "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and hears_codecs():
+    if logs_codecs():
         bulk = None  # somebody listens: each chunk has its line
     if layout.shard is not None:
         yield from shard_read.read_shards_steps(layout, plan, out, bulk)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import enum
+import warnings
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.registry import get_codec_class
@@ -153,3 +155,45 @@ def parse_field_int(data: JSON, field: str) -> int:
     if isinstance(data, int) and not isinstance(data, bool):
         return data
     raise TypeError(f"Failed to parse input for {field!r}: expected int, got {data!r}.")
+
+
+class DeprecatedStrEnumMeta(type):
+    """Metaclass of classes whose attributes are strings that one should write out instead."""
+
+    _members: ClassVar[dict[str, str]]
+
+    def __getattr__(cls, name: str) -> str:
+        members: dict[str, str] = type.__getattribute__(cls, "__dict__").get("_members", {})
+        if name not in members:
+            raise AttributeError(name)
+        warnings.warn(
+            f"{cls.__name__}.{name} is deprecated; pass the string {members[name]!r} instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return members[name]
+
+
+def one_of(value: Any, allowed: tuple[str, ...], field: str, owner: str) -> str:
+    """Return a string that must be one of a few; an enumeration member stands for its value.
+
+    Raises
+    ------
+    ValueError
+        When it is none of them.
+
+    Examples
+    --------
+    >>> one_of("little", ("little", "big"), "endian", "BytesCodec")
+    'little'
+    """
+    if isinstance(value, enum.Enum):
+        warnings.warn(
+            f"Passing an enum to {owner} for {field!r} is deprecated; pass the string {value.value!r} instead.",
+            DeprecationWarning,
+            stacklevel=4,
+        )
+    value = getattr(value, "value", value)
+    if isinstance(value, str) and value in allowed:
+        return value
+    raise ValueError(f"{field} must be one of {list(allowed)}. Got {value!r}.")

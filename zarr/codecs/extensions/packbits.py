@@ -19,8 +19,7 @@ from zarr.codecs.base.bound import (
     element_count,
     native_dtype,
 )
-from zarr.codecs.base.deprecated_enums import one_of
-from zarr.codecs.base.parsing import configuration_of, parse_field_int
+from zarr.codecs.base.parsing import configuration_of, one_of, parse_field_int
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.dtype.bits import is_small, used_bits
 from zarr.errors import ChunkDecodeError
