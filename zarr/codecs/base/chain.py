@@ -459,9 +459,11 @@ def settle(codecs: Iterable[Codec], spec: ArraySpec, shape: tuple[int, ...], chu
 def _encoded_shape(codec: ArrayArrayCodec, whole: ArraySpec, chunk_shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of the array behind a codec; that of a chunk, if what the codec does suits chunks only."""
     try:
-        return codec.resolve_metadata(whole).shape
+        shape = codec.resolve_metadata(whole).shape
     except ValueError:
         return chunk_shape
+    # A codec that drops axes by their length drops those of the chunk.
+    return shape if len(shape) == len(chunk_shape) else chunk_shape
 
 
 __all__ = [
