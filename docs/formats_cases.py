@@ -108,6 +108,7 @@ CODECS: dict[str, dict[str, Any]] = {
     ),
     "scale_offset": v3(data_type="float64", fill_value=0.0, codecs=[named("scale_offset", offset=1, scale=2), BYTES]),
     "reshape": v3(chunk_grid=named("regular", chunk_shape=[3, 2]), codecs=[named("reshape", shape=[-1]), BYTES]),
+    "zarrs.squeeze": v3(chunk_grid=named("regular", chunk_shape=[1, 2]), codecs=[named("zarrs.squeeze"), BYTES]),
     "conditional": v3(codecs=[BYTES, named("conditional", codecs=[named("gzip", level=1)])]),
     "n5_default": v3(
         chunk_key_encoding=named("v2", separator="/"),

@@ -76,6 +76,7 @@ EXTENSION_CODECS: Final[dict[str, str]] = {
     "zarr.n5_lz4": "zarr.codecs.extensions.n5.N5LZ4Codec",
     "zarr_core.arrow-vlen": "zarr.codecs.extensions.arrow_vlen.ArrowVLenCodec",
     "zarrs.optional": "zarr.codecs.extensions.optional.OptionalCodec",
+    "zarrs.squeeze": "zarr.codecs.extensions.squeeze.SqueezeCodec",
     "zfp": "zarr.codecs.extensions.zfp.ZfpCodec",
 }
 """All other codecs: a new one is a line here, from which its registration and its name in ``zarr.codecs`` follow."""
