@@ -99,10 +99,6 @@ class V2Codec(ArrayBytesMethods, ArrayBytesCodec):
         """Make the codec ready for chunks of one description."""
         return BoundV2(spec, tuple(self.filters or ()), self.compressor, self._order(spec))
 
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("The encoded size of a format 2 chunk is not known beforehand.")
-
 
 @dataclass(frozen=True)
 class StoredV2Codec(V2Codec):

@@ -225,7 +225,3 @@ class BloscCodec(BytesBytesMethods, BytesBytesCodec):
         config = self._config()
         del config["id"]
         return cast("Numcodec", numcodecs.Blosc(**config))
-
-    def compute_encoded_size(self, _input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("The size of blosc data depends on the data.")

@@ -201,7 +201,3 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
     def bind(self, spec: ArraySpec) -> BoundBytes:
         """Make the codec ready for chunks of one description."""
         return BoundBytes(spec, self.endian)
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Return the same size."""
-        return input_byte_length

@@ -108,10 +108,6 @@ class ScaleOffset(ArrayArrayMethods, ArrayArrayCodec):
             lambda data: encode_values(data, offset, scale),
         )
 
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Return the same size."""
-        return input_byte_length
-
 
 def _parse_number(data: object, field: str) -> int | float | str:
     if isinstance(data, (np.integer, np.floating)):

@@ -26,8 +26,8 @@ from zarr.buffer import numpy_buffer_prototype
 from zarr.chunks import RegularChunkGridMetadata
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.adapters import sort_codecs
-from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm, encoded_most, native_dtype, replace_spec
-from zarr.codecs.base.chain import CodecChain, evolve_codecs, settle
+from zarr.codecs.base.bound import AnyArray, BoundBase, encoded_most, native_dtype, replace_spec
+from zarr.codecs.base.chain import CodecChain, evolve_codecs, validate_codecs
 from zarr.codecs.base.parsing import DeprecatedStrEnumMeta, configuration_of, one_of, parse_codecs
 from zarr.codecs.base.shard_level import EMPTY, IndexLocation, ShardLevel, SubchunkWriteOrder
 from zarr.codecs.base.sync_methods import ArrayBytesMethods, wrap_array, wrap_bytes
@@ -99,10 +99,6 @@ class BoundSharding(BoundBase):
         """Return a shard, where an inner codec has coroutines only."""
         encode = self.level.chain.encode_async
         return self._join([None if part is None else await encode(part) for part in self._parts(data)])
-
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
 
     def encoded_most(self, nbytes: int) -> int:
         """Return how many bytes a shard of ``nbytes`` bytes may become: each inner chunk may have a header."""
@@ -237,7 +233,7 @@ class ShardingCodec(
             for length in lengths:
                 _check_divides(length, self.chunk_shape[axis], axis)
         inner = ArraySpec(self.chunk_shape, dtype, dtype.default_scalar(), _INNER_CONFIG, numpy_buffer_prototype())
-        settle(self.codecs, inner, self.chunk_shape, RegularChunkGridMetadata(chunk_shape=self.chunk_shape))
+        validate_codecs(self.codecs, inner, self.chunk_shape, RegularChunkGridMetadata(chunk_shape=self.chunk_shape))
 
     def bind(self, spec: ArraySpec) -> BoundSharding:
         """Make the codec ready for shards of one description."""

@@ -167,7 +167,3 @@ class TransposeCodec(ArrayArrayMethods, ArrayArrayCodec):
     def bind(self, spec: ArraySpec) -> BoundTranspose:
         """Make the codec ready for chunks of one description."""
         return BoundTranspose(self.resolve_metadata(spec), self._order_for(spec.ndim))
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Return the same size."""
-        return input_byte_length

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
-    NativeForm,
     as_bytes,
     element_count,
     native_dtype,
@@ -72,10 +71,6 @@ class BoundVLen(BoundBase):
         # A view of an array whose elements lie elsewhere must be made contiguous before the core walks it.
         return as_bytes(self._pack(np.ascontiguousarray(data).reshape(-1)))
 
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
-
     def _unpack(self, data: Bytes) -> AnyArray:
         raise TypeError("a subclass unpacks")
 
@@ -131,10 +126,6 @@ class VLenUTF8Codec(ArrayBytesMethods, ArrayBytesCodec):
         """Make the codec ready for chunks of one description."""
         return BoundVLenUTF8("vlen-utf8", spec)
 
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("The size of variable-length data depends on the data.")
-
 
 @dataclass(frozen=True)
 class VLenBytesCodec(ArrayBytesMethods, ArrayBytesCodec):
@@ -158,7 +149,3 @@ class VLenBytesCodec(ArrayBytesMethods, ArrayBytesCodec):
     def bind(self, spec: ArraySpec) -> BoundVLen:
         """Make the codec ready for chunks of one description."""
         return BoundVLenBytes("vlen-bytes", spec)
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("The size of variable-length data depends on the data.")

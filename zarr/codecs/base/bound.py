@@ -1,4 +1,4 @@
-"""What a codec becomes when the array is known: plain functions of numpy arrays, and the native form of a chain.
+"""Codecs bound to an array: plain functions of numpy arrays, and the native form of a chain.
 
 A bound codec knows nothing of buffers, stores or event loops. Bytes are one-dimensional arrays of ``uint8``.
 """
@@ -171,7 +171,7 @@ class NativeForm:
 
 
 class BoundBase:
-    """What bound codecs share.
+    """The base of bound codecs.
 
     Attributes
     ----------
@@ -205,10 +205,10 @@ class BoundBase:
         return None
 
     def expect(self, nbytes: int | None) -> None:
-        """Learn how many bytes decoding must give; None when that cannot be known."""
+        """Set how many bytes decoding must give; None when that cannot be known."""
 
     def expect_most(self, nbytes: int) -> None:
-        """Learn how many bytes decoding may give at most, where how many it gives cannot be known."""
+        """Set how many bytes decoding may give at most, where the exact number cannot be known."""
 
     def encoded_most(self, nbytes: int) -> int:
         """Return how many bytes ``nbytes`` bytes may become at most."""

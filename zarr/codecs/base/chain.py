@@ -315,7 +315,7 @@ class CodecChain:
         return self._checked(data)
 
     def _unbearable(self, error: BaseException, stage: Stage, data: Any) -> BaseException:
-        """Tell a size that is a lie, or too large for any machine, from memory that is short just now."""
+        """Return the error: a wrong size, or one too large for any machine, differs from memory that is short now."""
         stored = getattr(data, "nbytes", 0)
         if self._nbytes is not None and self._nbytes > max(_LARGEST_NBYTES, 1024 * stored):
             error = ChunkDecodeError(
@@ -363,7 +363,7 @@ class CodecChain:
 
 
 def _bind(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[Stage, ...]:
-    """Bind codecs one after the other, and tell each what size its decoded bytes must have."""
+    """Bind codecs one after the other, and set the size hint of each."""
     first, stages = spec, []
     for codec in codecs:
         stage = make_stage(codec, spec)
@@ -425,8 +425,10 @@ def _log(doing: str, chain: CodecChain, stored: int, decoded: int, start: float)
     )
 
 
-def settle(codecs: Iterable[Codec], spec: ArraySpec, shape: tuple[int, ...], chunk_grid: Any) -> tuple[Codec, ...]:
-    """Fill in what codecs take from the array, and let each check that it can be used.
+def validate_codecs(
+    codecs: Iterable[Codec], spec: ArraySpec, shape: tuple[int, ...], chunk_grid: Any
+) -> tuple[Codec, ...]:
+    """Fill in what codecs take from the array, and validate each of them.
 
     Parameters
     ----------

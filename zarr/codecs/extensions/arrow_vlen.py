@@ -144,7 +144,3 @@ class ArrowVLenCodec(ArrayBytesMethods, ArrayBytesCodec):
     def bind(self, spec: ArraySpec) -> BoundArrowVLen:
         """Make the codec ready for chunks of one description."""
         return BoundArrowVLen(spec, WIDTHS[self.offset])
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("The size of variable-length data depends on the data.")

@@ -116,7 +116,3 @@ class BitRoundCodec(ArrayArrayMethods, ArrayArrayCodec):
         """Make the codec ready for chunks of one description."""
         _layout_of(native_dtype(spec))
         return FunctionCodec("bitround", spec, lambda data: data, lambda data: round_elements(data, self.keepbits))
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Return the same size."""
-        return input_byte_length

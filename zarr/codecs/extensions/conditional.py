@@ -10,7 +10,7 @@ import numpy as np
 
 from zarr.abc.codec import BytesBytesCodec, Codec
 from zarr.codecs.base.adapters import Stage, make_stage
-from zarr.codecs.base.bound import Bytes, NativeForm, encoded_most
+from zarr.codecs.base.bound import Bytes, encoded_most
 from zarr.codecs.base.parsing import configuration_of, parse_codecs, parse_field_int
 from zarr.codecs.base.size_hints import set_size_hints
 from zarr.codecs.base.streams import SizedStream
@@ -69,15 +69,11 @@ class BoundConditional(SizedStream):
         header = np.frombuffer(applied.to_bytes(self._header_nbytes, "little"), dtype=np.uint8)
         return np.concatenate([header, data])
 
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
-
     def _bound(self, places: Iterable[int]) -> list[Stage]:
         return [make_stage(self._codecs[place], self._spec) for place in places]
 
     def _stages_of(self, applied: int) -> list[Stage]:
-        """The stages of a header, each told what to expect: that differs with the codecs that come before."""
+        """Return the stages of a header, each with its size hint, which depends on the codecs before it."""
         chosen = self._chosen.get(applied)
         if chosen is None:
             chosen = self._bound(bit for bit in range(len(self._codecs)) if applied >> bit & 1)
@@ -145,7 +141,3 @@ class ConditionalCodec(BytesBytesMethods, BytesBytesCodec):
     def bind(self, spec: ArraySpec) -> BoundConditional:
         """Make the codec ready for chunks of one description."""
         return BoundConditional(spec, self.codecs, self.header_bits // 8)
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("How many bytes a chunk becomes depends on the data.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numcodecs.lz4
 import numpy as np
@@ -15,7 +15,6 @@ from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
-    NativeForm,
     as_bytes,
     element_count,
     native_dtype,
@@ -73,10 +72,6 @@ class BoundN5Default(BoundBase):
     async def encode_async(self, data: AnyArray) -> Bytes:
         """Return a block of the full shape, where an inner codec has coroutines only."""
         return self._with_header((await self._chain.encode_async(data)).as_numpy_array())
-
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
 
     def _with_header(self, payload: AnyArray) -> Bytes:
         ndim = len(self._spec.shape)
@@ -195,10 +190,6 @@ class N5DefaultCodec(ArrayBytesMethods, ArrayBytesCodec):
         """Return the same description."""
         return replace_spec(chunk_spec)
 
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("How many bytes a block becomes depends on the data.")
-
 
 _MAGIC = b"LZ4Block"
 _HEADER = struct.Struct("<8sBIII")
@@ -225,10 +216,6 @@ class BoundN5LZ4(SizedStream):
     def encode(self, data: Bytes) -> Bytes:
         """Refuse: hierarchies of N5 are read only."""
         raise ChunkEncodeError("codec 'zarr.n5_lz4' is for reading N5; write with numcodecs.lz4", codec=self.name)
-
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
 
     def _block(self, raw: bytes, start: int, left: int) -> tuple[bytes, int]:
         if len(raw) - start < _HEADER.size:
@@ -286,17 +273,13 @@ class N5LZ4Codec(BytesBytesMethods, BytesBytesCodec):
         """Make the codec ready for chunks of one description."""
         return BoundN5LZ4("zarr.n5_lz4", spec)
 
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("How many bytes a chunk becomes depends on the data.")
-
 
 _P1, _P2, _P3, _P4, _P5 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1
 _MASK = 0xFFFFFFFF
 
 
 def xxhash32(data: bytes, seed: int = 0) -> int:
-    """The checksum of bytes.
+    """Return the checksum xxHash32 of bytes.
 
     Parameters
     ----------

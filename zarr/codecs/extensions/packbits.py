@@ -13,7 +13,6 @@ from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
-    NativeForm,
     as_bytes,
     check_size,
     element_count,
@@ -106,10 +105,6 @@ class BoundPackBits(BoundBase):
     def encoded_size(self, nbytes: int) -> int:
         """Return the size, which is the same for all chunks of a shape."""
         return self._npacked + (self._padding != "none")
-
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
 
     def _little(self, items: Bytes) -> Bytes:
         """Return components in little-endian order where they are big-endian, and the other way round."""

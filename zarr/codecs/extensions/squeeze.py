@@ -74,7 +74,3 @@ class SqueezeCodec(ArrayArrayMethods, ArrayArrayCodec):
         return FunctionCodec(
             "zarrs.squeeze", out_spec, lambda data: data.reshape(spec.shape), lambda data: data.reshape(out_spec.shape)
         )
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Return the same size."""
-        return input_byte_length

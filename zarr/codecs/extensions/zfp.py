@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec
-from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, NativeForm, as_bytes, native_dtype
+from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, native_dtype
 from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.errors import ChunkDecodeError, ChunkEncodeError
@@ -137,10 +137,6 @@ class BoundZfp(BoundBase):
         except (ValueError, TypeError) as error:
             raise ChunkEncodeError(f"codec 'zfp': {error}", codec="zfp") from error
 
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
-
 
 @dataclass(frozen=True)
 class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
@@ -226,10 +222,6 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
     def bind(self, spec: ArraySpec) -> BoundZfp:
         """Make the codec ready for chunks of one description."""
         return BoundZfp(spec, self)
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("How many bytes a chunk becomes depends on the data.")
 
 
 def decode_numcodec(codec: Any, data: Any, nbytes: int | None, limit: int) -> AnyArray:

@@ -101,10 +101,6 @@ class _NumcodecsCodec:
         """Return the JSON object that describes this codec."""
         return {"name": self.codec_name, "configuration": self._parameters}
 
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError(f"The encoded size of {self.codec_name} is not known beforehand.")
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}(codec_name={self.codec_name!r}, codec_config={self._parameters!r})"
 
@@ -216,10 +212,6 @@ class NumcodecSerializer(BoundBase):
         """Decode one chunk."""
         decoded = np.asarray(numcodec_decode(self.name, self._codec, data, self._nbytes))
         return shaped(self.name, decoded, self._shape, self._dtype)
-
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
 
 
 def shaped(name: str, decoded: AnyArray, shape: tuple[int, ...], dtype: np.dtype[Any]) -> AnyArray:
