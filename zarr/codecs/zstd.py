@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from zarr._records import record
 from zarr.abc.codec import BytesBytesCodec
@@ -104,3 +104,7 @@ class ZstdCodec(BytesBytesMethods, BytesBytesCodec):
         stage = native_stage({"id": "zstd", "level": self.level, "checksum": self.checksum}, 1)
         assert stage is not None
         return CoreStream("zstd", spec, stage)
+
+    def compute_encoded_size(self, _input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
+        """Raise, because the size depends on the data."""
+        return super().compute_encoded_size(_input_byte_length, _chunk_spec)

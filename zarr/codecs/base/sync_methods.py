@@ -41,7 +41,7 @@ class ArrayArrayMethods:
         """Make the codec ready for chunks of one description."""
         raise TypeError(f"{type(self).__name__} does not define bind")
 
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
         """Return the same size for a codec of fixed size.
 
         Raises
