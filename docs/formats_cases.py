@@ -108,6 +108,7 @@ CODECS: dict[str, dict[str, Any]] = {
     ),
     "scale_offset": v3(data_type="float64", fill_value=0.0, codecs=[named("scale_offset", offset=1, scale=2), BYTES]),
     "reshape": v3(chunk_grid=named("regular", chunk_shape=[3, 2]), codecs=[named("reshape", shape=[-1]), BYTES]),
+    "zarrs.squeeze": v3(chunk_grid=named("regular", chunk_shape=[1, 2]), codecs=[named("zarrs.squeeze"), BYTES]),
     "conditional": v3(codecs=[BYTES, named("conditional", codecs=[named("gzip", level=1)])]),
     "n5_default": v3(
         chunk_key_encoding=named("v2", separator="/"),
@@ -115,10 +116,6 @@ CODECS: dict[str, dict[str, Any]] = {
     ),
     "pcodec": v3(data_type="float64", fill_value=0.0, codecs=[named("pcodec", level=8)]),
     "zfp": v3(data_type="float32", fill_value=0.0, codecs=[named("zfp", mode="reversible")]),
-    "zfp (expert)": v3(
-        data_type="float32", fill_value=0.0,
-        codecs=[named("zfp", mode="expert", minbits=1, maxbits=16658, maxprec=64, minexp=-1074)],
-    ),
 }  # fmt: skip
 
 LIKE_NUMCODECS: dict[str, tuple[str, dict[str, Any]]] = {

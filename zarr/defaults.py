@@ -58,6 +58,26 @@ CODEC_CLASSES: Final[dict[str, Any]] = {
     "vlen-bytes": "zarr.codecs.vlen_utf8.VLenBytesCodec",
     **{f"numcodecs.{name}": f"zarr.codecs.numcodecs.{attribute}" for name, attribute in NUMCODECS_CLASSES.items()},
 }
+"""The codecs that ``zarr.config`` lists under ``codecs``, and where their classes are, as in zarr-python."""
+EXTENSION_CODECS: Final[dict[str, str]] = {
+    "bitround": "zarr.codecs.extensions.bitround.BitRoundCodec",
+    "cast_value": "zarr.codecs.cast_value.CastValue",
+    "conditional": "zarr.codecs.extensions.conditional.ConditionalCodec",
+    "n5_default": "zarr.codecs.extensions.n5.N5DefaultCodec",
+    "optional": "zarr.codecs.extensions.optional.OptionalCodec",
+    "packbits": "zarr.codecs.extensions.packbits.PackBitsCodec",
+    "pcodec": "zarr.codecs.numcodecs.PCodec",
+    "reshape": "zarr.codecs.extensions.reshape.ReshapeCodec",
+    "scale_offset": "zarr.codecs.scale_offset.ScaleOffset",
+    "zarr.n5_lz4": "zarr.codecs.extensions.n5.N5LZ4Codec",
+    "zarr_core.arrow-vlen": "zarr.codecs.extensions.arrow_vlen.ArrowVLenCodec",
+    "zarrs.optional": "zarr.codecs.extensions.optional.OptionalCodec",
+    "zarrs.squeeze": "zarr.codecs.extensions.squeeze.SqueezeCodec",
+    "zfp": "zarr.codecs.extensions.zfp.ZfpCodec",
+}
+"""All other codecs: a new one is a line here, from which its registration and its name in ``zarr.codecs`` follow."""
+CODEC_EXTRAS: Final[dict[str, str]] = {"pcodec": "pcodec", "zfpy": "zfp", "zfp": "zfp"}
+"""The extra of this library that brings the package that a codec needs."""
 DEFAULTS: Final[dict[str, Any]] = {
     "default_zarr_format": 3,
     "array": {
@@ -70,6 +90,7 @@ DEFAULTS: Final[dict[str, Any]] = {
         "rectilinear_chunks": True,
         "sharding_coalesce_max_gap_bytes": 1 << 20,
         "sharding_coalesce_max_bytes": 16 << 20,
+        "variable_chunk_bytes": 256 << 20,
         "allow_unsafe_pickle_decode": False,
         "locking": "thread",
         "lock_lease_seconds": 20.0,

@@ -63,12 +63,12 @@ def is_tracing() -> bool:
     return listening
 
 
-def hears_codecs() -> bool:
-    """Return whether each chunk is logged.
+def logs_codecs() -> bool:
+    """Return whether the logger ``zarr.codec`` takes messages of level DEBUG, one for each chunk.
 
     Examples
     --------
-    >>> hears_codecs()
+    >>> logs_codecs()
     False
     """
-    return loggers()[3].isEnabledFor(DEBUG)
+    return "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and loggers()[3].isEnabledFor(DEBUG)

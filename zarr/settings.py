@@ -82,6 +82,7 @@ RULES: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "array.target_shard_size_bytes": _at_least(1, none=True),
     "array.sharding_coalesce_max_gap_bytes": _at_least(0),
     "array.sharding_coalesce_max_bytes": _at_least(0),
+    "array.variable_chunk_bytes": _at_least(0),
     "array.lock_lease_seconds": _at_least(0, kind=Real),
     "array.chunk_cache_bytes": _at_least(0),
     "async.concurrency": _at_least(1, none=True),

@@ -29,6 +29,15 @@ BOMB_MIB = 256
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from Linux's own account of a process")
 
 
+VARIABLE_NBYTES = 8 * MIB
+"""The bound on chunks of elements of any length that the tests set."""
+
+
+def allowance(stored: int) -> float:
+    """How many MiB elements of any length may take beyond their stored bytes: the bound, and room to grow up to it."""
+    return 2 * max(VARIABLE_NBYTES, 256 * stored) / MIB
+
+
 def pieces(compressor: Any) -> bytes:
     """What a compressor makes of zeros, a piece at a time."""
     return b"".join([compressor.compress(bytes(MIB)) for _ in range(BOMB_MIB)]) + bytes(compressor.flush())
@@ -85,10 +94,11 @@ def moulds(name: str) -> list[Template]:
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_takes_no_memory(name: str) -> None:
     bomb = BOMBS[name][0]()
-    limit = 32 + 2 * len(bomb) / MIB
     for mould in moulds(name):
         mould.store._store_dict[mould.keys[0]] = Buffer.from_bytes(bomb)
-        raised, grown = peak_of(lambda mould=mould: mould.array[...])  # type: ignore[misc]
+        limit = 32 + 2 * len(bomb) / MIB + (allowance(len(bomb)) if mould.array.dtype.kind in "OT" else 0)
+        with zarr.config.set({"array.variable_chunk_bytes": VARIABLE_NBYTES}):
+            raised, grown = peak_of(lambda mould=mould: mould.array[...])  # type: ignore[misc]
         assert raised == "ChunkDecodeError", (mould.label, raised)
         assert grown <= limit, (mould.label, grown, limit)
 
@@ -106,6 +116,23 @@ def test_much_text_in_few_bytes_is_read(name: str, zarr_format: Any) -> None:
     )
     array[...] = text
     assert [len(item) for item in array[...]] == [6 << 20, 6 << 20]  # type: ignore[union-attr]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("name", ["zstd", "bz2"])
+def test_the_bound_on_elements_of_any_length_is_a_setting(name: str, zarr_format: Any) -> None:
+    _, modern, old = BOMBS[name]
+    codec = modern if zarr_format == 3 else old
+    array = zarr.create_array({}, shape=(2,), dtype=str, compressors=codec, zarr_format=zarr_format)
+    with zarr.config.set({"array.variable_chunk_bytes": 1 << 20}):
+        array[...] = np.array(["x" * (3 << 20), "y"], dtype=object)
+        with pytest.raises(ChunkDecodeError, match=r"array\.variable_chunk_bytes"):
+            array[...]
+        array[...] = np.array(["x" * 1000, "y"], dtype=object)
+        assert array[0] == "x" * 1000
+    array[...] = np.array(["x" * (3 << 20), "y"], dtype=object)
+    assert array[0] == "x" * (3 << 20)
 
 
 def test_an_array_larger_than_memory_says_so() -> None:

@@ -9,8 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr._lazy import lazy_names
+from zarr.defaults import CODEC_CLASSES as _CLASSES
+from zarr.defaults import EXTENSION_CODECS as _EXTENSIONS
 
 if TYPE_CHECKING:
+    from zarr.codecs.base.shard_level import SubchunkWriteOrder
     from zarr.codecs.blosc import BloscCname, BloscCodec, BloscShuffle
     from zarr.codecs.bytes import BytesCodec, Endian
     from zarr.codecs.cast_value import CastValue
@@ -42,40 +45,10 @@ if TYPE_CHECKING:
     )
     from zarr.codecs.scale_offset import ScaleOffset
     from zarr.codecs.sharding import ShardingCodec, ShardingCodecIndexLocation
-    from zarr.codecs.shards.level import SubchunkWriteOrder
     from zarr.codecs.transpose import TransposeCodec
     from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
     from zarr.codecs.zstd import ZstdCodec
     from zarr.registry import register_codec  # noqa: F401
-
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        "zarr.codecs.extensions.arrow_vlen": "ArrowVLenCodec",
-        "zarr.codecs.blosc": "BloscCname BloscCodec BloscShuffle",
-        "zarr.codecs.bytes": "BytesCodec Endian",
-        "zarr.codecs.cast_value": "CastValue",
-        "zarr.codecs.crc32c_": "Crc32cCodec",
-        "zarr.codecs.gzip": "GzipCodec",
-        # Importable here, as they always were, though not part of ``__all__``.
-        "zarr.codecs.numcodecs": (
-            "BZ2 CRC32 CRC32C LZ4 LZMA ZFPY Adler32 AsType BitRound Blosc Delta FixedScaleOffset Fletcher32 GZip "
-            "JenkinsLookup3 PackBits PCodec Quantize Shuffle Zlib Zstd"
-        ),
-        "zarr.codecs.scale_offset": "ScaleOffset",
-        "zarr.codecs.shards.level": "SubchunkWriteOrder",
-        "zarr.codecs.sharding": "ShardingCodec ShardingCodecIndexLocation",
-        "zarr.codecs.transpose": "TransposeCodec",
-        "zarr.codecs.vlen_utf8": "VLenBytesCodec VLenUTF8Codec",
-        "zarr.codecs.zstd": "ZstdCodec",
-        "zarr.registry": "register_codec",
-    },
-    # What zarr-python 2 took over from numcodecs and has no codec of its own here.
-    unlisted={
-        "numcodecs": "Base64 Categorize JSON MsgPack Pickle VLenArray VLenBytes VLenUTF8",
-        "numcodecs.registry": "codec_registry get_codec",
-    },
-)
 
 __all__ = [
     "ArrowVLenCodec",
@@ -96,3 +69,32 @@ __all__ = [
     "VLenUTF8Codec",
     "ZstdCodec",
 ]
+
+
+def _codec_classes(*, listed: bool) -> dict[str, str]:
+    """Return the classes of the table of codecs by module; codecs of extensions are not listed by ``dir``."""
+    classes: dict[str, set[str]] = {}
+    for path in {*_CLASSES.values(), *_EXTENSIONS.values()}:
+        module, _, name = path.rpartition(".")
+        if (module.startswith("zarr.codecs.extensions.") and name not in __all__) != listed:
+            classes.setdefault(module, set()).add(name)
+    return {module: " ".join(names) for module, names in classes.items()}
+
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        **_codec_classes(listed=True),
+        "zarr.codecs.blosc": "BloscCname BloscCodec BloscShuffle",
+        "zarr.codecs.bytes": "BytesCodec Endian",
+        "zarr.codecs.base.shard_level": "SubchunkWriteOrder",
+        "zarr.codecs.sharding": "ShardingCodec ShardingCodecIndexLocation",
+        "zarr.registry": "register_codec",
+    },
+    unlisted={
+        **_codec_classes(listed=False),
+        # What zarr-python 2 took over from numcodecs and has no codec of its own here.
+        "numcodecs": "Base64 Categorize JSON MsgPack Pickle VLenArray VLenBytes VLenUTF8",
+        "numcodecs.registry": "codec_registry get_codec",
+    },
+)

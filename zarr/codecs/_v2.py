@@ -6,9 +6,12 @@ array in the memory order of the format: those codecs walk memory, not indexes.
 
 from __future__ import annotations
 
+import json
+import math
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,17 +25,16 @@ from zarr.codecs.base.bound import (
     NativeForm,
     NativeStage,
     as_bytes,
+    decoded_limit,
     element_count,
     encoded_most,
     fixed_nbytes,
     is_variable,
     native_dtype,
 )
-from zarr.codecs.base.streams import CoreStream, native_stage, numcodec_decode, numcodec_encode, numcodec_start_check
+from zarr.codecs.base.size_hints import filter_size, first_size
+from zarr.codecs.base.streams import CoreStream, native_stage, numcodec_decode, numcodec_encode
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
-from zarr.codecs.checks.filter_sizes import filter_size, first_size
-from zarr.codecs.checks.object_lists import CheckedObjects
-from zarr.codecs.checks.prefix import object_start_check
 from zarr.codecs.vlen_utf8 import pack_strings
 from zarr.defaults import pickle_allowed
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, PickleCodecDisabledError
@@ -97,10 +99,6 @@ class V2Codec(ArrayBytesMethods, ArrayBytesCodec):
     def bind(self, spec: ArraySpec) -> BoundV2:
         """Make the codec ready for chunks of one description."""
         return BoundV2(spec, tuple(self.filters or ()), self.compressor, self._order(spec))
-
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("The encoded size of a format 2 chunk is not known beforehand.")
 
 
 @dataclass(frozen=True)
@@ -229,28 +227,19 @@ class BoundV2(BoundBase):
 class _Step:
     """One filter or compressor, for decoding."""
 
-    def __init__(self, codec: Any, nbytes: int | None) -> None:
-        self._codec, self._nbytes = codec, nbytes
+    def __init__(self, codec: Any, count: int, nbytes: int | None = None) -> None:
+        self._codec, self._count, self._nbytes = codec, count, nbytes
         self._name = codec_id(codec)
         self._most: int | None = None
-        self._check_start: Callable[[Bytes], None] | None = None
 
     def expect_most(self, nbytes: int) -> None:
-        """Learn how many bytes decoding may give at most."""
+        """Set how many bytes decoding may give at most."""
         self._most = nbytes
-
-    def expect_start(self, check: Callable[[Bytes], None]) -> None:
-        """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
-        self._check_start = check
-
-    @property
-    def check_start(self) -> Callable[[Bytes], None] | None:
-        """How to tell from the first encoded bytes that the rest is not wanted."""
-        return None if self._check_start is None else numcodec_start_check(self._codec, self._check_start)
 
     def decode(self, data: Any) -> Any:
         """Decode through numcodecs."""
-        decoded = numcodec_decode(self._name, self._codec, data, self._nbytes, self._check_start, self._most)
+        limit = self._most or decoded_limit(getattr(data, "nbytes", 0), self._count)
+        decoded = numcodec_decode(self._name, self._codec, data, self._nbytes, limit)
         size = getattr(decoded, "nbytes", None) if isinstance(decoded, np.ndarray) else len(decoded)
         if self._nbytes is not None and size != self._nbytes:
             raise ChunkDecodeError(
@@ -259,38 +248,65 @@ class _Step:
         return decoded
 
 
-class _CoreStep(_Step):
+class _CoreStep(CoreStream):
     """A step through the compiled core, which knows the bounds of its input and output."""
-
-    def __init__(self, codec: Any, nbytes: int | None, spec: ArraySpec, stage: NativeStage) -> None:
-        super().__init__(codec, nbytes)
-        self._stream = CoreStream(self._name, spec, stage)
-        self._stream.expect(nbytes)
-
-    def expect_start(self, check: Callable[[Bytes], None]) -> None:
-        """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
-        self._stream.expect_start(check)
-
-    def expect_most(self, nbytes: int) -> None:
-        """Learn how many bytes decoding may give at most."""
-        self._stream.expect_most(nbytes)
-
-    @property
-    def check_start(self) -> Callable[[Bytes], None] | None:
-        """How to tell from the first encoded bytes that the rest is not wanted."""
-        return self._stream.check_start
 
     def decode(self, data: Any) -> Any:
         """Decode through the core."""
-        return self._stream.decode(as_bytes(data))
+        return super().decode(as_bytes(data))
+
+
+class _ObjectStep(_Step):
+    """An object codec whose payload states its own shape: it is compared with the chunk before memory is taken."""
+
+    def decode(self, data: Any) -> Any:
+        """Decode a list that ends with its data type and shape, or arrays behind their number."""
+        stored = as_bytes(data)
+        try:
+            if self._name == "vlen-array":
+                return self._decode_arrays(stored)
+            return self._decode_items(self._parse(stored), stored.size)
+        except ChunkDecodeError:
+            raise
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise ChunkDecodeError(
+                f"codec {self._name!r} cannot decode {stored.size} bytes: {type(error).__name__}: {error}",
+                codec=self._name,
+            ) from error
+
+    def _parse(self, stored: Bytes) -> Any:
+        config = self._codec.get_config()
+        if self._name == "json2":
+            return json.loads(stored.tobytes().decode(config["encoding"]), strict=bool(config.get("strict", True)))
+        return import_module("msgpack").unpackb(stored, raw=bool(config.get("raw", False)))
+
+    def _decode_arrays(self, stored: Bytes) -> AnyArray:
+        dtype = np.dtype(self._codec.get_config()["dtype"])
+        elements = np.empty(self._count, dtype=object)
+        for place, raw in enumerate(zarr_core.unpack_bytes(stored, self._count)):
+            elements[place] = np.frombuffer(raw, dtype=dtype).copy()
+        return elements
+
+    def _decode_items(self, items: Any, stored_nbytes: int) -> AnyArray:
+        *values, kind, shape = items
+        if math.prod(shape) != self._count or len(values) != (shape[0] if shape else 1):
+            raise ValueError(f"{len(values)} items of shape {str(shape)[:100]} where {self._count} elements are needed")
+        dtype = np.dtype(kind.decode() if isinstance(kind, bytes) else kind)
+        if not dtype.hasobject and dtype.itemsize * self._count > decoded_limit(stored_nbytes, self._count):
+            raise ValueError(f"{stored_nbytes} bytes do not hold {self._count} elements of {dtype}")
+        elements = np.empty(shape, dtype=dtype)
+        elements[...] = values if shape else values[0]
+        return elements
 
 
 class _StringStep(_Step):
     """The object codec of strings, straight into the chunk's kind of array."""
 
     def __init__(self, codec: Any, count: int, dtype: np.dtype[Any]) -> None:
-        super().__init__(codec, None)
-        self._count, self._dtype = count, dtype if dtype.kind in "OT" else np.dtype(object)
+        super().__init__(codec, count)
+        self._dtype = dtype if dtype.kind in "OT" else np.dtype(object)
 
     def decode(self, data: Any) -> AnyArray:
         """Unpack the strings."""
@@ -300,10 +316,6 @@ class _StringStep(_Step):
 
 class _ByteStringStep(_Step):
     """The object codec of byte strings."""
-
-    def __init__(self, codec: Any, count: int) -> None:
-        super().__init__(codec, None)
-        self._count = count
 
     def decode(self, data: Any) -> AnyArray:
         """Unpack the byte strings."""
@@ -345,19 +357,17 @@ def _unpack(name: str, call: Any) -> AnyArray:
     return elements
 
 
-def _decoders(codecs: tuple[Numcodec, ...], spec: ArraySpec, dtype: np.dtype[Any], count: int) -> list[_Step]:
+def _decoders(
+    codecs: tuple[Numcodec, ...], spec: ArraySpec, dtype: np.dtype[Any], count: int
+) -> list[_Step | _CoreStep]:
     """Return a decoding step for each codec; each learns how many bytes it must give, while that is known."""
-    steps: list[_Step] = []
+    steps: list[Any] = []
     nbytes = most = fixed_nbytes(spec)
-    check: Callable[[Bytes], None] | None = None
     for codec in codecs:
         config = codec.get_config()
         step = _decoder(codec, nbytes, spec, dtype, count)
-        if check is not None:
-            step.expect_start(check)
         if nbytes is None and most is not None:
             step.expect_most(most)
-        check = step.check_start if steps else object_start_check(codec, count)
         if not steps and nbytes is None:
             nbytes = most = first_size(config, count)
         else:
@@ -369,18 +379,22 @@ def _decoders(codecs: tuple[Numcodec, ...], spec: ArraySpec, dtype: np.dtype[Any
     return steps
 
 
-def _decoder(codec: Any, nbytes: int | None, spec: ArraySpec, dtype: np.dtype[Any], count: int) -> _Step:
+def _decoder(codec: Any, nbytes: int | None, spec: ArraySpec, dtype: np.dtype[Any], count: int) -> _Step | _CoreStep:
     name = codec_id(codec)
     if name == "vlen-utf8":
         return _StringStep(codec, count, dtype)
     if name == "vlen-bytes":
         return _ByteStringStep(codec, count)
     if name == "pickle":
-        return _PickleStep(codec, None)
+        return _PickleStep(codec, count)
     if name in ("json2", "msgpack2", "vlen-array"):
-        return _Step(CheckedObjects(codec, count, nbytes), None)
+        return _ObjectStep(codec, count)
     stage = native_stage(codec.get_config(), 1)
-    return _Step(codec, nbytes) if stage is None else _CoreStep(codec, nbytes, spec, stage)
+    if stage is None:
+        return _Step(codec, count, nbytes)
+    step = _CoreStep(name, spec, stage)
+    step.expect(nbytes)
+    return step
 
 
 def _encode_one(codec: Any, data: Any) -> Any:

@@ -11,8 +11,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.codec import BytesBytesCodec
 from zarr.abc.numcodec import Numcodec
 from zarr.codecs.base.bound import is_variable, native_dtype
-from zarr.codecs.base.configuration import configuration_of, parse_field_int
-from zarr.codecs.base.deprecated_enums import DeprecatedStrEnumMeta, one_of
+from zarr.codecs.base.parsing import DeprecatedStrEnumMeta, configuration_of, one_of, parse_field_int
 from zarr.codecs.base.streams import CoreStream, NumcodecStream, native_stage
 from zarr.codecs.base.sync_methods import BytesBytesMethods
 from zarr.types import NamedRequiredConfig
@@ -229,4 +228,4 @@ class BloscCodec(BytesBytesMethods, BytesBytesCodec):
 
     def compute_encoded_size(self, _input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
         """Raise, because the size depends on the data."""
-        raise NotImplementedError("The size of blosc data depends on the data.")
+        return super().compute_encoded_size(_input_byte_length, _chunk_spec)

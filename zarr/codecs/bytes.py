@@ -20,8 +20,7 @@ from zarr.codecs.base.bound import (
     is_variable,
     native_dtype,
 )
-from zarr.codecs.base.configuration import configuration_of
-from zarr.codecs.base.deprecated_enums import DeprecatedStrEnumMeta, one_of
+from zarr.codecs.base.parsing import DeprecatedStrEnumMeta, configuration_of, one_of
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.dtype.scalars import drop_unused_bits, is_small, used_bits
 from zarr.errors import ChunkEncodeError
@@ -203,7 +202,3 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
     def bind(self, spec: ArraySpec) -> BoundBytes:
         """Make the codec ready for chunks of one description."""
         return BoundBytes(spec, self.endian)
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Return the same size."""
-        return input_byte_length

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zarr.abc.codec import BytesBytesCodec
-from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.streams import CHECKSUM_NBYTES, CoreStream
 from zarr.codecs.base.sync_methods import BytesBytesMethods
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import AnyArray, FunctionCodec, native_dtype, replace_spec
-from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.sync_methods import ArrayArrayMethods
 
 if TYPE_CHECKING:
@@ -107,10 +107,6 @@ class ScaleOffset(ArrayArrayMethods, ArrayArrayCodec):
             lambda data: decode_values(data, offset, scale),
             lambda data: encode_values(data, offset, scale),
         )
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Return the same size."""
-        return input_byte_length
 
 
 def _parse_number(data: object, field: str) -> int | float | str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 import zarr_core
+from zarr._lazy import LazyModule
 from zarr.abc.codec import (
     ArrayBytesCodec,
     ArrayBytesCodecPartialDecodeMixin,
@@ -20,33 +21,35 @@ from zarr.abc.codec import (
     Codec,
     CodecPipeline,
 )
+from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.buffer import numpy_buffer_prototype
 from zarr.chunks import RegularChunkGridMetadata
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.adapters import sort_codecs
-from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm, encoded_most, native_dtype, replace_spec
-from zarr.codecs.base.chain import CodecChain, evolve_codecs
-from zarr.codecs.base.configuration import configuration_of
-from zarr.codecs.base.deprecated_enums import DeprecatedStrEnumMeta, one_of
-from zarr.codecs.base.parsing import parse_codecs
-from zarr.codecs.base.sync_methods import ArrayBytesMethods
-from zarr.codecs.base.validation import settle
+from zarr.codecs.base.bound import AnyArray, BoundBase, encoded_most, native_dtype, replace_spec
+from zarr.codecs.base.chain import CodecChain, evolve_codecs, validate_codecs
+from zarr.codecs.base.parsing import DeprecatedStrEnumMeta, configuration_of, one_of, parse_codecs
+from zarr.codecs.base.shard_level import EMPTY, IndexLocation, ShardLevel, SubchunkWriteOrder
+from zarr.codecs.base.sync_methods import ArrayBytesMethods, wrap_array, wrap_bytes
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.crc32c_ import Crc32cCodec
-from zarr.codecs.shards.level import EMPTY, IndexLocation, ShardLevel, SubchunkWriteOrder
-from zarr.codecs.shards.partial import decode_part, encode_part
 from zarr.dtype import UInt64
 from zarr.registry import get_pipeline_class
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
+    import asyncio
     from typing import Self
 
     from zarr.abc.store import ByteGetter, ByteSetter
-    from zarr.buffer import NDBuffer
+    from zarr.buffer import Buffer, NDBuffer
     from zarr.chunks import ChunkGridMetadata
+    from zarr.codecs.base.shard_level import ShardIndex
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
     from zarr.types import JSON, SelectorTuple, ShapeLike
+else:
+    asyncio = LazyModule("asyncio")
+
 
 MAX_UINT_64: Final = EMPTY
 _INNER_CONFIG: Final = ArrayConfig(order="C", write_empty_chunks=False)
@@ -96,10 +99,6 @@ class BoundSharding(BoundBase):
         """Return a shard, where an inner codec has coroutines only."""
         encode = self.level.chain.encode_async
         return self._join([None if part is None else await encode(part) for part in self._parts(data)])
-
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
 
     def encoded_most(self, nbytes: int) -> int:
         """Return how many bytes a shard of ``nbytes`` bytes may become: each inner chunk may have a header."""
@@ -234,7 +233,7 @@ class ShardingCodec(
             for length in lengths:
                 _check_divides(length, self.chunk_shape[axis], axis)
         inner = ArraySpec(self.chunk_shape, dtype, dtype.default_scalar(), _INNER_CONFIG, numpy_buffer_prototype())
-        settle(self.codecs, inner, self.chunk_shape, RegularChunkGridMetadata(chunk_shape=self.chunk_shape))
+        validate_codecs(self.codecs, inner, self.chunk_shape, RegularChunkGridMetadata(chunk_shape=self.chunk_shape))
 
     def bind(self, spec: ArraySpec) -> BoundSharding:
         """Make the codec ready for shards of one description."""
@@ -343,3 +342,124 @@ def _index_format(codecs: tuple[Codec, ...], location: IndexLocation) -> zarr_co
     if codecs not in (plain, (*plain, Crc32cCodec())):
         return None
     return zarr_core.IndexFormat(location, len(codecs) == 2)
+
+
+def plan_part(grid: zarr_core.Grid, selection: SelectorTuple) -> zarr_core.Plan | None:
+    """Return the plan of a numpy selection on a grid, or None for one that mixes kinds of indexes.
+
+    Parameters
+    ----------
+    grid
+        The inner chunks of a shard.
+    selection
+        Ints, slices and integer arrays, with the meaning that they have in numpy.
+
+    Examples
+    --------
+    >>> grid = zarr_core.Grid([zarr_core.RegularAxis(8, 2)])
+    >>> plan_part(grid, (slice(0, 3),)).nslots
+    2
+    """
+    if len(selection) != grid.ndim:
+        return zarr_core.plan_basic(grid, selection) if not selection else None
+    arrays = [entry for entry in selection if not isinstance(entry, (int, np.integer, slice))]
+    if not arrays:
+        return zarr_core.plan_basic(grid, selection)
+    if not all(isinstance(entry, np.ndarray) and entry.dtype.kind in "iu" for entry in arrays):
+        return None
+    if len(arrays) == grid.ndim:
+        return zarr_core.plan_points(grid, selection)
+    if len(arrays) == 1 and arrays[0].ndim == 1 and all(isinstance(e, (slice, np.ndarray)) for e in selection):
+        return zarr_core.plan_orthogonal(grid, selection)
+    return None
+
+
+async def decode_part(
+    codec: BoundSharding, byte_getter: ByteGetter, selection: SelectorTuple, spec: ArraySpec
+) -> NDBuffer | None:
+    """Return a part of a shard, fetching its index and the inner chunks touched; None where there is no shard.
+
+    Parameters
+    ----------
+    codec
+        The sharding codec, bound to the shard.
+    byte_getter
+        Where to get the bytes of the shard.
+    selection
+        The part, as a numpy selection.
+    spec
+        The description of the shard.
+    """
+    plan = plan_part(codec.level.grid, selection)
+    if plan is None:
+        raw = await byte_getter.get(prototype=spec.prototype)
+        return None if raw is None else wrap_array((await _decode(codec, raw))[selection], spec)
+    index = await _fetch_index(codec, byte_getter, spec)
+    if index is None:
+        return None
+    out = np.empty(plan.shape, dtype=codec._dtype)
+    counts = codec.level.chunks_per_shard
+    places = [int(np.ravel_multi_index(plan.coords(i), counts)) if counts else 0 for i in range(plan.nslots)]
+    chunks = await asyncio.gather(*(_fetch_chunk(codec, byte_getter, index[place].tolist(), spec) for place in places))
+    for i, chunk in enumerate(chunks):
+        if chunk is None:
+            zarr_core.fill(out, plan.slot(i), codec._fill)
+        else:
+            zarr_core.scatter(chunk, plan.slot(i), out)
+    return wrap_array(out, spec)
+
+
+async def encode_part(
+    codec: BoundSharding, byte_setter: ByteSetter, value: NDBuffer, selection: SelectorTuple, spec: ArraySpec
+) -> None:
+    """Replace a part of a stored shard; a shard that becomes empty is deleted unless the array keeps such chunks.
+
+    Parameters
+    ----------
+    codec
+        The sharding codec, bound to the shard.
+    byte_setter
+        Where to get and set the bytes of the shard.
+    value
+        The elements.
+    selection
+        The part, as a numpy selection.
+    spec
+        The description of the shard.
+    """
+    raw = await byte_setter.get(prototype=spec.prototype)
+    if raw is None:
+        shard = np.full(spec.shape, codec._fill, dtype=codec._dtype)
+    else:
+        shard = np.array(await _decode(codec, raw))
+    shard[selection] = value.as_numpy_array()
+    if not spec.config.write_empty_chunks and zarr_core.is_filled(shard, codec._fill):
+        await byte_setter.delete()
+        return
+    encoded = await codec.encode_async(shard) if codec.asynchronous else codec.encode(shard)
+    await byte_setter.set(wrap_bytes(encoded, spec))
+
+
+async def _decode(codec: BoundSharding, raw: Buffer) -> AnyArray:
+    data: Any = raw.as_numpy_array()
+    return await codec.decode_async(data) if codec.asynchronous else codec.decode(data)
+
+
+async def _fetch_index(codec: BoundSharding, byte_getter: ByteGetter, spec: ArraySpec) -> ShardIndex | None:
+    nbytes = codec.level.index_nbytes()
+    at_start = codec.level.index_location == "start"
+    request = RangeByteRequest(0, nbytes) if at_start else SuffixByteRequest(nbytes)
+    raw = await byte_getter.get(prototype=spec.prototype, byte_range=request)
+    return None if raw is None else codec.level.parse_index(raw)
+
+
+async def _fetch_chunk(
+    codec: BoundSharding, byte_getter: ByteGetter, row: list[int], spec: ArraySpec
+) -> AnyArray | None:
+    offset, length = row
+    if offset == EMPTY and length == EMPTY:
+        return None
+    raw = await byte_getter.get(prototype=spec.prototype, byte_range=RangeByteRequest(offset, offset + length))
+    if raw is None:
+        raise FileNotFoundError("a shard went away while it was read")
+    return await codec.level.chain.decode_async(raw)

@@ -10,7 +10,7 @@ import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm, replace_spec
-from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.sync_methods import ArrayArrayMethods
 
 if TYPE_CHECKING:
@@ -167,7 +167,3 @@ class TransposeCodec(ArrayArrayMethods, ArrayArrayCodec):
     def bind(self, spec: ArraySpec) -> BoundTranspose:
         """Make the codec ready for chunks of one description."""
         return BoundTranspose(self.resolve_metadata(spec), self._order_for(spec.ndim))
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Return the same size."""
-        return input_byte_length

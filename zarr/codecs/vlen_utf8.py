@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,13 +13,11 @@ from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
-    NativeForm,
     as_bytes,
-    check_vlen_start,
     element_count,
     native_dtype,
 )
-from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.errors import ChunkDecodeError
 
@@ -68,18 +66,10 @@ class BoundVLen(BoundBase):
             ) from error
         return elements.reshape(self._shape)
 
-    def check_start(self, start: Bytes) -> None:
-        """Refuse the first bytes of what cannot be a chunk of so many elements."""
-        check_vlen_start(start, self._count)
-
     def encode(self, data: AnyArray) -> Bytes:
         """Return the bytes of the elements."""
         # A view of an array whose elements lie elsewhere must be made contiguous before the core walks it.
         return as_bytes(self._pack(np.ascontiguousarray(data).reshape(-1)))
-
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
 
     def _unpack(self, data: Bytes) -> AnyArray:
         raise TypeError("a subclass unpacks")
@@ -136,10 +126,6 @@ class VLenUTF8Codec(ArrayBytesMethods, ArrayBytesCodec):
         """Make the codec ready for chunks of one description."""
         return BoundVLenUTF8("vlen-utf8", spec)
 
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("The size of variable-length data depends on the data.")
-
 
 @dataclass(frozen=True)
 class VLenBytesCodec(ArrayBytesMethods, ArrayBytesCodec):
@@ -163,7 +149,3 @@ class VLenBytesCodec(ArrayBytesMethods, ArrayBytesCodec):
     def bind(self, spec: ArraySpec) -> BoundVLen:
         """Make the codec ready for chunks of one description."""
         return BoundVLenBytes("vlen-bytes", spec)
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("The size of variable-length data depends on the data.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from zarr._records import record
 from zarr.abc.codec import BytesBytesCodec
-from zarr.codecs.base.configuration import configuration_of, parse_field_int
+from zarr.codecs.base.parsing import configuration_of, parse_field_int
 from zarr.codecs.base.streams import CoreStream, native_stage
 from zarr.codecs.base.sync_methods import BytesBytesMethods
 from zarr.registry import get_numcodec
@@ -107,4 +107,4 @@ class ZstdCodec(BytesBytesMethods, BytesBytesCodec):
 
     def compute_encoded_size(self, _input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
         """Raise, because the size depends on the data."""
-        raise NotImplementedError("The size of zstd data depends on the data.")
+        return super().compute_encoded_size(_input_byte_length, _chunk_spec)

@@ -10,8 +10,8 @@ from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BaseCodec, BytesByt
 from zarr.buffer.cpu import buffer_prototype
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.adapters import sort_codecs
+from zarr.codecs.base.chain import validate_codecs
 from zarr.codecs.base.parsing import limited
-from zarr.codecs.base.validation import settle
 from zarr.dtype.base import ZDType
 from zarr.errors import MetadataValidationError, ZarrUserWarning
 from zarr.notices import warn
@@ -161,7 +161,7 @@ def settle_codecs(
     """
     chunk = _first_chunk_shape(chunk_grid, shape)
     spec = ArraySpec(shape=chunk, dtype=dtype, fill_value=fill_value, config=_PLAIN_CONFIG, prototype=buffer_prototype)
-    settled = settle(codecs, spec, shape, chunk_grid)
+    settled = validate_codecs(codecs, spec, shape, chunk_grid)
     # A codec that does not fit the array is named first: it says more than that another one is missing.
     validate_array_bytes_codec(codecs)
     sort_codecs(codecs)

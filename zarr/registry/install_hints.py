@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from zarr.defaults import CODEC_EXTRAS
+
 if TYPE_CHECKING:
     from zarr.types import ZarrFormat
 
@@ -55,10 +57,6 @@ NUMCODEC_PACKAGE_PREFIXES: Final[dict[str, tuple[str, ...]]] = {
     "gribscan.": ("gribscan",),
     "imagecodecs_": ("imagecodecs-numcodecs",),
 }
-
-# Those of this library's extras that bring codecs of numcodecs.
-EXTRAS: Final[dict[str, str]] = {"pcodec": "pcodec", "zfpy": "zfp"}
-
 
 def packages_for_codec(name: str, *, zarr_format: ZarrFormat) -> tuple[str, ...]:
     """Return the packages that bring a codec, as far as we know of any.
@@ -114,5 +112,5 @@ def missing_codec_message(name: str, *, zarr_format: ZarrFormat) -> str:
     packages = packages_for_codec(name, zarr_format=zarr_format)
     if not packages:
         return message
-    best = f"zarr[{EXTRAS[name]}]" if zarr_format == 2 and name in EXTRAS else packages[0]
+    best = f"zarr[{CODEC_EXTRAS[name]}]" if zarr_format == 2 and name in CODEC_EXTRAS else packages[0]
     return f"{message} Known packages supporting this codec: {', '.join(packages)}. To install: pip install '{best}'."

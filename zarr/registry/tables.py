@@ -6,25 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from zarr.defaults import CODEC_CLASSES, BadConfigError, settings
+from zarr.defaults import CODEC_CLASSES, EXTENSION_CODECS, BadConfigError, settings
 from zarr.registry.table import Changes, Registry, entry_points_by_group, entry_points_for
 
-# Codecs that the configuration does not list.
-_UNLISTED_CODECS: Final[dict[str, str]] = {
-    "bitround": "zarr.codecs.extensions.bitround.BitRoundCodec",
-    "cast_value": "zarr.codecs.cast_value.CastValue",
-    "conditional": "zarr.codecs.extensions.conditional.ConditionalCodec",
-    "n5_default": "zarr.codecs.extensions.n5_default.N5DefaultCodec",
-    "zarr.n5_lz4": "zarr.codecs.extensions.n5_lz4.N5LZ4Codec",
-    "optional": "zarr.codecs.extensions.optional.OptionalCodec",
-    "packbits": "zarr.codecs.extensions.packbits.PackBitsCodec",
-    "pcodec": "zarr.codecs.numcodecs._codecs.PCodec",
-    "reshape": "zarr.codecs.extensions.reshape.ReshapeCodec",
-    "scale_offset": "zarr.codecs.scale_offset.ScaleOffset",
-    "zarrs.optional": "zarr.codecs.extensions.optional.OptionalCodec",
-    "zarr_core.arrow-vlen": "zarr.codecs.extensions.arrow_vlen.ArrowVLenCodec",
-    "zfp": "zarr.codecs.extensions.zfp.ZfpCodec",
-}
 # Where the classes live that the configuration names by the paths of zarr-python.
 _MOVED: Final[dict[str, str]] = {
     "zarr.core.codec_pipeline.BatchedCodecPipeline": "zarr.codecs.base.pipeline.BatchedCodecPipeline",
@@ -50,7 +34,7 @@ def _flat_codec_table(table: Mapping[str, Any], prefix: str = "") -> dict[str, s
 
 
 _codec_registries: dict[str, Registry[Any]] = {
-    name: _registry_of(path) for name, path in {**_flat_codec_table(CODEC_CLASSES), **_UNLISTED_CODECS}.items()
+    name: _registry_of(path) for name, path in {**_flat_codec_table(CODEC_CLASSES), **EXTENSION_CODECS}.items()
 }
 _pipeline_registry: Registry[Any] = _registry_of(
     "zarr.core.codec_pipeline.BatchedCodecPipeline", "zarr.core.codec_pipeline.FusedCodecPipeline"

@@ -18,7 +18,7 @@ from zarr.codecs import numcodecs as v3
 from zarr.codecs import sharding
 from zarr.codecs.extensions.bitround import BitRoundCodec
 from zarr.codecs.extensions.conditional import ConditionalCodec
-from zarr.codecs.extensions.n5_default import N5DefaultCodec
+from zarr.codecs.extensions.n5 import N5DefaultCodec
 from zarr.codecs.extensions.packbits import PackBitsCodec
 from zarr.codecs.extensions.reshape import ReshapeCodec
 from zarr.codecs.extensions.zfp import ZfpCodec

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.unit.codecs.specs import chunk_spec, nd_buffer, random_array, same
 from zarr.codecs import BytesCodec, CastValue, ScaleOffset
-from zarr.codecs.base.casting import cast_values
 from zarr.codecs.base.chain import CodecChain
+from zarr.codecs.cast_value import cast_values
 from zarr.codecs.scale_offset import decode_values, encode_values
 
 INTS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]

@@ -21,7 +21,7 @@ from zarr.codecs import (
     ZstdCodec,
 )
 from zarr.codecs.base.chain import CodecChain
-from zarr.codecs.shards.level import EMPTY
+from zarr.codecs.base.shard_level import EMPTY
 from zarr.errors import ChunkDecodeError
 
 INDEX_CODECS: list[list[Any]] = [

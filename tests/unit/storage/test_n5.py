@@ -17,7 +17,7 @@ import pytest
 
 import zarr
 from zarr.buffer.cpu import Buffer
-from zarr.codecs.extensions.xxhash32 import xxhash32
+from zarr.codecs.extensions.n5 import xxhash32
 from zarr.errors import ChunkDecodeError, GroupNotFoundError, MetadataValidationError, ReadOnlyError
 from zarr.storage import MemoryStore, N5Store
 

@@ -51,7 +51,7 @@ from zarr.types import parse_shapelike
 if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.chunks import ChunkGridMetadata
-    from zarr.codecs.shards.level import IndexLocation
+    from zarr.codecs.base.shard_level import IndexLocation
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.types import MemoryOrder, ShapeLike, ZarrFormat

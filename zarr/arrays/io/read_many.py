@@ -19,7 +19,7 @@ from zarr.arrays.io.retries import patient_steps
 from zarr.arrays.io.selection import as_items, plan_orthogonal, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, cached_inner_steps, decode_inner_steps, stored_steps
 from zarr.dtype.base import empty_array
-from zarr.listening import CODEC_SWITCH, DEBUG, MODULES, hears_codecs
+from zarr.listening import logs_codecs
 from zarr.steps.requests import Gather, Get, Steps, Transfer
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def read_overlaid_steps(layout: ArrayLayout, selected: list[Selected], bulk: str
     if layout.retries:
         yield from patient_steps(layout, lambda once: read_overlaid_steps(once, selected, bulk))
         return
-    if "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and hears_codecs():
+    if logs_codecs():
         bulk = None  # somebody listens: each chunk has its line
     if layout.shard is not None:
         yield from read_shared_shards_steps(layout, selected, bulk)

@@ -38,7 +38,7 @@ from zarr.buffer import cpu
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.dtype.base import empty_array
 from zarr.errors import ArrayTooLargeError
-from zarr.listening import CODEC_SWITCH, DEBUG, MODULES, hears_codecs
+from zarr.listening import logs_codecs
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bul
         return
     if layout.cache_bytes and is_cached(layout, plan):
         bulk = None
-    if "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and hears_codecs():
+    if logs_codecs():
         bulk = None  # somebody listens: each chunk has its line
     if layout.shard is not None:
         yield from shard_read.read_shards_steps(layout, plan, out, bulk)
@@ -235,11 +235,11 @@ def checked_out(out: NDBuffer | Ndarray, shape: tuple[int, ...]) -> Ndarray:
     return array if array.shape == shape else array.reshape(shape)
 
 
-_FEW: Final = 4096
+_FEW: Final = 64
 
 
 def settle_booleans(data: Ndarray) -> None:
-    """Make 1 of every byte of a boolean that is neither 0 nor 1: numpy counts on it, other writers need not.
+    """Set every byte of a boolean that is neither 0 nor 1 to 1: numpy needs that, and other writers may not do it.
 
     Examples
     --------
@@ -251,11 +251,12 @@ def settle_booleans(data: Ndarray) -> None:
     if data.dtype.kind == "V":
         for name in data.dtype.names or ():
             settle_booleans(data[name])
-    elif data.dtype.kind == "b" and data.size:
-        raw = data.view(np.uint8)
-        # To look costs less than to write, where there is much of it.
-        if data.size <= _FEW or raw.max() > 1:
-            np.not_equal(raw, 0, out=data)
+    elif data.size <= _FEW:
+        # Bytes are compared faster than a function of numpy is called.
+        if data.dtype.kind == "b" and data.tobytes().strip(b"\0\1"):
+            np.not_equal(data.view(np.uint8), 0, out=data)
+    elif data.dtype.kind == "b" and (raw := data.view(np.uint8)).max() > 1:  # to look costs less than to write
+        np.not_equal(raw, 0, out=data)
 
 
 def project(data: Ndarray, fields: Fields) -> Ndarray:

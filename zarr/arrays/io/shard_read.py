@@ -15,7 +15,7 @@ import numpy as np
 import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.arrays.io.chunks import decode_steps, note_place, raise_missing
-from zarr.codecs.shards.level import damaged_shard
+from zarr.codecs.base.shard_level import damaged_shard
 from zarr.runners.caches import chunks as chunk_cache
 from zarr.runners.caches.indexes import INDEXES
 from zarr.steps.requests import Gather, Get, GetParts, Stamp, Steps, Transfer
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
     from zarr.buffer.core import Buffer
     from zarr.codecs.base.chain import CodecChain
-    from zarr.codecs.shards.level import ShardLevel
+    from zarr.codecs.base.shard_level import ShardLevel
 
 Ndarray = np.ndarray[Any, Any]
 Coords = tuple[int, ...]

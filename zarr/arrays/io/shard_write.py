@@ -29,13 +29,13 @@ from zarr.arrays.io.chunks import (
 )
 from zarr.arrays.io.shard_read import EMPTY, ShardPart, check_rows, index_format, index_of, read_index_steps
 from zarr.buffer.core import default_buffer_prototype
-from zarr.codecs.shards.level import damaged_shard
+from zarr.codecs.base.shard_level import damaged_shard
 from zarr.steps.requests import Delete, Gather, Get, GetRanges, Hold, Put, Splice, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
     from zarr.buffer.core import Buffer
-    from zarr.codecs.shards.level import ShardLevel
+    from zarr.codecs.base.shard_level import ShardLevel
 
 Ndarray = np.ndarray[Any, Any]
 Bytes = NDArray[np.uint8]

@@ -14,7 +14,7 @@ from zarr.arrays.io.reading import PLANNERS, wants_pipeline
 from zarr.arrays.io.selection import Fields, as_items, field_dtype, is_mask_selection, plan_brackets, pop_fields
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.errors import ReadOnlyError, ShapeMismatchError
-from zarr.listening import CODEC_SWITCH, DEBUG, MODULES, hears_codecs
+from zarr.listening import logs_codecs
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def write_plan_steps(
         return
     if layout.scope is not None:
         bulk = None  # each chunk is locked for itself: a bulk job would have to lock all at once
-    if "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and hears_codecs():
+    if logs_codecs():
         bulk = None  # somebody listens: each chunk has its line
     if layout.shard is not None:
         yield from shard_write.write_shards_steps(layout, plan, value, fields, skip_filled, bulk)

@@ -126,7 +126,7 @@ class Stage:
         return None
 
     def expect(self, nbytes: int | None) -> None:
-        """Learn how many bytes decoding must give."""
+        """Set how many bytes decoding must give."""
 
     def extend(self, form: NativeForm) -> NativeForm | None:
         """Return the native form of the chain up to and with this codec, or None."""
@@ -159,7 +159,7 @@ class BoundStage(Stage):
         return self.encode(data)
 
     def expect(self, nbytes: int | None) -> None:
-        """Learn how many bytes decoding must give."""
+        """Set how many bytes decoding must give."""
         expect = getattr(self.bound, "expect", None)
         if expect is not None:
             expect(nbytes)

@@ -1,4 +1,4 @@
-"""What a codec becomes when the array is known: plain functions of numpy arrays, and the native form of a chain.
+"""Codecs bound to an array: plain functions of numpy arrays, and the native form of a chain.
 
 A bound codec knows nothing of buffers, stores or event loops. Bytes are one-dimensional arrays of ``uint8``.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from zarr._records import record, set_values
+from zarr.defaults import settings
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
@@ -20,74 +21,38 @@ AnyArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 NativeStage: TypeAlias = tuple[str, dict[str, Any]]
 
-# Where the decoded size cannot be known (variable-length elements), a chunk may decode to this many bytes whatever its
-# stored size, and to MAX_EXPANSION times its stored size beyond that. It is far above any sound chunk and keeps a few
-# damaged or hostile bytes from asking for all memory.
-MAX_UNKNOWN_NBYTES = 1 << 31
-MAX_EXPANSION = 1024
+# The ratio of decoded to stored bytes up to which a payload of unknown decoded size is always accepted, and how many
+# bytes an element may have in it whatever is stored: equal strings compress far better than the ratio. The setting
+# ``array.variable_chunk_bytes`` is accepted in any case.
+MAX_EXPANSION = 256
+MAX_ELEMENT_NBYTES = 1024
 
-
-# A payload of unknown size that becomes more than this is looked at before it may grow on.
-SUSPECT_NBYTES = 8 << 20
-START_NBYTES = 1 << 20
-
-
-# A codec of any use makes no more of so many bytes than twice as many and a little.
+# The bound on what a codec makes of some bytes, where the codec knows no better one.
 MOST_EXPANDED, MOST_ADDED = 2, 1 << 16
 
 
 def encoded_most(nbytes: int) -> int:
-    """Return how many bytes a codec may make of ``nbytes`` bytes at most, where nothing better is known.
-
-    Examples
-    --------
-    >>> encoded_most(0)
-    65536
-    """
+    """Return how many bytes a codec may make of ``nbytes`` bytes at most, where nothing better is known."""
     return MOST_EXPANDED * nbytes + MOST_ADDED
 
 
-def decoded_limit(stored_nbytes: int) -> int:
-    """Return how many bytes a payload of unknown decoded size may become.
-
-    Examples
-    --------
-    >>> decoded_limit(10) == MAX_UNKNOWN_NBYTES
-    True
-    """
-    return max(MAX_UNKNOWN_NBYTES, MAX_EXPANSION * stored_nbytes)
-
-
-def check_vlen_start(start: Bytes, count: int) -> None:
-    """Refuse bytes that cannot be the beginning of so many elements, each behind its length; not all need be there.
+def decoded_limit(stored_nbytes: int, count: int = 0) -> int:
+    """Return how many bytes a payload of unknown decoded size may become: the one bound on decompression bombs.
 
     Parameters
     ----------
-    start
-        The first bytes; there are more behind them.
+    stored_nbytes
+        The stored size.
     count
-        The number of elements.
-
-    Raises
-    ------
-    ChunkDecodeError
-        When they state another number, or the last element ends before them.
+        The number of elements of the chunk.
 
     Examples
     --------
-    >>> check_vlen_start(as_bytes(bytes.fromhex("02000000 ffffffff 61")), 2)
+    >>> decoded_limit(10) == 256 << 20
+    True
     """
-    raw = start.tobytes()
-    stated = int.from_bytes(raw[:4], "little")
-    if stated != count:
-        raise ChunkDecodeError(f"{stated} elements are stated where {count} are needed")
-    place = 4
-    for _ in range(count):
-        if place + 4 > len(raw):
-            return
-        place += 4 + int.from_bytes(raw[place : place + 4], "little")
-    if place < len(raw):
-        raise ChunkDecodeError(f"the last of {count} elements ends at byte {place}, and more bytes follow")
+    floor = int(settings.get("array.variable_chunk_bytes"))
+    return max(floor, MAX_EXPANSION * stored_nbytes, MAX_ELEMENT_NBYTES * count)
 
 
 def as_bytes(data: Any) -> Bytes:
@@ -206,7 +171,7 @@ class NativeForm:
 
 
 class BoundBase:
-    """What bound codecs share.
+    """The base of bound codecs.
 
     Attributes
     ----------
@@ -240,17 +205,14 @@ class BoundBase:
         return None
 
     def expect(self, nbytes: int | None) -> None:
-        """Learn how many bytes decoding must give; None when that cannot be known."""
+        """Set how many bytes decoding must give; None when that cannot be known."""
 
     def expect_most(self, nbytes: int) -> None:
-        """Learn how many bytes decoding may give at most, where how many it gives cannot be known."""
+        """Set how many bytes decoding may give at most, where the exact number cannot be known."""
 
     def encoded_most(self, nbytes: int) -> int:
         """Return how many bytes ``nbytes`` bytes may become at most."""
         return encoded_most(nbytes)
-
-    def expect_start(self, check: Callable[[Bytes], None]) -> None:
-        """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
 
     def extend(self, form: NativeForm) -> NativeForm | None:
         """Return the native form of the chain up to and with this codec, or None."""

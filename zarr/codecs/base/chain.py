@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import zarr_core
-from zarr.abc.codec import ArrayBytesCodec
+from zarr._lazy import LazyModule
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, Codec
 from zarr.codecs.base.adapters import Stage, make_stage, sort_codecs
-from zarr.codecs.base.bound import (
-    AnyArray,
-    NativeForm,
-    as_bytes,
-    decoded_limit,
-    fixed_nbytes,
-    native_dtype,
-    replace_spec,
-)
-from zarr.codecs.base.log import tell_decoding, tell_encoding
+from zarr.codecs.base.bound import AnyArray, NativeForm, as_bytes, fixed_nbytes, native_dtype, replace_spec
 from zarr.codecs.base.partial_decode import decode_part, takes_parts
+from zarr.codecs.base.shard_level import ShardLevel
+from zarr.codecs.base.size_hints import encoded_sizes, set_size_hints
 from zarr.codecs.base.sync_methods import wrap_bytes
-from zarr.codecs.checks.size_hints import encoded_sizes, tell_sizes
-from zarr.codecs.shards.level import ShardLevel
 from zarr.errors import ChunkDecodeError, NothingToStoreError
-from zarr.listening import CODEC_SWITCH, DEBUG, MODULES, hears_codecs
+from zarr.listening import logs_codecs
 
 if TYPE_CHECKING:
-    from zarr.abc.codec import Codec
+    from zarr import logs
     from zarr.buffer import Buffer
     from zarr.chunks.spec import ArraySpec
+else:
+    logs = LazyModule("zarr.logs")
+
 
 # Chains for further chunk shapes that are kept; rectilinear grids have few distinct shapes, damaged ones may have many.
 _MAX_SHAPES = 256
+# A chunk larger than this, for which there is no memory, has a wrong shape rather than a small machine.
+_LARGEST_NBYTES = 1 << 31
 
 
 def evolve_codecs(codecs: Iterable[Codec], spec: ArraySpec) -> tuple[Codec, ...]:
@@ -149,15 +147,15 @@ class CodecChain:
         sizes = encoded_sizes(self._stages, self._nbytes)
         return sizes[-1]
 
-    def decode(self, raw: Buffer, told: bool = False) -> AnyArray:
+    def decode(self, raw: Buffer, logged: bool = False) -> AnyArray:
         """Return the elements of a stored chunk.
 
         Parameters
         ----------
         raw
             The stored bytes.
-        told
-            Whether the log is told of it already.
+        logged
+            Whether the caller logs the call already.
 
         Returns
         -------
@@ -169,8 +167,8 @@ class CodecChain:
             When the bytes are damaged or too many or too few; codecs of other libraries raise what they like. The
             notes of the exception name the codec.
         """
-        if not told and "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and hears_codecs():
-            return tell_decoding(self, raw)
+        if not logged and logs_codecs():
+            return decode_logged(self, raw)
         data: AnyArray = raw.as_numpy_array()
         form = self._form
         if form is None:
@@ -190,19 +188,19 @@ class CodecChain:
 
     def decode_part(self, raw: Buffer, selection: tuple[Any, ...]) -> Any:
         """Return the selected elements of a stored chunk, or None where all of it has to be decoded."""
-        if "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and hears_codecs():
-            return None  # the log is told of whole chunks
+        if logs_codecs():
+            return None  # the log has whole chunks
         return decode_part(raw.as_numpy_array(), selection, self.spec.shape, self._dtype)
 
-    def encode(self, chunk: AnyArray, told: bool = False) -> Buffer:
+    def encode(self, chunk: AnyArray, logged: bool = False) -> Buffer:
         """Return the bytes to store for a chunk.
 
         Parameters
         ----------
         chunk
             An array of the chunk's shape.
-        told
-            Whether the log is told of it already.
+        logged
+            Whether the caller logs the call already.
 
         Returns
         -------
@@ -215,8 +213,8 @@ class CodecChain:
         NothingToStoreError
             When a codec says that the chunk need not be stored.
         """
-        if not told and "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and hears_codecs():
-            return tell_encoding(self, chunk)
+        if not logged and logs_codecs():
+            return encode_logged(self, chunk)
         form = self._form
         if form is None:
             return self._wrap(self._encode_stages(chunk))
@@ -317,9 +315,9 @@ class CodecChain:
         return self._checked(data)
 
     def _unbearable(self, error: BaseException, stage: Stage, data: Any) -> BaseException:
-        """Tell a size that is a lie, or too large for any machine, from memory that is short just now."""
+        """Return the error: a wrong size, or one too large for any machine, differs from memory that is short now."""
         stored = getattr(data, "nbytes", 0)
-        if self._nbytes is not None and self._nbytes > decoded_limit(stored):
+        if self._nbytes is not None and self._nbytes > max(_LARGEST_NBYTES, 1024 * stored):
             error = ChunkDecodeError(
                 f"codec {stage.name!r}: {stored} stored bytes stand for a chunk of shape {self.spec.shape}, "
                 f"{self._nbytes} bytes, for which there is no memory; the chunk shape of the array may be wrong",
@@ -365,13 +363,13 @@ class CodecChain:
 
 
 def _bind(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[Stage, ...]:
-    """Bind codecs one after the other, and tell each what size its decoded bytes must have."""
+    """Bind codecs one after the other, and set the size hint of each."""
     first, stages = spec, []
     for codec in codecs:
         stage = make_stage(codec, spec)
         stages.append(stage)
         spec = stage.out_spec
-    tell_sizes(stages, fixed_nbytes(first))
+    set_size_hints(stages, fixed_nbytes(first))
     return tuple(stages)
 
 
@@ -397,4 +395,81 @@ def _note(error: BaseException, doing: str, stage: Stage, data: Any) -> None:
     error.add_note(f"while {doing} with codec {stage.name!r}: {nbytes} bytes in, chunk of shape {stage.spec.shape}")
 
 
-__all__ = ["CodecChain", "ShardLevel", "evolve_codecs"]
+def decode_logged(chain: CodecChain, raw: Buffer) -> AnyArray:
+    """Decode a chunk, and log it."""
+    start = perf_counter()
+    chunk = chain.decode(raw, logged=True)
+    _log("decode", chain, len(raw), chunk.nbytes, start)
+    return chunk
+
+
+def encode_logged(chain: CodecChain, chunk: AnyArray) -> Buffer:
+    """Encode a chunk, and log it."""
+    start = perf_counter()
+    raw = chain.encode(chunk, logged=True)
+    _log("encode", chain, len(raw), chunk.nbytes, start)
+    return raw
+
+
+def _log(doing: str, chain: CodecChain, stored: int, decoded: int, start: float) -> None:
+    milliseconds = 1000 * (perf_counter() - start)
+    names = ", ".join(chain.names)
+    logs.CODEC_LOG.debug(
+        "%s %s: %d bytes, %.3f ms, %d bytes decoded",
+        doing,
+        names,
+        stored,
+        milliseconds,
+        decoded,
+        extra={"key": names, "nbytes": stored, "milliseconds": milliseconds},
+    )
+
+
+def validate_codecs(
+    codecs: Iterable[Codec], spec: ArraySpec, shape: tuple[int, ...], chunk_grid: Any
+) -> tuple[Codec, ...]:
+    """Fill in what codecs take from the array, and validate each of them.
+
+    Parameters
+    ----------
+    codecs
+        In the order of encoding.
+    spec
+        The description of a chunk.
+    shape, chunk_grid
+        Of the array.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When a codec does not fit the array.
+    """
+    settled: list[Codec] = []
+    for codec in codecs:
+        evolved = codec.evolve_from_array_spec(spec)
+        evolved.validate(shape=shape, dtype=spec.dtype, chunk_grid=chunk_grid)
+        settled.append(evolved)
+        if isinstance(evolved, ArrayArrayCodec):
+            whole, spec = replace_spec(spec, shape=shape), evolved.resolve_metadata(spec)
+            shape = _encoded_shape(evolved, whole, spec.shape)
+            # A codec that moves axes moves those of the grid too: a shard after it is cut along the moved axes.
+            encode_grid = getattr(evolved, "encode_grid", None)
+            chunk_grid = chunk_grid if encode_grid is None else encode_grid(chunk_grid)
+    return tuple(settled)
+
+
+def _encoded_shape(codec: ArrayArrayCodec, whole: ArraySpec, chunk_shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of the array behind a codec; that of a chunk, if what the codec does suits chunks only."""
+    try:
+        shape = codec.resolve_metadata(whole).shape
+    except ValueError:
+        return chunk_shape
+    # A codec that drops axes by their length drops those of the chunk.
+    return shape if len(shape) == len(chunk_shape) else chunk_shape
+
+
+__all__ = [
+    "CodecChain",
+    "ShardLevel",
+    "evolve_codecs",
+]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.notices import warn
 from zarr.registry import get_codec_class
+from zarr.types import parse_named_configuration
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
@@ -102,3 +105,93 @@ def _count(codec: Any) -> int:
     """Return how many codecs a codec is, with those that it holds."""
     inner = (entry for name in _INNER for entry in getattr(codec, name, None) or ())
     return 1 + sum(map(_count, inner))
+
+
+# Names under which a codec was stored by earlier versions, and the name it has now.
+FORMER_NAMES = {"endian": "bytes"}
+
+
+def configuration_of(data: Any, name: str, *, required: bool = True) -> dict[str, Any]:
+    """Return the configuration of a codec's JSON, which is an object or, without a configuration, a bare name.
+
+    Parameters
+    ----------
+    data
+        The JSON.
+    name
+        The name that the codec must have.
+    required
+        Whether there must be a configuration.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When the JSON is no such object, has another name, or lacks the configuration.
+
+    Examples
+    --------
+    >>> configuration_of({"name": "gzip", "configuration": {"level": 1}}, "gzip")
+    {'level': 1}
+    """
+    given = data if isinstance(data, str) else data.get("name") if isinstance(data, dict) else None
+    expected = given if isinstance(given, str) and FORMER_NAMES.get(given) == name else name
+    _, configuration = parse_named_configuration(data, expected, require_configuration=required)
+    return dict(configuration) if isinstance(configuration, Mapping) else {}
+
+
+def parse_field_int(data: JSON, field: str) -> int:
+    """Return an int; the field's name goes into the message when it is none.
+
+    Raises
+    ------
+    TypeError
+        When it is no int.
+
+    Examples
+    --------
+    >>> parse_field_int(3, "level")
+    3
+    """
+    if isinstance(data, int) and not isinstance(data, bool):
+        return data
+    raise TypeError(f"Failed to parse input for {field!r}: expected int, got {data!r}.")
+
+
+class DeprecatedStrEnumMeta(type):
+    """Metaclass of classes whose attributes are strings that one should write out instead."""
+
+    _members: ClassVar[dict[str, str]]
+
+    def __getattr__(cls, name: str) -> str:
+        members: dict[str, str] = type.__getattribute__(cls, "__dict__").get("_members", {})
+        if name not in members:
+            raise AttributeError(name)
+        warn(
+            f"{cls.__name__}.{name} is deprecated; pass the string {members[name]!r} instead.",
+            DeprecationWarning,
+        )
+        return members[name]
+
+
+def one_of(value: Any, allowed: tuple[str, ...], field: str, owner: str) -> str:
+    """Return a string that must be one of a few; an enumeration member stands for its value.
+
+    Raises
+    ------
+    ValueError
+        When it is none of them.
+
+    Examples
+    --------
+    >>> one_of("little", ("little", "big"), "endian", "BytesCodec")
+    'little'
+    """
+    if isinstance(value, enum.Enum):
+        warn(
+            f"Passing an enum to {owner} for {field!r} is deprecated; pass the string {value.value!r} instead.",
+            DeprecationWarning,
+        )
+    value = getattr(value, "value", value)
+    if isinstance(value, str) and value in allowed:
+        return value
+    raise ValueError(f"{field} must be one of {list(allowed)}. Got {value!r}.")

@@ -23,7 +23,7 @@ _HEADER: Final = 16
 
 
 def takes_parts(form: NativeForm, nbytes: int | None) -> bool:
-    """Whether parts can be had of chunks that were encoded in this way: large ones that are blosc and nothing else."""
+    """Return whether chunks encoded in this way can be decoded in part: large ones that are blosc and nothing else."""
     return (
         nbytes is not None
         and nbytes >= MIN_NBYTES
@@ -35,7 +35,7 @@ def takes_parts(form: NativeForm, nbytes: int | None) -> bool:
 
 
 def span_of(selection: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[int, int, list[int], list[int]] | None:
-    """Where a selection by integers and slices lies in a chunk in C order.
+    """Return where a selection by integers and slices lies in a chunk in C order.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def span_of(selection: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[int, in
 
 
 def decode_part(data: Ndarray, selection: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """The selected elements of a blosc frame; None where all of it had better be decoded, or something is wrong.
+    """Return the selected elements of a blosc frame; None where the whole frame must be decoded.
 
     Parameters
     ----------

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import zarr_core
 from zarr._lazy import LazyModule
 from zarr.codecs.base.bound import (
-    MAX_UNKNOWN_NBYTES,
-    START_NBYTES,
-    SUSPECT_NBYTES,
     BoundBase,
     Bytes,
     NativeStage,
     as_bytes,
     check_size,
     decoded_limit,
+    element_count,
 )
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 
@@ -27,18 +24,18 @@ if TYPE_CHECKING:
 
     from zarr.abc.numcodec import Numcodec
     from zarr.chunks.spec import ArraySpec
-    from zarr.codecs.checks import object_lists, prefix
+    from zarr.codecs.extensions import zfp
 else:
     bz2, lzma = LazyModule("bz2"), LazyModule("lzma")
-    prefix = LazyModule("zarr.codecs.checks.prefix")
-    object_lists = LazyModule("zarr.codecs.checks.object_lists")
+    zfp = LazyModule("zarr.codecs.extensions.zfp")
 
 BLOSC_COMPRESSORS = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
 CHECKSUM_NBYTES = 4
-# The codecs of the core of which the beginning can be decoded alone.
-_WITH_PREFIX = frozenset(("zstd", "lz4", "gzip", "zlib", "blosc"))
 # How many bytes these codecs add; the others change the size in ways that depend on the data.
 _FIXED_OVERHEAD = {"crc32c": 4, "shuffle": 0, "crc32": 4, "adler32": 4, "fletcher32": 4, "jenkins_lookup3": 4}
+
+
+_REMEDY = "; if the data is sound, raise the bound with zarr.config.set({'array.variable_chunk_bytes': ...})"
 
 
 class _Decompressor(Protocol):
@@ -119,7 +116,28 @@ _STAGES: dict[str, Callable[[dict[str, Any], int], NativeStage | None]] = {
 }
 
 
-class CoreStream(BoundBase):
+class SizedStream(BoundBase):
+    """A bound codec that bounds what it decodes to: by the exact size, by a size hint, or by `decoded_limit`."""
+
+    _nbytes: int | None = None
+    _most: int | None = None
+
+    def expect(self, nbytes: int | None) -> None:
+        """Set how many bytes decoding must give; None where that is not known."""
+        self._nbytes = nbytes
+
+    def expect_most(self, nbytes: int) -> None:
+        """Set how many bytes decoding may give at most."""
+        self._most = nbytes
+
+    def limit(self, stored_nbytes: int) -> int | None:
+        """Return how many bytes a payload may become where the exact size is not known; None where it is."""
+        if self._nbytes is not None:
+            return None
+        return self._most or decoded_limit(stored_nbytes, element_count(self.out_spec.shape))
+
+
+class CoreStream(SizedStream):
     """A bytes-to-bytes codec of the compiled core.
 
     Parameters
@@ -135,47 +153,16 @@ class CoreStream(BoundBase):
     def __init__(self, name: str, spec: ArraySpec, stage: NativeStage) -> None:
         super().__init__(name, spec, stage)
         self._stage_name, self._params = stage
-        self._nbytes: int | None = None
-        self._most: int | None = None
-        self._check_start: Callable[[Bytes], None] | None = None
-
-    def expect(self, nbytes: int | None) -> None:
-        """Learn how many bytes decoding must give."""
-        self._nbytes = nbytes
-
-    def expect_start(self, check: Callable[[Bytes], None]) -> None:
-        """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
-        self._check_start = check
-
-    def expect_most(self, nbytes: int) -> None:
-        """Learn how many bytes decoding may give at most."""
-        self._most = nbytes
-
-    @property
-    def check_start(self) -> Callable[[Bytes], None] | None:
-        """How to tell from the first encoded bytes that the rest is not wanted."""
-        check = self._check_start
-        return None if check is None else partial(prefix.check_encoded_start, self._stage_name, check=check)
-
-    def _decode_unknown(self, data: Bytes, limit: int) -> Bytes:
-        """Decode what may become large only if its beginning is what is looked for: a bomb is found out there."""
-        assert self._check_start is not None
-        try:
-            return as_bytes(zarr_core.decode(self._stage_name, data, None, max_nbytes=SUSPECT_NBYTES, **self._params))
-        except ValueError:
-            self._check_start(zarr_core.decode_prefix(self._stage_name, data, START_NBYTES))
-        return as_bytes(zarr_core.decode(self._stage_name, data, None, max_nbytes=limit, **self._params))
 
     def decode(self, data: Bytes) -> Bytes:
         """Decode, to exactly the expected size where that is known."""
-        limit = decoded_limit(data.size) if self._most is None else self._most
+        limit = self.limit(data.size)
         try:
-            if self._nbytes is None and self._check_start is not None and self._stage_name in _WITH_PREFIX:
-                return self._decode_unknown(data, limit)
             decoded = zarr_core.decode(self._stage_name, data, self._nbytes, max_nbytes=limit, **self._params)
         except ValueError as error:
             kind = ChunkChecksumError if self._stage_name == "crc32c" else ChunkDecodeError
-            raise kind(f"codec {self.name!r}: {error}", codec=self.name) from error
+            remedy = _REMEDY if limit is not None and str(limit) in str(error) else ""
+            raise kind(f"codec {self.name!r}: {error}{remedy}", codec=self.name) from error
         return as_bytes(decoded)
 
     def encode(self, data: Bytes) -> Bytes:
@@ -191,37 +178,16 @@ class CoreStream(BoundBase):
         return None if overhead is None else nbytes + overhead
 
 
-class NumcodecStream(BoundBase):
+class NumcodecStream(SizedStream):
     """A bytes-to-bytes codec of numcodecs, called through its Python methods."""
 
     def __init__(self, name: str, spec: ArraySpec, codec: Numcodec) -> None:
         super().__init__(name, spec)
         self._codec = codec
-        self._nbytes: int | None = None
-        self._most: int | None = None
-        self._check_start: Callable[[Bytes], None] | None = None
-
-    def expect(self, nbytes: int | None) -> None:
-        """Learn how many bytes decoding must give."""
-        self._nbytes = nbytes
-
-    def expect_start(self, check: Callable[[Bytes], None]) -> None:
-        """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
-        self._check_start = check
-
-    def expect_most(self, nbytes: int) -> None:
-        """Learn how many bytes decoding may give at most."""
-        self._most = nbytes
-
-    @property
-    def check_start(self) -> Callable[[Bytes], None] | None:
-        """How to tell from the first encoded bytes that the rest is not wanted."""
-        check = self._check_start
-        return None if check is None else numcodec_start_check(self._codec, check)
 
     def decode(self, data: Bytes) -> Bytes:
         """Decode, and refuse a result of another size than expected."""
-        decoded = as_bytes(numcodec_decode(self.name, self._codec, data, self._nbytes, self._check_start, self._most))
+        decoded = as_bytes(numcodec_decode(self.name, self._codec, data, self._nbytes, self.limit(data.size)))
         if self._nbytes is not None:
             check_size(self.name, decoded, self._nbytes, "decoded chunk")
         return decoded
@@ -259,8 +225,7 @@ def numcodec_decode(
     codec: Numcodec,
     data: Any,
     nbytes: int | None,
-    check_start: Callable[[Bytes], None] | None = None,
-    most: int | None = None,
+    limit: int | None = None,
 ) -> Any:
     """Decode with a numcodecs object; whatever it raises becomes a ``ChunkDecodeError``.
 
@@ -274,9 +239,7 @@ def numcodec_decode(
         What to decode.
     nbytes
         The expected size, or None. Decoders that can stop do so when they exceed it.
-    check_start
-        Refuses the first decoded bytes of a size that is not known, if they cannot be what is looked for.
-    most
+    limit
         How many bytes it may be at most, where the size is not known.
 
     Raises
@@ -286,12 +249,12 @@ def numcodec_decode(
     """
     size = getattr(data, "nbytes", None)
     try:
-        limit = most or decoded_limit(size or 0)
+        limit = limit or decoded_limit(size or 0)
         opener = _BOUNDED.get(getattr(codec, "codec_id", ""))
         if opener is not None:
-            return _decode_bounded(name, opener(codec), as_bytes(data), nbytes, check_start, limit)
+            return _decode_bounded(name, opener(codec), as_bytes(data), nbytes, limit)
         bounded = codec.codec_id == "zfpy"
-        decoded = object_lists.decode_zfpy(codec, data, nbytes, limit) if bounded else codec.decode(data)
+        decoded = zfp.decode_numcodec(codec, data, nbytes, limit) if bounded else codec.decode(data)
         if decoded is None:
             raise ChunkDecodeError(f"codec {name!r}: {size} stored bytes hold nothing", codec=name)
         return decoded
@@ -337,7 +300,7 @@ def _encode_snappy(codec: Numcodec, data: Any) -> Bytes:
 
 
 # Encoders make dictionaries of up to 1.5 GiB; a stream that asks for more is no honest one.
-_MOST_DICTIONARY = MAX_UNKNOWN_NBYTES
+_MOST_DICTIONARY = 1 << 31
 
 
 def _bz2_decompressor(codec: Any) -> Callable[[], _Decompressor]:
@@ -362,55 +325,25 @@ _BOUNDED: dict[str, Callable[[Any], Callable[[], _Decompressor]]] = {
 }
 
 
-def numcodec_start_check(codec: Any, check: Callable[[Bytes], None]) -> Callable[[Bytes], None] | None:
-    """Return how to tell whether bytes begin a stream of a numcodecs object that holds what is looked for.
-
-    Parameters
-    ----------
-    codec
-        The numcodecs object.
-    check
-        Refuses the first bytes of what the stream decodes to.
-
-    Returns
-    -------
-    A function that raises ``ChunkDecodeError``; None where the beginning of a stream says nothing.
-    """
-    opener = _BOUNDED.get(getattr(codec, "codec_id", ""))
-    return None if opener is None else partial(_check_stream_start, codec, opener, check)
-
-
-def _check_stream_start(codec: Any, opener: Any, check: Callable[[Bytes], None], start: Bytes) -> None:
-    try:
-        decoded = opener(codec)().decompress(start.tobytes(), max_length=START_NBYTES)
-    except (OSError, ValueError, lzma.LZMAError) as error:
-        raise ChunkDecodeError(f"{start.size} bytes and more do not begin like {codec.codec_id!r}: {error}") from error
-    if decoded:
-        check(as_bytes(decoded))
-
-
 def _decode_bounded(
     name: str,
     create: Callable[[], _Decompressor],
     data: Bytes,
     nbytes: int | None,
-    check_start: Callable[[Bytes], None] | None,
     limit: int,
 ) -> bytes:
     """Decompress streams that follow each other, and stop when the result becomes too large."""
     limit = limit if nbytes is None else nbytes
     rest, parts, total = data.tobytes(), [], 0
-    if rest and nbytes is None and check_start is not None:
-        start = create().decompress(rest, max_length=START_NBYTES)
-        if len(start) == START_NBYTES:
-            check_start(as_bytes(start))
     while rest:
         stream = create()
         part = stream.decompress(rest, max_length=limit - total + 1)
         total += len(part)
         parts.append(part)
         if total > limit:
-            raise ChunkDecodeError(f"codec {name!r}: {data.size} bytes decode to more than {limit} bytes", codec=name)
+            remedy = _REMEDY if nbytes is None else ""
+            message = f"codec {name!r}: {data.size} bytes decode to more than {limit} bytes{remedy}"
+            raise ChunkDecodeError(message, codec=name)
         if not stream.eof:
             raise ChunkDecodeError(f"codec {name!r}: the {data.size} stored bytes end too early", codec=name)
         rest = stream.unused_data

@@ -35,10 +35,23 @@ class ArrayArrayMethods:
     """Methods on buffers for array-to-array codecs that can be bound."""
 
     _in_thread: ClassVar[bool] = False
+    is_fixed_size: bool
 
     def bind(self, spec: ArraySpec) -> BoundCodec:
         """Make the codec ready for chunks of one description."""
         raise TypeError(f"{type(self).__name__} does not define bind")
+
+    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
+        """Return the same size for a codec of fixed size.
+
+        Raises
+        ------
+        NotImplementedError
+            When the size depends on the data.
+        """
+        if not self.is_fixed_size:
+            raise NotImplementedError(f"{type(self).__name__}: the encoded size depends on the data")
+        return input_byte_length
 
     def _unwrap(self, chunk: Any) -> AnyArray:
         array: AnyArray = chunk.as_numpy_array()

@@ -10,8 +10,7 @@ import numpy as np
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.base.bound import AnyArray, Bytes
-from zarr.codecs.base.configuration import configuration_of
-from zarr.codecs.base.deprecated_enums import one_of
+from zarr.codecs.base.parsing import configuration_of, one_of
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.codecs.vlen_utf8 import BoundVLen
 from zarr.errors import ChunkDecodeError, ChunkEncodeError
@@ -58,19 +57,6 @@ class BoundArrowVLen(BoundVLen):
             return zarr_core.check_arrow(data, self._count, self.width, self.text)
         except ValueError as error:
             raise ChunkDecodeError(f"codec {NAME!r}: {error}", codec=NAME) from error
-
-    def check_start(self, start: Bytes) -> None:
-        """Refuse the first bytes of what cannot be a chunk of so many elements: offsets that fall, or are negative."""
-        known = start[: (self._count + 1) * self.width]
-        offsets = known[: known.size // self.width * self.width].view(f"<i{self.width}")
-        if offsets.size and (offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any()):
-            raise ChunkDecodeError(f"codec {NAME!r}: the offsets do not rise from 0", codec=NAME)
-        if offsets.size == self._count + 1:
-            end = -(-(self._count + 1) * self.width // 64) * 64 + int(offsets[-1])
-            if end < start.size:
-                raise ChunkDecodeError(
-                    f"codec {NAME!r}: the last element ends at byte {end}, and more follow", codec=NAME
-                )
 
     def encode(self, data: AnyArray) -> Bytes:
         """Return the bytes of the elements."""
@@ -158,7 +144,3 @@ class ArrowVLenCodec(ArrayBytesMethods, ArrayBytesCodec):
     def bind(self, spec: ArraySpec) -> BoundArrowVLen:
         """Make the codec ready for chunks of one description."""
         return BoundArrowVLen(spec, WIDTHS[self.offset])
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("The size of variable-length data depends on the data.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from zarr.abc.codec import BytesBytesCodec, Codec
 from zarr.codecs.base.adapters import Stage, make_stage
-from zarr.codecs.base.bound import BoundBase, Bytes, NativeForm, encoded_most
-from zarr.codecs.base.configuration import configuration_of, parse_field_int
-from zarr.codecs.base.parsing import parse_codecs
+from zarr.codecs.base.bound import Bytes, encoded_most
+from zarr.codecs.base.parsing import configuration_of, parse_codecs, parse_field_int
+from zarr.codecs.base.size_hints import set_size_hints
+from zarr.codecs.base.streams import SizedStream
 from zarr.codecs.base.sync_methods import BytesBytesMethods
-from zarr.codecs.checks.size_hints import tell_sizes
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MAX_HEADERS = 256
 
 
-class BoundConditional(BoundBase):
+class BoundConditional(SizedStream):
     """A header, then bytes that went through those codecs whose bit is set."""
 
     def __init__(self, spec: ArraySpec, codecs: tuple[Codec, ...], header_nbytes: int) -> None:
@@ -35,22 +35,7 @@ class BoundConditional(BoundBase):
         self._spec, self._codecs = spec, codecs
         self._stages = self._bound(range(len(codecs)))
         self._header_nbytes = header_nbytes
-        self._expected: int | None = None
-        self._most: int | None = None
-        self._check_start: Callable[[Bytes], None] | None = None
         self._chosen: dict[int, list[Stage]] = {}
-
-    def expect(self, nbytes: int | None) -> None:
-        """Learn how many bytes decoding must give."""
-        self._expected = nbytes
-
-    def expect_most(self, nbytes: int) -> None:
-        """Learn how many bytes decoding may give at most."""
-        self._most = nbytes
-
-    def expect_start(self, check: Callable[[Bytes], None]) -> None:
-        """Learn how to tell from the first decoded bytes, where the size is unknown, that the rest is not wanted."""
-        self._check_start = check
 
     def encoded_most(self, nbytes: int) -> int:
         """Return how many bytes ``nbytes`` bytes may become: codecs are applied where they make them fewer."""
@@ -84,19 +69,15 @@ class BoundConditional(BoundBase):
         header = np.frombuffer(applied.to_bytes(self._header_nbytes, "little"), dtype=np.uint8)
         return np.concatenate([header, data])
 
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
-
     def _bound(self, places: Iterable[int]) -> list[Stage]:
         return [make_stage(self._codecs[place], self._spec) for place in places]
 
     def _stages_of(self, applied: int) -> list[Stage]:
-        """The stages of a header, each told what to expect: that differs with the codecs that come before."""
+        """Return the stages of a header, each with its size hint, which depends on the codecs before it."""
         chosen = self._chosen.get(applied)
         if chosen is None:
             chosen = self._bound(bit for bit in range(len(self._codecs)) if applied >> bit & 1)
-            tell_sizes(chosen, self._expected, self._most, self._check_start)
+            set_size_hints(chosen, self._nbytes, self._most)
             if len(self._chosen) >= _MAX_HEADERS:
                 self._chosen.clear()
             self._chosen[applied] = chosen
@@ -160,7 +141,3 @@ class ConditionalCodec(BytesBytesMethods, BytesBytesCodec):
     def bind(self, spec: ArraySpec) -> BoundConditional:
         """Make the codec ready for chunks of one description."""
         return BoundConditional(spec, self.codecs, self.header_bits // 8)
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("How many bytes a chunk becomes depends on the data.")

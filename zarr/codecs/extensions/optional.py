@@ -13,15 +13,13 @@ from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
-    NativeForm,
     check_size,
     element_count,
     native_dtype,
     replace_spec,
 )
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
-from zarr.codecs.base.configuration import configuration_of
-from zarr.codecs.base.parsing import parse_codecs
+from zarr.codecs.base.parsing import configuration_of, parse_codecs
 from zarr.codecs.base.sync_methods import ArrayBytesMethods, wrap_bytes
 from zarr.codecs.extensions.packbits import PackBitsCodec
 from zarr.dtype.types.nullable import NAMES, Nullable
@@ -81,13 +79,9 @@ class BoundOptional(BoundBase):
         header = np.array([part.size for part in parts], dtype="<u8").view(np.uint8)
         return np.concatenate([header, *parts])
 
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
-
 
 def _specs(spec: ArraySpec) -> tuple[ArraySpec, ArraySpec]:
-    """What the two parts hold: a boolean for each element, and the values that are there, one after the other."""
+    """Return the descriptions of the two parts: a boolean for each element, and the values that are there in a row."""
     nullable = _checked(spec.dtype)
     count = max(1, element_count(spec.shape))
     inner = nullable.inner
@@ -179,7 +173,3 @@ class OptionalCodec(ArrayBytesMethods, ArrayBytesCodec):
     def bind(self, spec: ArraySpec) -> BoundOptional:
         """Make the codec ready for chunks of one description."""
         return BoundOptional(spec, self)
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("How many bytes a chunk becomes depends on how many elements are there.")

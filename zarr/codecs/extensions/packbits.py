@@ -13,14 +13,12 @@ from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
-    NativeForm,
     as_bytes,
     check_size,
     element_count,
     native_dtype,
 )
-from zarr.codecs.base.configuration import configuration_of, parse_field_int
-from zarr.codecs.base.deprecated_enums import one_of
+from zarr.codecs.base.parsing import configuration_of, one_of, parse_field_int
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.dtype.scalars import is_small, used_bits
 from zarr.errors import ChunkDecodeError
@@ -107,10 +105,6 @@ class BoundPackBits(BoundBase):
     def encoded_size(self, nbytes: int) -> int:
         """Return the size, which is the same for all chunks of a shape."""
         return self._npacked + (self._padding != "none")
-
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
 
     def _little(self, items: Bytes) -> Bytes:
         """Return components in little-endian order where they are big-endian, and the other way round."""

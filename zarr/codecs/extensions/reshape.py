@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import FunctionCodec, replace_spec
-from zarr.codecs.base.configuration import configuration_of
+from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.sync_methods import ArrayArrayMethods
 
 if TYPE_CHECKING:
@@ -138,7 +138,3 @@ class ReshapeCodec(ArrayArrayMethods, ArrayArrayCodec):
         return FunctionCodec(
             "reshape", out_spec, lambda data: data.reshape(spec.shape), lambda data: data.reshape(out_spec.shape)
         )
-
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Return the same size."""
-        return input_byte_length

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec
-from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, NativeForm, as_bytes, native_dtype
-from zarr.codecs.base.configuration import configuration_of, parse_field_int
+from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, native_dtype
+from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
-from zarr.codecs.extensions.zfp_expert import Expert, compress_expert, decompress_expert
 from zarr.errors import ChunkDecodeError, ChunkEncodeError
 
 if TYPE_CHECKING:
@@ -33,9 +33,8 @@ _PARAMETERS: Final[dict[str, tuple[str, str] | None]] = {
     "fixed_rate": ("rate", "rate"),
     "fixed_precision": ("precision", "precision"),
 }
-_EXPERT: Final = "expert"
-_MOST_BITS: Final = 16658
-_MOST_AXES = 4
+_MOST_AXES: Final = 4
+_HEADER_NBYTES: Final = 64
 
 
 def _zfpy() -> Any:
@@ -91,20 +90,6 @@ def demote(array: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
     return array.astype(dtype)
 
 
-def _parse_expert(mode: str, given: dict[str, int]) -> Expert | None:
-    """The four parameters of the mode "expert"; None in another one, which takes none of them."""
-    names = Expert._fields if mode == _EXPERT else ()
-    if sorted(given) != sorted(names):
-        raise ValueError(f"zfp mode {mode!r} takes the parameters {names} of the mode {_EXPERT!r}, got {given}")
-    if not names:
-        return None
-    expert = Expert(**{name: parse_field_int(value, name) for name, value in given.items()})
-    # Beyond these bounds zfp has no bits: https://zfp.readthedocs.io/en/release1.0.1/high-level-api.html
-    if not (0 <= expert.minbits <= expert.maxbits and 1 <= expert.maxbits <= _MOST_BITS and 1 <= expert.maxprec <= 64):
-        raise ValueError(f"zfp has no block of {expert}: minbits <= maxbits <= {_MOST_BITS}, 1 <= maxprec <= 64")
-    return expert
-
-
 class BoundZfp(BoundBase):
     """Elements to a zfp stream without a header, and back."""
 
@@ -116,14 +101,11 @@ class BoundZfp(BoundBase):
         self._field = spec.shape or (1,)
         if len(self._field) > _MOST_AXES:
             raise ValueError(f"codec 'zfp' takes chunks of up to {_MOST_AXES} dimensions, got shape {spec.shape}")
-        self._expert = codec.expert
         parameter = _PARAMETERS.get(codec.mode)
         self._options = {} if parameter is None else {parameter[1]: getattr(codec, parameter[0])}
         blocks = int(np.prod([-(-length // 4) for length in self._field], dtype=object))
         # No stream of such a field is longer: each value at full width with its bit of a plane, and a block's exponent.
         self._longest = blocks * (4 ** len(self._field) * (2 * self._carrier.itemsize) + 16) + 64
-        if self._expert is not None:  # a block may be padded to more bits than it has
-            self._longest = max(self._longest, blocks * -(-self._expert.minbits // 8) + 64)
 
     def decode(self, data: Bytes) -> AnyArray:
         """Return the elements."""
@@ -138,19 +120,11 @@ class BoundZfp(BoundBase):
         padded = np.zeros(self._longest, dtype=np.uint8)
         padded[: data.size] = data
         try:
-            array = self._decompress(zfpy, padded)
+            ztype = zfpy.dtype_to_ztype(self._carrier)
+            array = zfpy._decompress(padded.tobytes(), ztype, self._field, **self._options)
         except (ValueError, TypeError) as error:
             raise ChunkDecodeError(f"codec 'zfp': {error}", codec="zfp") from error
         return demote(np.asarray(array), self._dtype).reshape(self._shape)
-
-    def _decompress(self, zfpy: Any, stream: Bytes) -> Any:
-        if self._expert is None:
-            return zfpy._decompress(
-                stream.tobytes(), zfpy.dtype_to_ztype(self._carrier), self._field, **self._options
-            )
-        array = np.zeros(self._field, dtype=self._carrier)
-        decompress_expert(zfpy, stream, array, self._expert)
-        return array
 
     def encode(self, data: AnyArray) -> Bytes:
         """Return the stream."""
@@ -159,15 +133,9 @@ class BoundZfp(BoundBase):
             return np.empty(0, dtype=np.uint8)
         numbers = np.ascontiguousarray(promote(np.asarray(data))).reshape(self._field)
         try:
-            if self._expert is not None:
-                return compress_expert(zfpy, numbers, self._expert)
             return as_bytes(zfpy.compress_numpy(numbers, write_header=False, **self._options))
         except (ValueError, TypeError) as error:
             raise ChunkEncodeError(f"codec 'zfp': {error}", codec="zfp") from error
-
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
 
 
 @dataclass(frozen=True)
@@ -178,11 +146,10 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
     ----------
     mode
         ``"reversible"``, ``"fixed_accuracy"`` (with ``tolerance``), ``"fixed_rate"`` (with ``rate``, bits a value) or
-        ``"fixed_precision"`` (with ``precision``, bit planes); or ``"expert"``, with the last four.
+        ``"fixed_precision"`` (with ``precision``, bit planes). The mode ``"expert"`` of the specification is not
+        supported: zfpy has no function for it.
     tolerance, rate, precision
         The parameter of the mode.
-    minbits, maxbits, maxprec, minexp
-        The bits of a block at least and at most, the bit planes at most, the exponent of the least one.
 
     Raises
     ------
@@ -205,7 +172,6 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
     tolerance: float | None
     rate: float | None
     precision: int | None
-    expert: Expert | None
 
     def __init__(
         self,
@@ -214,17 +180,21 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
         tolerance: float | None = None,
         rate: float | None = None,
         precision: int | None = None,
-        **expert: int,
+        **unsupported: Any,
     ) -> None:
         given = {"tolerance": tolerance, "rate": rate, "precision": precision}
-        if mode not in (*_PARAMETERS, _EXPERT):
-            raise ValueError(f"zfp mode must be one of {(*_PARAMETERS, _EXPERT)}, got {mode!r}")
-        parameter = _PARAMETERS.get(mode)
+        if mode == "expert":
+            raise ValueError(
+                "zfp mode 'expert' (minbits, maxbits, maxprec, minexp) is not supported, because zfpy has no function "
+                f"for it; the supported modes are {(*_PARAMETERS,)}"
+            )
+        if mode not in _PARAMETERS or unsupported:
+            raise ValueError(f"zfp mode must be one of {(*_PARAMETERS,)}, got {mode!r} and parameters {unsupported}")
+        parameter = _PARAMETERS[mode]
         wanted = () if parameter is None else (parameter[0],)
         if tuple(name for name, value in given.items() if value is not None) != wanted:
             raise ValueError(f"zfp mode {mode!r} takes the parameters {wanted}, got {given}")
         object.__setattr__(self, "mode", mode)
-        object.__setattr__(self, "expert", _parse_expert(mode, expert))
         for name, value in given.items():
             if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0):
                 raise ValueError(f"zfp {name} must be a number that is not negative, got {value!r}")
@@ -239,8 +209,6 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
         """Return the JSON object that describes this codec."""
         parameter = _PARAMETERS.get(self.mode)
         extra: dict[str, JSON] = {} if parameter is None else {parameter[0]: getattr(self, parameter[0])}
-        if self.expert is not None:
-            extra = dict(self.expert._asdict())
         return {"name": "zfp", "configuration": {"mode": self.mode, **extra}}
 
     def validate(
@@ -255,6 +223,42 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
         """Make the codec ready for chunks of one description."""
         return BoundZfp(spec, self)
 
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("How many bytes a chunk becomes depends on the data.")
+
+def decode_numcodec(codec: Any, data: Any, nbytes: int | None, limit: int) -> AnyArray:
+    """Decode a zfp stream with a header, as numcodecs stores it, once the header is found to fit the chunk.
+
+    Parameters
+    ----------
+    codec
+        The numcodecs object.
+    data
+        The stored bytes.
+    nbytes
+        The size that the elements must have, or None.
+    limit
+        The most that they may have where ``nbytes`` is None.
+
+    Raises
+    ------
+    ValueError
+        When the header is damaged or states another size.
+    ChunkDecodeError
+        When the stream is too short for its rate.
+    """
+    zfpy = _zfpy()
+    stored = as_bytes(data)
+    header = zfpy.header(np.concatenate([stored[:_HEADER_NBYTES], np.zeros(_HEADER_NBYTES, np.uint8)]))
+    field = [int(header[name]) for name in ("nx", "ny", "nz", "nw") if header[name]]
+    itemsize = np.dtype(header["type"]).itemsize
+    size = prod(field) * itemsize
+    if size != nbytes if nbytes is not None else size > limit:
+        raise ValueError(f"the header tells of {field} elements of {itemsize} bytes; {nbytes} bytes are needed")
+    blocks = prod(-(-length // 4) for length in field)
+    fixed = {"rate": "maxbits", "expert": "minbits"}.get(header["mode"])
+    bits = int(header["config"]["expert"][fixed]) if fixed else 1
+    if fixed and blocks * bits // 8 > stored.size + itemsize:
+        raise ChunkDecodeError(f"{stored.size} bytes are too few for {blocks} blocks of {bits} bits")
+    # zfp does not know where a stream ends: what it may touch must be there.
+    beyond = blocks * (-(-bits // 8)) + 2 * itemsize * 4 ** len(field) + _HEADER_NBYTES
+    array: AnyArray = np.asarray(codec.decode(np.concatenate([stored, np.zeros(beyond, np.uint8)])))
+    return array

@@ -6,12 +6,6 @@ Read first: ``_base.py`` for what they share, then ``_codecs.py`` for the 21 cla
 
 from __future__ import annotations
 
-from zarr.codecs.numcodecs._base import (
-    _NumcodecsArrayArrayCodec,
-    _NumcodecsArrayBytesCodec,
-    _NumcodecsBytesBytesCodec,
-    _NumcodecsCodec,
-)
 from zarr.codecs.numcodecs._codecs import (
     BZ2,
     CRC32,
@@ -34,6 +28,10 @@ from zarr.codecs.numcodecs._codecs import (
     Shuffle,
     Zlib,
     Zstd,
+    _NumcodecsArrayArrayCodec,
+    _NumcodecsArrayBytesCodec,
+    _NumcodecsBytesBytesCodec,
+    _NumcodecsCodec,
 )
 
 __all__ = [

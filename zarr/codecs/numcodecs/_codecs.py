@@ -2,26 +2,244 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from zarr.codecs.base.bound import element_count, native_dtype, replace_spec
-from zarr.codecs.numcodecs._base import (
-    NumcodecDelta,
-    _NumcodecsArrayArrayCodec,
-    _NumcodecsArrayBytesCodec,
-    _NumcodecsBytesBytesCodec,
-    _NumcodecsChecksumCodec,
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.codecs.base.bound import (
+    AnyArray,
+    BoundBase,
+    Bytes,
+    FunctionCodec,
+    NativeForm,
+    as_bytes,
+    element_count,
+    fixed_nbytes,
+    native_dtype,
+    replace_spec,
 )
+from zarr.codecs.base.parsing import configuration_of
+from zarr.codecs.base.streams import (
+    CoreStream,
+    NumcodecStream,
+    bytes_codec,
+    native_stage,
+    numcodec_decode,
+    numcodec_encode,
+)
+from zarr.codecs.base.sync_methods import ArrayArrayMethods, ArrayBytesMethods, BytesBytesMethods
 from zarr.dtype import UInt8, get_data_type_from_native_dtype
+from zarr.errors import ChunkDecodeError
+from zarr.registry import get_numcodec
+from zarr.registry.codecs import check_numcodec_parameters
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from zarr.abc.codec import CodecJSON_V2
+    from zarr.abc.numcodec import Numcodec
     from zarr.chunks.spec import ArraySpec
-    from zarr.codecs.base.bound import BoundBase
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.types import JSON
+
+
+CODEC_PREFIX = "numcodecs."
+
+
+@dataclass(frozen=True)
+class _NumcodecsCodec:
+    """A codec whose work a numcodecs object does.
+
+    Parameters
+    ----------
+    **codec_config
+        The parameters of the numcodecs class.
+    """
+
+    codec_name: ClassVar[str]
+    codec_config: dict[str, JSON]
+    """The configuration as numcodecs has it, with the ``id``."""
+
+    def __init_subclass__(cls, *, codec_name: str | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if codec_name is not None:
+            cls.codec_name = CODEC_PREFIX + codec_name
+
+    def __init__(self, **codec_config: JSON) -> None:
+        if not hasattr(type(self), "codec_name"):
+            raise TypeError(f"{type(self).__name__} has no codec name; use one of its subclasses")
+        config = dict(codec_config)
+        given = config.pop("id", self._id)
+        if given != self._id:
+            raise ValueError(f"Codec id does not match {self._id}. Got: {given}.")
+        check_numcodec_parameters(self._id, config)
+        object.__setattr__(self, "codec_config", {"id": self._id, **config})
+
+    @property
+    def _id(self) -> str:
+        return self.codec_name.removeprefix(CODEC_PREFIX)
+
+    @property
+    def _parameters(self) -> dict[str, JSON]:
+        return {name: value for name, value in self.codec_config.items() if name != "id"}
+
+    @cached_property
+    def _codec(self) -> Numcodec:
+        return get_numcodec(cast("CodecJSON_V2[str]", dict(self.codec_config)))
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes; the configuration may be left out, and the prefix, too."""
+        if data.get("name") == cls.codec_name.removeprefix(CODEC_PREFIX):
+            data = {**data, "name": cls.codec_name}
+        return cls(**configuration_of(data, cls.codec_name, required=False))
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        return {"name": self.codec_name, "configuration": self._parameters}
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
+        """Raise, because the size depends on the data."""
+        raise NotImplementedError(f"The encoded size of {self.codec_name} is not known beforehand.")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(codec_name={self.codec_name!r}, codec_config={self._parameters!r})"
+
+    def __hash__(self) -> int:
+        return hash((type(self), repr(sorted(self.codec_config.items(), key=lambda item: item[0]))))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The numcodecs object is made again where it is needed; some of them cannot be pickled.
+        return {"codec_config": self.codec_config}
+
+
+class _NumcodecsBytesBytesCodec(_NumcodecsCodec, BytesBytesMethods, BytesBytesCodec):
+    """A codec of numcodecs from bytes to bytes."""
+
+    def bind(self, spec: ArraySpec) -> CoreStream | NumcodecStream:
+        """Make the codec ready for chunks of one description."""
+        stage = native_stage(self.codec_config, 1)
+        if stage is not None:
+            return CoreStream(self.codec_name, spec, stage)
+        return bytes_codec(self.codec_name, spec, self._codec, 1)
+
+
+class _NumcodecsChecksumCodec(_NumcodecsBytesBytesCodec):
+    """A checksum of numcodecs."""
+
+    is_fixed_size = True
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+        """Return the number of bytes with the checksum."""
+        return input_byte_length + 4
+
+
+class _NumcodecsArrayArrayCodec(_NumcodecsCodec, ArrayArrayMethods, ArrayArrayCodec):
+    """A codec of numcodecs from arrays to arrays."""
+
+    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
+        """Return the description of what this codec makes of chunks of a description."""
+        return chunk_spec
+
+    def bind(self, spec: ArraySpec) -> BoundBase:
+        """Make the codec ready for chunks of one description."""
+        return NumcodecArray(self.codec_name, spec, self.resolve_metadata(spec), self._codec)
+
+
+class _NumcodecsArrayBytesCodec(_NumcodecsCodec, ArrayBytesMethods, ArrayBytesCodec):
+    """A codec of numcodecs from arrays to bytes."""
+
+    def bind(self, spec: ArraySpec) -> BoundBase:
+        """Make the codec ready for chunks of one description."""
+        return NumcodecSerializer(self.codec_name, spec, self._codec)
+
+
+class NumcodecArray(FunctionCodec):
+    """A bound array-to-array codec of numcodecs.
+
+    Those codecs walk an array in the order of its memory, so that they get contiguous arrays only; else what is stored
+    would depend on how the caller's array happens to lie.
+    """
+
+    def __init__(self, name: str, spec: ArraySpec, out_spec: ArraySpec, codec: Numcodec) -> None:
+        super().__init__(name, out_spec, self._decode_array, self._encode_array)
+        self._codec = codec
+        self._shape, self._dtype = spec.shape, native_dtype(spec)
+        self._out_shape, self._out_dtype = out_spec.shape, native_dtype(out_spec)
+
+    def _encode_array(self, data: AnyArray) -> AnyArray:
+        contiguous = np.ascontiguousarray(data).reshape(data.shape)
+        encoded = np.asarray(numcodec_encode(self.name, self._codec, contiguous))
+        if encoded.size != element_count(self._out_shape) or encoded.dtype.itemsize != self._out_dtype.itemsize:
+            return encoded
+        # Some give the bits of their result as integers; those are no numbers to convert.
+        return np.ascontiguousarray(encoded).view(self._out_dtype).reshape(self._out_shape)
+
+    def _decode_array(self, data: AnyArray) -> AnyArray:
+        contiguous = np.ascontiguousarray(data).reshape(data.shape)
+        decoded = np.asarray(numcodec_decode(self.name, self._codec, contiguous, None))
+        return shaped(self.name, decoded, self._shape, self._dtype)
+
+
+class NumcodecDelta(NumcodecArray):
+    """Differences of neighbours; the compiled core knows them for numbers in the machine's byte order."""
+
+    def __init__(
+        self, name: str, spec: ArraySpec, out_spec: ArraySpec, codec: Numcodec, config: dict[str, Any]
+    ) -> None:
+        super().__init__(name, spec, out_spec, codec)
+        dtype = np.dtype(config["dtype"])
+        if self._dtype == dtype and np.dtype(config.get("astype") or dtype) == dtype:
+            self.native = ("delta", {"dtype": dtype.str})
+
+    def extend(self, form: NativeForm) -> NativeForm | None:
+        """Return the native form of the chain up to and with this codec, or None."""
+        return form.with_stage(self.native)
+
+
+class NumcodecSerializer(BoundBase):
+    """A bound array-to-bytes codec of numcodecs."""
+
+    def __init__(self, name: str, spec: ArraySpec, codec: Numcodec) -> None:
+        super().__init__(name, spec)
+        self._codec = codec
+        self._shape, self._dtype, self._nbytes = spec.shape, native_dtype(spec), fixed_nbytes(spec)
+
+    def encode(self, data: AnyArray) -> Bytes:
+        """Encode one chunk."""
+        return as_bytes(numcodec_encode(self.name, self._codec, np.ascontiguousarray(data).reshape(data.shape)))
+
+    def decode(self, data: Bytes) -> AnyArray:
+        """Decode one chunk."""
+        decoded = np.asarray(numcodec_decode(self.name, self._codec, data, self._nbytes))
+        return shaped(self.name, decoded, self._shape, self._dtype)
+
+
+def shaped(name: str, decoded: AnyArray, shape: tuple[int, ...], dtype: np.dtype[Any]) -> AnyArray:
+    """Return what a numcodecs object decoded as an array of a shape and dtype.
+
+    Raises
+    ------
+    ChunkDecodeError
+        When it has another number of bytes.
+
+    Examples
+    --------
+    >>> shaped("x", np.zeros(8, dtype="u1"), (2,), np.dtype("i4"))
+    array([0, 0], dtype=int32)
+    """
+    count = element_count(shape)
+    if decoded.dtype != dtype and decoded.nbytes == count * dtype.itemsize:
+        decoded = np.ascontiguousarray(decoded).reshape(-1).view(dtype)
+    if decoded.size != count:
+        raise ChunkDecodeError(
+            f"codec {name!r} decoded {decoded.size} elements where {count} are needed for a chunk of shape {shape}",
+            codec=name,
+        )
+    return decoded.reshape(shape)
 
 
 def _retyped(spec: ArraySpec, dtype: Any) -> ArraySpec:

@@ -1,32 +1,32 @@
-"""The ``n5_default`` codec: blocks of N5 in their default mode, a header with the block's own shape before the data."""
+"""The codecs of N5: ``n5_default``, blocks with a header of their own shape, and its LZ4 blocks with their checksum."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numcodecs.lz4
 import numpy as np
 
-from zarr.abc.codec import ArrayBytesCodec, Codec
+from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
-    NativeForm,
     as_bytes,
     element_count,
     native_dtype,
     replace_spec,
 )
 from zarr.codecs.base.chain import CodecChain
-from zarr.codecs.base.configuration import configuration_of
-from zarr.codecs.base.parsing import parse_codecs
-from zarr.codecs.base.sync_methods import ArrayBytesMethods, wrap_bytes
+from zarr.codecs.base.parsing import configuration_of, parse_codecs
+from zarr.codecs.base.streams import SizedStream
+from zarr.codecs.base.sync_methods import ArrayBytesMethods, BytesBytesMethods, wrap_bytes
 from zarr.codecs.bytes import BytesCodec, has_byte_order
 from zarr.codecs.transpose import TransposeCodec
-from zarr.errors import ChunkDecodeError
+from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
     from zarr.types import JSON
+
 
 _DEFAULT_MODE = 0
 _LARGEST_LENGTH = 2**32 - 1
@@ -71,10 +72,6 @@ class BoundN5Default(BoundBase):
     async def encode_async(self, data: AnyArray) -> Bytes:
         """Return a block of the full shape, where an inner codec has coroutines only."""
         return self._with_header((await self._chain.encode_async(data)).as_numpy_array())
-
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """There is no native form."""
-        return None
 
     def _with_header(self, payload: AnyArray) -> Bytes:
         ndim = len(self._spec.shape)
@@ -193,6 +190,136 @@ class N5DefaultCodec(ArrayBytesMethods, ArrayBytesCodec):
         """Return the same description."""
         return replace_spec(chunk_spec)
 
-    def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        raise NotImplementedError("How many bytes a block becomes depends on the data.")
+
+_MAGIC = b"LZ4Block"
+_HEADER = struct.Struct("<8sBIII")
+# Of the checksum, Java's class keeps 28 bits.
+_SEED, _CHECKED_BITS = 0x9747B28C, 0xFFFFFFF
+_METHOD, _STORED, _COMPRESSED = 0xF0, 0x10, 0x20
+
+
+class BoundN5LZ4(SizedStream):
+    """Blocks of LZ4; decoded only."""
+
+    def decode(self, data: Bytes) -> Bytes:
+        """Return what the blocks hold, one after the other."""
+        raw, start, parts = data.tobytes(), 0, []
+        left = self.limit(data.size) or self._nbytes or 0
+        while start < len(raw):
+            part, start = self._block(raw, start, left)
+            if not part:
+                break
+            parts.append(part)
+            left -= len(part)
+        return as_bytes(b"".join(parts))
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Refuse: hierarchies of N5 are read only."""
+        raise ChunkEncodeError("codec 'zarr.n5_lz4' is for reading N5; write with numcodecs.lz4", codec=self.name)
+
+    def _block(self, raw: bytes, start: int, left: int) -> tuple[bytes, int]:
+        if len(raw) - start < _HEADER.size:
+            raise self._damaged(f"a header is cut off at byte {start} of {len(raw)}")
+        magic, token, packed, size, checksum = _HEADER.unpack_from(raw, start)
+        begin = start + _HEADER.size
+        method = token & _METHOD
+        if magic != _MAGIC or method not in (_STORED, _COMPRESSED):
+            raise self._damaged(f"no block of LZ4 begins at byte {start}: {magic!r}, token {token:#04x}")
+        if packed > len(raw) - begin or size > left:
+            raise self._damaged(f"a block at byte {start} says {packed} bytes for {size}; {left} are wanted")
+        payload = raw[begin : begin + packed]
+        if size and method == _COMPRESSED:
+            try:
+                payload = bytes(numcodecs.lz4.decompress(struct.pack("<I", size) + payload))
+            except RuntimeError as error:
+                raise self._damaged(f"the block at byte {start} cannot be decoded: {error}") from error
+        if len(payload) != size:
+            raise self._damaged(f"the block at byte {start} has {len(payload)} bytes, not {size}")
+        if size and xxhash32(payload, _SEED) & _CHECKED_BITS != checksum:
+            raise ChunkChecksumError(
+                f"codec 'zarr.n5_lz4': the checksum of the block at byte {start} is not that of its {size} bytes",
+                codec="zarr.n5_lz4",
+            )
+        return payload, begin + packed
+
+    def _damaged(self, what: str) -> ChunkDecodeError:
+        return ChunkDecodeError(f"codec 'zarr.n5_lz4': {what}", codec="zarr.n5_lz4")
+
+
+@dataclass(frozen=True)
+class N5LZ4Codec(BytesBytesMethods, BytesBytesCodec):
+    """Read LZ4 as N5 stores it, in the blocks of Java's ``LZ4BlockOutputStream``.
+
+    It stands in the documents that :class:`zarr.storage.N5Store` shows, and nothing writes it.
+
+    Examples
+    --------
+    >>> N5LZ4Codec().to_dict()["name"]
+    'zarr.n5_lz4'
+    """
+
+    is_fixed_size = False
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Return the codec that a JSON object describes."""
+        return cls(**configuration_of(data, "zarr.n5_lz4"))
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the JSON object that describes this codec."""
+        return {"name": "zarr.n5_lz4", "configuration": {}}
+
+    def bind(self, spec: ArraySpec) -> BoundN5LZ4:
+        """Make the codec ready for chunks of one description."""
+        return BoundN5LZ4("zarr.n5_lz4", spec)
+
+
+_P1, _P2, _P3, _P4, _P5 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1
+_MASK = 0xFFFFFFFF
+
+
+def xxhash32(data: bytes, seed: int = 0) -> int:
+    """Return the checksum xxHash32 of bytes.
+
+    Parameters
+    ----------
+    data : bytes
+    seed : int
+        From 0 to 2**32 - 1.
+
+    Notes
+    -----
+    https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
+
+    Examples
+    --------
+    >>> hex(xxhash32(b""))
+    '0x2cc5d05'
+    """
+    whole = len(data) & ~15
+    total = seed + _P5 & _MASK
+    if whole:
+        lanes = struct.unpack(f"<{whole // 4}I", data[:whole])
+        starts = (seed + _P1 + _P2, seed + _P2, seed, seed - _P1)
+        one, two, three, four = (_lane(start & _MASK, lanes[i::4]) for i, start in enumerate(starts))
+        total = _rotate(one, 1) + _rotate(two, 7) + _rotate(three, 12) + _rotate(four, 18)
+    total = total + len(data) & _MASK
+    words = len(data) & ~3
+    for (word,) in struct.iter_unpack("<I", data[whole:words]):
+        total = _rotate(total + word * _P3 & _MASK, 17) * _P4 & _MASK
+    for byte in data[words:]:
+        total = _rotate(total + byte * _P5 & _MASK, 11) * _P1 & _MASK
+    total = (total ^ total >> 15) * _P2 & _MASK
+    total = (total ^ total >> 13) * _P3 & _MASK
+    return total ^ total >> 16
+
+
+def _lane(state: int, words: tuple[int, ...]) -> int:
+    for word in words:
+        state = state + word * _P2 & _MASK
+        state = (state << 13 | state >> 19) * _P1 & _MASK
+    return state
+
+
+def _rotate(value: int, bits: int) -> int:
+    return (value << bits | value >> 32 - bits) & _MASK

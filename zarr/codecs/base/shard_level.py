@@ -27,7 +27,7 @@ EMPTY = 2**64 - 1
 
 
 class ShardLevel:
-    """What one needs to know to find, read and write the inner chunks of a shard.
+    """The layout of a shard: how its inner chunks are found, read and written.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ class ShardLevel:
 
 
 def damaged_shard(what: str) -> ChunkDecodeError:
-    """The error for a shard that does not hold together.
+    """Return the error for a damaged shard.
 
     Examples
     --------
