@@ -67,7 +67,7 @@ v3_api_available = False  # the switch of zarr-python 2 for its experiment; here
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "zarr.api.making": (
+        "zarr.api.create": (
             "array create create_array empty empty_like from_array full full_like ones ones_like zeros zeros_like"
         ),
         "zarr.api.many": "read_many save_many",

@@ -1,14 +1,12 @@
-"""Saving and loading whole arrays, and copies. What each function does is decided in ``calls.py``."""
+"""Saving and loading whole arrays, and copies. Their operations stand in ``operations.py``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from zarr.api import copying
-from zarr.api.calls import save_call, saved_arrays
-from zarr.api.opened import loading_mode
 from zarr.api.opening import open
-from zarr.api.running import run
+from zarr.api.operations import loading_mode, run, save_call, saved_arrays
 from zarr.arrays.array import Array
 from zarr.errors import ZarrDeprecationWarning
 from zarr.groups.group import Group

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from zarr.api import asynchronous as async_api
-from zarr.api.calls import ArrayLike, PathLike
-from zarr.api.making import (
+from zarr.api.create import (
     array,
     create,
     create_array,
@@ -30,6 +29,7 @@ from zarr.api.opening import (
     open_group,
     open_like,
 )
+from zarr.api.operations import ArrayLike, PathLike
 from zarr.api.saving import copy, copy_all, copy_store, load, save, save_array, save_group, tree
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray

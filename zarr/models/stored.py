@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr.api.making import create_array
+from zarr.api.create import create_array
 from zarr.api.opening import create_hierarchy
 from zarr.api.synchronous import open as open_node
 from zarr.arrays.array import Array

@@ -9,8 +9,8 @@ import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 from zarr.arrays.create.codecs import is_auto, is_numcodec
+from zarr.arrays.create.parameters import CREATE, CREATE_ARRAY, DEFAULT_FILL_VALUE, FILLS
 from zarr.arrays.create.steps import (
-    DEFAULT_FILL_VALUE,
     create_array_steps,
     default_zarr_format,
     init_array_steps,
@@ -84,12 +84,11 @@ def legacy_array_steps(
     config: Any = None,
     data: Any = None,
     shards: Any = None,
-    checksum: bool = False,
     storage_transformers: Any = None,
     synchronizer: Any = None,
     object_codec: Any = None,
     translate: bool = False,
-    **without_effect: Any,
+    **others: Any,
 ) -> Steps[ArrayHandle]:
     """Make an array by the parameters of ``zarr.create``, which knows the formats' own words for codecs and keys.
 
@@ -107,7 +106,8 @@ def legacy_array_steps(
     TypeError
         If there is no such parameter.
     """
-    warn_without_effect(without_effect, "create")
+    passed = {name: others.pop(name) for name in CREATE_ARRAY if name in others and name in CREATE}
+    warn_without_effect(others, "create")
     shape = _shape_of(shape, data)
     compressor = "auto" if isinstance(compressor, str) and compressor == "default" else compressor
     how_objects = object_codec if is_numcodec(object_codec) and dtype in (object, "O", "|O") else None
@@ -124,8 +124,8 @@ def legacy_array_steps(
         "fill_value": fill_value,
         "order": order,
         "overwrite": overwrite,
-        "checksum": checksum,
         "storage_transformers": storage_transformers,
+        **passed,
         "zarr_format": zarr_format,
         "attributes": None if attributes is None else dict(attributes),
         "config": with_synchronizer(_config(config, write_empty_chunks), synchronizer),
@@ -362,16 +362,16 @@ def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**lent, **given}
 
 
-def full_like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The same as :func:`like_parameters`, where there must be a value to fill the array with.
+def filled_like(fill: str, model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of an array like another one, of the fill value of a name of ``FILLS``, or of "full".
 
     Raises
     ------
     TypeError
-        If neither the model nor the caller says which.
+        For "full", where neither the model nor the caller has a fill value.
     """
-    parameters = like_parameters(model, given)
-    if "fill_value" not in parameters:
+    parameters = like_parameters(model, {**FILLS.get(fill, {}), **given})
+    if fill == "full" and "fill_value" not in parameters:
         raise TypeError("full() missing 1 required positional argument: 'fill_value' (the model has none to lend)")
     return parameters
 

@@ -13,30 +13,6 @@ from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
 from zarr.notices import warn, warn_once
 from zarr.runners.locks.synchronizers import with_synchronizer
 
-IGNORED = ("self", "name", "storage_options", "__class__")
-
-
-def creation_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Take the parameters of a new array from the local names of the method that has them.
-
-    Parameters
-    ----------
-    given : mapping
-        What ``locals()`` says at the first line of the method.
-
-    Returns
-    -------
-    dict
-        What :func:`zarr.arrays.create.steps.create_array_steps` understands.
-
-    Raises
-    ------
-    ValueError
-        If both ``compressor`` and ``compressors`` are given.
-    """
-    parameters = {name: value for name, value in given.items() if name not in IGNORED}
-    return with_one_compressor(parameters, given["self"].metadata.zarr_format)
-
 
 def with_one_compressor(parameters: dict[str, Any], zarr_format: int) -> dict[str, Any]:
     """Let the old ``compressor`` stand for ``compressors``; in format 2 it is the word of the format."""
