@@ -453,8 +453,8 @@ Examples
 >>> import numpy as np
 >>> import zarr
 >>> array = {call}
->>> array.shape, array.fill_value == {fill}
-((2,), True)
+>>> array.shape, int(array.fill_value)
+((2,), {fill})
 """
 _ROWS: Final = {
     "name": "name : str\n    Path of the array below the group.\n",
