@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr.groups.show.tree import TreeRepr
+from zarr.groups.show.summary import TreeRepr
 
 if TYPE_CHECKING:
     from zarr.groups.async_group import AsyncGroup

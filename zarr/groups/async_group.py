@@ -51,8 +51,7 @@ if TYPE_CHECKING:
 
     from zarr.chunks.spec import ArrayConfigLike
     from zarr.dtype import ZDTypeLike
-    from zarr.groups.show.info import GroupInfo
-    from zarr.groups.show.tree import TreeRepr
+    from zarr.groups.show.summary import GroupInfo, TreeRepr
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike
