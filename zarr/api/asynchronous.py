@@ -10,9 +10,6 @@ import numpy.typing as npt
 from zarr.abc.store import Store
 from zarr.api import copying, opening
 from zarr.api import create as making
-from zarr.api.documents import get_array_metadata
-from zarr.api.many import read_many_async as read_many
-from zarr.api.many import save_many_async as save_many
 from zarr.api.operations import (
     Call,
     array_call,
@@ -33,6 +30,8 @@ from zarr.api.operations import (
     save_call,
     saved_arrays,
 )
+from zarr.api.saving import read_many_async as read_many
+from zarr.api.saving import save_many_async as save_many
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE, FILLS, like
@@ -55,6 +54,7 @@ from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.notices import warn
 from zarr.runners.choose import async_runner_for
+from zarr.steps.nodes import read_array_steps
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import make_store_path
 from zarr.types import ChunksLike
@@ -66,10 +66,8 @@ if TYPE_CHECKING:
     from zarr.chunks.spec import ArrayConfigLike
     from zarr.groups.handle import Nodes
     from zarr.storage.resolve import StoreLike
-    from zarr.types import (
-        AccessModeLiteral,
-        ZarrFormat,
-    )
+    from zarr.types import AccessModeLiteral, ZarrFormat
+
 
 T = TypeVar("T")
 ArrayLike: TypeAlias = Any
@@ -91,44 +89,10 @@ _ALSO_HERE = (
     ZDTypeLike,
     ZarrRuntimeWarning,
     ZarrUserWarning,
-    get_array_metadata,
     get_data_type_from_native_dtype,
     make_store_path,
     parse_array_config,
 )
-
-__all__ = [
-    "array",
-    "consolidate_metadata",
-    "copy",
-    "copy_all",
-    "copy_store",
-    "create",
-    "create_array",
-    "create_hierarchy",
-    "empty",
-    "empty_like",
-    "from_array",
-    "full",
-    "full_like",
-    "group",
-    "load",
-    "ones",
-    "ones_like",
-    "open",
-    "open_array",
-    "open_consolidated",
-    "open_group",
-    "open_like",
-    "read_many",
-    "save",
-    "save_array",
-    "save_group",
-    "save_many",
-    "tree",
-    "zeros",
-    "zeros_like",
-]
 
 
 async def run(call: Call[T]) -> T:
@@ -337,3 +301,67 @@ async def copy_all(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
 
 async def copy_store(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
     return await copying.copy_store_async(*args, **kwargs)
+
+
+async def get_array_metadata(store_path: StorePath, zarr_format: ZarrFormat | None = 3) -> dict[str, Any]:
+    """Read the documents of an array, as one dictionary.
+
+    Parameters
+    ----------
+    store_path : StorePath
+    zarr_format : 2, 3 or None
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no array.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> import zarr
+    >>> array = zarr.zeros((3,))
+    >>> asyncio.run(get_array_metadata(array.store_path))["shape"]
+    (3,)
+    """
+    metadata = await async_runner_for(store_path.store).run(read_array_steps(store_path, zarr_format))
+    document: dict[str, Any] = metadata.to_dict()
+    return document
+
+
+__all__ = [
+    "array",
+    "consolidate_metadata",
+    "copy",
+    "copy_all",
+    "copy_store",
+    "create",
+    "create_array",
+    "create_hierarchy",
+    "empty",
+    "empty_like",
+    "from_array",
+    "full",
+    "full_like",
+    "group",
+    "load",
+    "ones",
+    "ones_like",
+    "open",
+    "open_array",
+    "open_consolidated",
+    "open_group",
+    "open_like",
+    "read_many",
+    "save",
+    "save_array",
+    "save_group",
+    "save_many",
+    "tree",
+    "zeros",
+    "zeros_like",
+]

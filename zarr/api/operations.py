@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from zarr.groups import group as _group
     from zarr.groups import missing, opening, operations
     from zarr.groups.create import arrays as _creation
+    from zarr.groups.create import arrays as _parameters
     from zarr.groups.create import hierarchy
     from zarr.groups.group import Group
     from zarr.groups.handle import NodeRecord, Nodes
     from zarr.groups.members import consolidate
-    from zarr.groups.methods import parameters as _parameters
     from zarr.runners.locks import synchronizers
     from zarr.steps import layouts
     from zarr.steps.requests import Steps
@@ -55,7 +55,7 @@ else:
     create, _dtype = LazyModule("zarr.arrays.create.steps"), LazyModule("zarr.dtype")
     consolidate, _creation = LazyModule("zarr.groups.members.consolidate"), LazyModule("zarr.groups.create.arrays")
     hierarchy, opening = LazyModule("zarr.groups.create.hierarchy"), LazyModule("zarr.groups.opening")
-    operations, _parameters = LazyModule("zarr.groups.operations"), LazyModule("zarr.groups.methods.parameters")
+    operations, _parameters = LazyModule("zarr.groups.operations"), LazyModule("zarr.groups.create.arrays")
     synchronizers, layouts = LazyModule("zarr.runners.locks.synchronizers"), LazyModule("zarr.steps.layouts")
     url, _group = LazyModule("zarr.storage.url"), LazyModule("zarr.groups.group")
     missing = LazyModule("zarr.groups.missing")

@@ -17,7 +17,6 @@ from zarr.api.create import (
     zeros,
     zeros_like,
 )
-from zarr.api.many import read_many, save_many
 from zarr.api.opening import (
     consolidate_metadata,
     create_group,
@@ -30,7 +29,7 @@ from zarr.api.opening import (
     open_like,
 )
 from zarr.api.operations import ArrayLike, PathLike
-from zarr.api.saving import copy, copy_all, copy_store, load, save, save_array, save_group, tree
+from zarr.api.saving import copy, copy_all, copy_store, load, read_many, save, save_array, save_group, save_many, tree
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, CompressorLike

@@ -12,12 +12,12 @@ from zarr.arrays.handle import ArrayHandle
 from zarr.chunks.spec import parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.groups.batch import GroupBatchScope, adopted
+from zarr.groups.create.arrays import with_one_compressor
 from zarr.groups.create.hierarchy import member_hierarchy_steps
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.members.consolidate import consolidate_steps
 from zarr.groups.members.move import move_steps
 from zarr.groups.members.walk import Lookup, Lookups, look_up, members_steps
-from zarr.groups.methods.parameters import with_one_compressor
 from zarr.groups.methods.properties import GroupFace
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import (

@@ -26,10 +26,9 @@ from zarr.errors import (
     NodeNotFoundError,
 )
 from zarr.groups.batch import pending_steps
-from zarr.groups.create.arrays import filled_like, legacy_array_steps
+from zarr.groups.create.arrays import filled_like, legacy_array_steps, with_one_compressor
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.members.walk import fresh_steps, look_up, refuse_unreadable
-from zarr.groups.methods.parameters import with_one_compressor
 from zarr.metadata.documents import plain
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.members import as_attributes, named_attributes

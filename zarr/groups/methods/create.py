@@ -9,8 +9,8 @@ from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, fil
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks.spec import parse_array_config
 from zarr.groups.batch import adopted
+from zarr.groups.create.arrays import with_one_compressor
 from zarr.groups.handle import GroupHandle, NodeRecord
-from zarr.groups.methods.parameters import with_one_compressor
 from zarr.groups.operations import create_member_steps, like_steps, require_array_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.older_calls import also_in_order

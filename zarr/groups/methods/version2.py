@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr.errors import ContainsArrayError, ContainsGroupError
-from zarr.groups.methods.parameters import dataset_parameters
+from zarr.groups.create.arrays import dataset_parameters
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import create_groups_steps, like_steps, member_array_steps, set_steps
 from zarr.older_calls import also_in_order
