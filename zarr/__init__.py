@@ -72,15 +72,14 @@ v3_api_available = False  # the switch of zarr-python 2 for its experiment; here
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "zarr.api.making": (
+        "zarr.api.create": (
             "array create create_array empty empty_like from_array full full_like ones ones_like zeros zeros_like"
         ),
-        "zarr.api.many": "read_many save_many",
+        "zarr.api.saving": "read_many save_many copy copy_all copy_store load save save_array save_group tree",
         "zarr.api.opening": (
             "consolidate_metadata create_group create_hierarchy group open open_array open_consolidated open_group "
             "open_like"
         ),
-        "zarr.api.saving": "copy copy_all copy_store load save save_array save_group tree",
         "zarr.arrays.async_array": "AsyncArray",
         "zarr.arrays.array": "Array",
         "zarr.groups.async_group": "AsyncGroup",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zarr.api.making import (
+from zarr.api.create import (
     array,
     create,
     create_array,

@@ -121,7 +121,7 @@ def test_opening_an_array_of_a_known_kind(kind: str, limit: int, tmp_path: Any) 
     assert count_frames(lambda: zarr.open_array(store, mode="r+")) <= limit
 
 
-@pytest.mark.parametrize(("kind", "limit"), [("memory", 200), ("local", 220)])
+@pytest.mark.parametrize(("kind", "limit"), [("memory", 195), ("local", 205)])
 def test_making_an_array_of_a_known_kind(kind: str, limit: int, tmp_path: Any) -> None:
     group = zarr.open_group(MemoryStore() if kind == "memory" else LocalStore(tmp_path), mode="w")
     options: dict[str, Any] = {"shape": (40, 40), "chunks": (10, 10), "dtype": "f4"}

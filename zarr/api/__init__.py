@@ -1,7 +1,7 @@
 """The functions of ``zarr`` itself, synchronous and asynchronous: names only, no logic that is not of names.
 
 May import: everything below (groups, arrays, runners, storage, metadata).
-Read first: ``synchronous.py``, then ``calls.py``.
+Read first: ``synchronous.py``, then ``operations.py``.
 """
 
 from __future__ import annotations

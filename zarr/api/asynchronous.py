@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-import numpy as np
 import numpy.typing as npt
 
 from zarr.abc.store import Store
-from zarr.api import copying
-from zarr.api.calls import (
+from zarr.api import copying, opening
+from zarr.api import create as making
+from zarr.api.operations import (
+    Call,
     array_call,
     check_consolidated,
     consolidate_call,
@@ -21,6 +22,7 @@ from zarr.api.calls import (
     group_call,
     hierarchy_call,
     like_call,
+    loading_mode,
     open_array_call,
     open_call,
     open_group_call,
@@ -28,13 +30,13 @@ from zarr.api.calls import (
     save_call,
     saved_arrays,
 )
-from zarr.api.documents import get_array_metadata
-from zarr.api.many import read_many_async as read_many
-from zarr.api.many import save_many_async as save_many
-from zarr.api.opened import Call, Opened, given, loading_mode
+from zarr.api.saving import read_many_async as read_many
+from zarr.api.saving import save_many_async as save_many
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
-from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, CompressorLike
+from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE, FILLS, like
+from zarr.arrays.create.steps import CompressorLike
+from zarr.arrays.handle import ArrayHandle
 from zarr.buffer.core import NDArrayLike
 from zarr.chunks.spec import parse_array_config
 from zarr.dtype import ZDTypeLike, get_data_type_from_native_dtype
@@ -47,31 +49,25 @@ from zarr.errors import (
     ZarrUserWarning,
 )
 from zarr.groups.async_group import AsyncGroup, wrap_async
-from zarr.groups.handle import NodeRecord
+from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.notices import warn
 from zarr.runners.choose import async_runner_for
+from zarr.steps.nodes import read_array_steps
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import make_store_path
 from zarr.types import ChunksLike
 
 if TYPE_CHECKING:
-    from zarr.abc.codec import Codec
-    from zarr.abc.numcodec import Numcodec
-    from zarr.arrays.create.steps import CompressorsLike, FiltersLike, SerializerLike, ShardsLike
-    from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike
+    from typing import Unpack
+
+    from zarr.arrays.create.parameters import CreateArray, FromArray
     from zarr.chunks.spec import ArrayConfigLike
     from zarr.groups.handle import Nodes
     from zarr.storage.resolve import StoreLike
-    from zarr.types import (
-        JSON,
-        AccessModeLiteral,
-        DimensionNamesLike,
-        MemoryOrder,
-        ShapeLike,
-        ZarrFormat,
-    )
+    from zarr.types import AccessModeLiteral, ZarrFormat
+
 
 T = TypeVar("T")
 ArrayLike: TypeAlias = Any
@@ -82,51 +78,21 @@ ArrayMetadataDict: TypeAlias = dict[str, Any]
 _ALSO_HERE = (
     ArrayNotFoundError,
     ArrayV2Metadata,
+    ChunksLike,
+    CompressorLike,
     ConsolidatedMetadata,
+    DEFAULT_FILL_VALUE,
     GroupMetadata,
     GroupNotFoundError,
     NodeTypeValidationError,
     StorePath,
+    ZDTypeLike,
     ZarrRuntimeWarning,
     ZarrUserWarning,
-    get_array_metadata,
     get_data_type_from_native_dtype,
     make_store_path,
     parse_array_config,
 )
-
-__all__ = [
-    "array",
-    "consolidate_metadata",
-    "copy",
-    "copy_all",
-    "copy_store",
-    "create",
-    "create_array",
-    "create_hierarchy",
-    "empty",
-    "empty_like",
-    "from_array",
-    "full",
-    "full_like",
-    "group",
-    "load",
-    "ones",
-    "ones_like",
-    "open",
-    "open_array",
-    "open_consolidated",
-    "open_group",
-    "open_like",
-    "read_many",
-    "save",
-    "save_array",
-    "save_group",
-    "save_many",
-    "tree",
-    "zeros",
-    "zeros_like",
-]
 
 
 async def run(call: Call[T]) -> T:
@@ -134,19 +100,9 @@ async def run(call: Call[T]) -> T:
     return await async_runner_for(call.store).run(call.steps)
 
 
-def as_array(opened: Opened) -> AsyncArray[Any]:
-    """The asynchronous face of an array that was opened."""
-    return AsyncArray.from_handle(opened.array_handle())
-
-
-def as_group(opened: Opened) -> AsyncGroup:
-    """The asynchronous face of a group that was opened."""
-    return AsyncGroup.from_handle(opened.record.handle())
-
-
-def as_node(opened: Opened) -> AsyncArray[Any] | AsyncGroup:
-    """The asynchronous face of a node that was opened."""
-    return as_group(opened) if opened.record.is_group else as_array(opened)
+def as_node(handle: ArrayHandle | GroupHandle) -> AsyncArray[Any] | AsyncGroup:
+    """Return the asynchronous face of a handle."""
+    return AsyncGroup.from_handle(handle) if isinstance(handle, GroupHandle) else AsyncArray.from_handle(handle)
 
 
 def as_members(records: list[NodeRecord]) -> list[tuple[str, AsyncArray[Any] | AsyncGroup]]:
@@ -157,7 +113,7 @@ def as_members(records: list[NodeRecord]) -> list[tuple[str, AsyncArray[Any] | A
 async def consolidate_metadata(
     store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None
 ) -> AsyncGroup:
-    return as_group(await run(consolidate_call(store, path, zarr_format)))
+    return AsyncGroup.from_handle(await run(consolidate_call(store, path, zarr_format)))
 
 
 async def open(
@@ -182,24 +138,14 @@ async def open_array(
     config: ArrayConfigLike | None = None,
     **kwargs: Any,
 ) -> AsyncArray[Any]:
-    return as_array(await run(open_array_call(store, zarr_format, path, storage_options, config, **kwargs)))
+    return AsyncArray.from_handle(
+        await run(open_array_call(store, zarr_format, path, storage_options, config, **kwargs))
+    )
 
 
-async def open_group(
-    store: StoreLike | None = None,
-    *,
-    mode: AccessModeLiteral = "a",
-    cache_attrs: bool | None = None,
-    synchronizer: Any = None,
-    path: str | None = None,
-    chunk_store: StoreLike | None = None,
-    storage_options: dict[str, Any] | None = None,
-    zarr_format: ZarrFormat | None = None,
-    meta_array: Any | None = None,
-    attributes: dict[str, JSON] | None = None,
-    use_consolidated: bool | str | None = None,
-) -> AsyncGroup:
-    return as_group(await run(open_group_call(**given(locals()))))
+@like(opening.open_group)
+async def open_group(store: StoreLike | None = None, **parameters: Any) -> AsyncGroup:
+    return AsyncGroup.from_handle(await run(open_group_call(store, **parameters)))
 
 
 async def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, **kwargs: Any) -> AsyncGroup:
@@ -207,32 +153,14 @@ async def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, 
     return await open_group(*args, use_consolidated=True, **kwargs)
 
 
-async def group(
-    *,
-    store: StoreLike | None = None,
-    overwrite: bool = False,
-    chunk_store: StoreLike | None = None,
-    cache_attrs: bool | None = None,
-    synchronizer: Any | None = None,
-    path: str | None = None,
-    zarr_format: ZarrFormat | None = None,
-    meta_array: Any | None = None,
-    attributes: dict[str, JSON] | None = None,
-    storage_options: dict[str, Any] | None = None,
-) -> AsyncGroup:
-    return as_group(await run(group_call(**given(locals()))))
+@like(opening.group, keyword_only=True)
+async def group(**parameters: Any) -> AsyncGroup:
+    return AsyncGroup.from_handle(await run(group_call(**parameters)))
 
 
-async def create_group(
-    *,
-    store: StoreLike,
-    path: str | None = None,
-    overwrite: bool = False,
-    zarr_format: ZarrFormat | None = None,
-    attributes: dict[str, Any] | None = None,
-    storage_options: dict[str, Any] | None = None,
-) -> AsyncGroup:
-    return as_group(await run(create_group_call(**given(locals()))))
+@like(opening.create_group, keyword_only=True)
+async def create_group(*, store: StoreLike, **parameters: Any) -> AsyncGroup:
+    return AsyncGroup.from_handle(await run(create_group_call(store, **parameters)))
 
 
 async def create_hierarchy(
@@ -242,131 +170,65 @@ async def create_hierarchy(
         yield member
 
 
-async def create(
-    shape: tuple[int, ...] | int,
-    *,
-    chunks: ChunksLike | None = None,
-    dtype: ZDTypeLike | None = None,
-    compressor: CompressorLike = "auto",
-    fill_value: Any | None = DEFAULT_FILL_VALUE,
-    order: MemoryOrder | None = None,
-    store: StoreLike | None = None,
-    synchronizer: Any | None = None,
-    overwrite: bool = False,
-    path: PathLike | None = None,
-    chunk_store: StoreLike | None = None,
-    filters: Iterable[dict[str, JSON] | Numcodec] | None = None,
-    cache_metadata: bool | None = None,
-    cache_attrs: bool | None = None,
-    read_only: bool | None = None,
-    object_codec: Codec | None = None,
-    dimension_separator: Literal[".", "/"] | None = None,
-    write_empty_chunks: bool | None = None,
-    zarr_format: ZarrFormat | None = None,
-    meta_array: Any | None = None,
-    attributes: dict[str, JSON] | None = None,
-    chunk_shape: ChunksLike | None = None,
-    chunk_key_encoding: ChunkKeyEncoding
-    | tuple[Literal["default"], Literal[".", "/"]]
-    | tuple[Literal["v2"], Literal[".", "/"]]
-    | None = None,
-    codecs: Iterable[Codec | dict[str, JSON]] | None = None,
-    dimension_names: DimensionNamesLike = None,
-    storage_options: dict[str, Any] | None = None,
-    config: ArrayConfigLike | None = None,
-    mode: AccessModeLiteral | None = None,
-    data: npt.ArrayLike | None = None,
-    checksum: bool = False,
-    **kwargs: Any,
-) -> AsyncArray[Any]:
-    return as_array(await run(create_call(**given(locals()))))
+@like(making.create)
+async def create(shape: tuple[int, ...] | int, **parameters: Any) -> AsyncArray[Any]:
+    return AsyncArray.from_handle(await run(create_call(shape, **parameters)))
 
 
+@like(making.create_array)
 async def create_array(
-    store: StoreLike,
-    *,
-    name: str | None = None,
-    shape: ShapeLike | None = None,
-    dtype: ZDTypeLike | None = None,
-    data: np.ndarray[Any, np.dtype[Any]] | None = None,
-    chunks: ChunksLike | Literal["auto"] = "auto",
-    shards: ShardsLike | None = None,
-    filters: FiltersLike = "auto",
-    compressors: CompressorsLike = "auto",
-    serializer: SerializerLike = "auto",
-    fill_value: Any | None = DEFAULT_FILL_VALUE,
-    order: MemoryOrder | None = None,
-    zarr_format: ZarrFormat | None = 3,
-    attributes: dict[str, JSON] | None = None,
-    chunk_key_encoding: ChunkKeyEncodingLike | None = None,
-    dimension_names: DimensionNamesLike = None,
-    storage_options: dict[str, Any] | None = None,
-    overwrite: bool = False,
-    config: ArrayConfigLike | None = None,
-    write_data: bool = True,
-    checksum: bool = False,
+    store: StoreLike, *, name: str | None = None, **parameters: Unpack[CreateArray]
 ) -> AsyncArray[Any]:
-    return as_array(await run(create_array_call(**given(locals()))))
+    return AsyncArray.from_handle(await run(create_array_call(store, name, **parameters)))
 
 
+@like(making.from_array)
 async def from_array(
     store: StoreLike,
     *,
     data: Array[Any] | npt.ArrayLike,
     write_data: bool = True,
     name: str | None = None,
-    chunks: ChunksLike | Literal["auto", "keep"] = "keep",
-    shards: ShardsLike | Literal["keep"] | None = "keep",
-    filters: FiltersLike | Literal["keep"] = "keep",
-    compressors: CompressorsLike | Literal["keep"] = "keep",
-    serializer: SerializerLike | Literal["keep"] = "keep",
-    fill_value: Any | None = DEFAULT_FILL_VALUE,
-    order: MemoryOrder | None = None,
-    zarr_format: ZarrFormat | None = None,
-    attributes: dict[str, JSON] | None = None,
-    chunk_key_encoding: ChunkKeyEncodingLike | None = None,
-    dimension_names: DimensionNamesLike = None,
-    storage_options: dict[str, Any] | None = None,
-    overwrite: bool = False,
-    config: ArrayConfigLike | None = None,
+    **parameters: Unpack[FromArray],
 ) -> AsyncArray[Any]:
-    return as_array(await run(from_array_call(**given(locals()))))
+    call = from_array_call(store, name, data=data, write_data=write_data, **parameters)
+    return AsyncArray.from_handle(await run(call))
 
 
 async def array(data: npt.ArrayLike | Array[Any], **kwargs: Any) -> AsyncArray[Any]:
-    return as_array(await run(array_call(data, **kwargs)))
+    return AsyncArray.from_handle(await run(array_call(data, **kwargs)))
 
 
 async def empty(shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
-    return as_array(await run(create_call(shape, **kwargs)))
+    return AsyncArray.from_handle(await run(create_call(shape, **kwargs)))
 
 
 async def zeros(shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
-    return as_array(await run(create_call(shape, fill_value=0, **kwargs)))
+    return AsyncArray.from_handle(await run(create_call(shape, **FILLS["zeros"], **kwargs)))
 
 
 async def ones(shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
-    return as_array(await run(create_call(shape, fill_value=1, **kwargs)))
+    return AsyncArray.from_handle(await run(create_call(shape, **FILLS["ones"], **kwargs)))
 
 
 async def full(shape: tuple[int, ...], fill_value: Any, **kwargs: Any) -> AsyncArray[Any]:
-    return as_array(await run(create_call(shape, fill_value=fill_value, **kwargs)))
+    return AsyncArray.from_handle(await run(create_call(shape, fill_value=fill_value, **kwargs)))
 
 
 async def empty_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> AsyncArray[Any]:
-    return as_array(await run(like_call(a, zarr_format, **kwargs)))
+    return AsyncArray.from_handle(await run(like_call("empty", a, zarr_format, **kwargs)))
 
 
 async def zeros_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> AsyncArray[Any]:
-    return as_array(await run(like_call(a, zarr_format, **{"fill_value": 0, **kwargs})))
+    return AsyncArray.from_handle(await run(like_call("zeros", a, zarr_format, **kwargs)))
 
 
 async def ones_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> AsyncArray[Any]:
-    return as_array(await run(like_call(a, zarr_format, **{"fill_value": 1, **kwargs})))
+    return AsyncArray.from_handle(await run(like_call("ones", a, zarr_format, **kwargs)))
 
 
 async def full_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> AsyncArray[Any]:
-    return as_array(await run(like_call(a, zarr_format, full=True, **kwargs)))
+    return AsyncArray.from_handle(await run(like_call("full", a, zarr_format, **kwargs)))
 
 
 async def open_like(
@@ -376,7 +238,7 @@ async def open_like(
     zarr_format: ZarrFormat | None = None,
     **kwargs: Any,
 ) -> AsyncArray[Any]:
-    return as_array(await run(open_like_call(a, path, zarr_format, **kwargs)))
+    return AsyncArray.from_handle(await run(open_like_call(a, path, zarr_format, **kwargs)))
 
 
 async def save(
@@ -439,3 +301,67 @@ async def copy_all(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
 
 async def copy_store(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
     return await copying.copy_store_async(*args, **kwargs)
+
+
+async def get_array_metadata(store_path: StorePath, zarr_format: ZarrFormat | None = 3) -> dict[str, Any]:
+    """Read the documents of an array, as one dictionary.
+
+    Parameters
+    ----------
+    store_path : StorePath
+    zarr_format : 2, 3 or None
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no array.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> import zarr
+    >>> array = zarr.zeros((3,))
+    >>> asyncio.run(get_array_metadata(array.store_path))["shape"]
+    (3,)
+    """
+    metadata = await async_runner_for(store_path.store).run(read_array_steps(store_path, zarr_format))
+    document: dict[str, Any] = metadata.to_dict()
+    return document
+
+
+__all__ = [
+    "array",
+    "consolidate_metadata",
+    "copy",
+    "copy_all",
+    "copy_store",
+    "create",
+    "create_array",
+    "create_hierarchy",
+    "empty",
+    "empty_like",
+    "from_array",
+    "full",
+    "full_like",
+    "group",
+    "load",
+    "ones",
+    "ones_like",
+    "open",
+    "open_array",
+    "open_consolidated",
+    "open_group",
+    "open_like",
+    "read_many",
+    "save",
+    "save_array",
+    "save_group",
+    "save_many",
+    "tree",
+    "zeros",
+    "zeros_like",
+]

@@ -1,10 +1,11 @@
-"""Opening what is stored, and making groups and hierarchies. What each function does is decided in ``calls.py``."""
+"""Opening what is stored, and making groups and hierarchies. Their operations stand in ``operations.py``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr.api.calls import (
+from zarr.api.operations import (
+    as_members,
     check_consolidated,
     consolidate_call,
     create_group_call,
@@ -14,9 +15,11 @@ from zarr.api.calls import (
     open_call,
     open_group_call,
     open_like_call,
+    run,
+    run_array,
+    run_group,
+    run_node,
 )
-from zarr.api.opened import given
-from zarr.api.running import as_members, run, run_array, run_group, run_node
 from zarr.arrays.array import Array
 from zarr.older_calls import (
     IN_ORDER_OF_OPEN_ARRAY,
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr.abc.store import Store
-    from zarr.api.calls import ArrayLike, PathLike
+    from zarr.api.operations import ArrayLike, PathLike
     from zarr.arrays.array import Array
     from zarr.chunks.spec import ArrayConfigLike
     from zarr.groups.group import Group
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
         AccessModeLiteral,
         ZarrFormat,
     )
+
 
 @without_positions
 def open(
@@ -217,7 +221,20 @@ def open_group(
     >>> zarr.open_group({}, mode="w", attributes={"a": 1}).attrs["a"]
     1
     """
-    return run_group(open_group_call(**given(locals())))
+    call = open_group_call(
+        store,
+        mode=mode,
+        cache_attrs=cache_attrs,
+        synchronizer=synchronizer,
+        path=path,
+        chunk_store=chunk_store,
+        storage_options=storage_options,
+        zarr_format=zarr_format,
+        meta_array=meta_array,
+        attributes=attributes,
+        use_consolidated=use_consolidated,
+    )
+    return run_group(call)
 
 
 def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, **kwargs: Any) -> Group:
@@ -330,7 +347,19 @@ def group(
     >>> zarr.group().path
     ''
     """
-    return run_group(group_call(**given(locals())))
+    call = group_call(
+        store,
+        overwrite=overwrite,
+        chunk_store=chunk_store,
+        cache_attrs=cache_attrs,
+        synchronizer=synchronizer,
+        path=path,
+        zarr_format=zarr_format,
+        meta_array=meta_array,
+        attributes=attributes,
+        storage_options=storage_options,
+    )
+    return run_group(call)
 
 
 def create_group(
@@ -373,7 +402,15 @@ def create_group(
     >>> zarr.create_group({}, path="a", attributes={"b": 1}).attrs.asdict()
     {'b': 1}
     """
-    return run_group(create_group_call(**given(locals())))
+    call = create_group_call(
+        store,
+        path=path,
+        zarr_format=zarr_format,
+        overwrite=overwrite,
+        attributes=attributes,
+        storage_options=storage_options,
+    )
+    return run_group(call)
 
 
 @without_metadata_key

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from zarr.api import asynchronous as async_api
-from zarr.api.calls import ArrayLike, PathLike
-from zarr.api.making import (
+from zarr.api.create import (
     array,
     create,
     create_array,
@@ -18,7 +17,6 @@ from zarr.api.making import (
     zeros,
     zeros_like,
 )
-from zarr.api.many import read_many, save_many
 from zarr.api.opening import (
     consolidate_metadata,
     create_group,
@@ -30,7 +28,8 @@ from zarr.api.opening import (
     open_group,
     open_like,
 )
-from zarr.api.saving import copy, copy_all, copy_store, load, save, save_array, save_group, tree
+from zarr.api.operations import ArrayLike, PathLike
+from zarr.api.saving import copy, copy_all, copy_store, load, read_many, save, save_array, save_group, save_many, tree
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, CompressorLike

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from zarr.api.making import empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
+from zarr.api.create import empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
 from zarr.array_api.creation import arange, asarray, eye, from_dlpack, linspace, meshgrid, tril, triu
 from zarr.arrays.methods.properties import ArrayFace
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr.api.making import create_array, from_array
+from zarr.api.create import create_array, from_array
 from zarr.arrays.array import Array
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.storage.memory.store import MemoryStore

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
-
-import numpy as np
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.abc.nodes import AsynchronousGroup
 from zarr.arrays.async_array import AsyncArray
-from zarr.arrays.create.steps import DEFAULT_FILL_VALUE
+from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, takes
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks.spec import parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.groups.batch import GroupBatchScope, adopted
+from zarr.groups.create.arrays import with_one_compressor
 from zarr.groups.create.hierarchy import member_hierarchy_steps
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.members.consolidate import consolidate_steps
 from zarr.groups.members.move import move_steps
 from zarr.groups.members.walk import Lookup, Lookups, look_up, members_steps
-from zarr.groups.methods.parameters import creation_parameters, with_one_compressor
 from zarr.groups.methods.properties import GroupFace
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import (
@@ -27,11 +25,11 @@ from zarr.groups.operations import (
     contains_steps,
     create_group_steps,
     create_groups_steps,
+    create_member_steps,
     delete_steps,
     find_steps,
     group_steps,
     like_steps,
-    member_array_steps,
     new_group_steps,
     node_steps,
     require_array_steps,
@@ -49,16 +47,15 @@ from zarr.storage.resolve import resolve_store_path
 from zarr.types import printable
 
 if TYPE_CHECKING:
-    from zarr.arrays.create.steps import CompressorLike, CompressorsLike, FiltersLike, SerializerLike, ShardsLike
-    from zarr.chunks.keys import ChunkKeyEncodingLike
+    from typing import Unpack
+
     from zarr.chunks.spec import ArrayConfigLike
     from zarr.dtype import ZDTypeLike
-    from zarr.groups.show.info import GroupInfo
-    from zarr.groups.show.tree import TreeRepr
+    from zarr.groups.show.summary import GroupInfo, TreeRepr
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike
-    from zarr.types import JSON, ChunksLike, DimensionNamesLike, MemoryOrder, ShapeLike, ZarrFormat
+    from zarr.types import ShapeLike, ZarrFormat
 
 T = TypeVar("T")
 DefaultT = TypeVar("DefaultT")
@@ -285,36 +282,9 @@ class AsyncGroup(GroupFace):
         for record in await self._run(member_hierarchy_steps(self._handle, nodes, overwrite)):
             yield record.name, self._wrap(record)
 
-    async def create_array(
-        self,
-        name: str,
-        *,
-        shape: ShapeLike | None = None,
-        dtype: ZDTypeLike | None = None,
-        data: np.ndarray[Any, np.dtype[Any]] | None = None,
-        chunks: ChunksLike | Literal["auto"] = "auto",
-        shards: ShardsLike | None = None,
-        filters: FiltersLike = "auto",
-        compressors: CompressorsLike = "auto",
-        compressor: CompressorLike = "auto",
-        serializer: SerializerLike = "auto",
-        fill_value: Any | None = DEFAULT_FILL_VALUE,
-        order: MemoryOrder | None = None,
-        attributes: dict[str, JSON] | None = None,
-        chunk_key_encoding: ChunkKeyEncodingLike | None = None,
-        dimension_names: DimensionNamesLike = None,
-        storage_options: dict[str, Any] | None = None,
-        overwrite: bool = False,
-        config: ArrayConfigLike | None = None,
-        write_data: bool = True,
-        checksum: bool = False,
-    ) -> AsyncArray[Any]:
-        parameters = creation_parameters(locals())
-        return await self._create(name, parameters)
-
-    async def _create(self, name: str, parameters: Mapping[str, Any]) -> AsyncArray[Any]:
-        record = await self._run(member_array_steps(self._handle, name, **parameters))
-        return self._wrap(record)  # type: ignore[return-value]
+    @takes(CreateMember, CREATE_ARRAY, without=("zarr_format",))
+    async def create_array(self, name: str, **parameters: Unpack[CreateMember]) -> AsyncArray[Any]:
+        return await self._make(create_member_steps(self._handle, name, parameters))
 
     async def require_array(
         self,
@@ -336,10 +306,10 @@ class AsyncGroup(GroupFace):
         return await self._make(like_steps(self._handle, name, shape=shape, **kwargs))
 
     async def zeros(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, shape=shape, fill_value=0, **kwargs))
+        return await self._make(like_steps(self._handle, name, shape=shape, **FILLS["zeros"], **kwargs))
 
     async def ones(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, shape=shape, fill_value=1, **kwargs))
+        return await self._make(like_steps(self._handle, name, shape=shape, **FILLS["ones"], **kwargs))
 
     async def full(
         self, *, name: str, shape: tuple[int, ...], fill_value: Any | None, **kwargs: Any
@@ -347,16 +317,16 @@ class AsyncGroup(GroupFace):
         return await self._make(like_steps(self._handle, name, shape=shape, fill_value=fill_value, **kwargs))
 
     async def empty_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, like=data, **kwargs))
+        return await self._make(like_steps(self._handle, name, "empty", data, **kwargs))
 
     async def zeros_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, like=data, **{"fill_value": 0, **kwargs}))
+        return await self._make(like_steps(self._handle, name, "zeros", data, **kwargs))
 
     async def ones_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, like=data, **{"fill_value": 1, **kwargs}))
+        return await self._make(like_steps(self._handle, name, "ones", data, **kwargs))
 
     async def full_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, like=data, full=True, **kwargs))
+        return await self._make(like_steps(self._handle, name, "full", data, **kwargs))
 
     async def _make(self, steps: Steps[NodeRecord]) -> AsyncArray[Any]:
         return self._wrap(await self._run(steps))  # type: ignore[return-value]

@@ -36,8 +36,7 @@ from zarr.types import printable
 
 if TYPE_CHECKING:
     from zarr.chunks.spec import ArrayConfig
-    from zarr.groups.show.info import GroupInfo
-    from zarr.groups.show.tree import TreeRepr
+    from zarr.groups.show.summary import GroupInfo, TreeRepr
     from zarr.runners.inline import InlineRunner
     from zarr.runners.loop import LoopRunner
     from zarr.steps.requests import Steps

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from zarr._lazy import LazyModule
 from zarr.arrays.create.codecs import is_auto
 from zarr.arrays.create.like import create_or_copy_steps, from_array_steps
+from zarr.arrays.create.parameters import CREATE_ARRAY, refuse_unknown
 from zarr.arrays.create.steps import create_array_steps
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.buffer.core import default_buffer_prototype
@@ -25,7 +26,7 @@ from zarr.errors import (
     NodeNotFoundError,
 )
 from zarr.groups.batch import pending_steps
-from zarr.groups.create.arrays import full_like_parameters, legacy_array_steps, like_parameters
+from zarr.groups.create.arrays import filled_like, legacy_array_steps, with_one_compressor
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.members.walk import fresh_steps, look_up, refuse_unreadable
 from zarr.metadata.documents import plain
@@ -227,6 +228,24 @@ def _configured(handle: GroupHandle, parameters: dict[str, Any]) -> dict[str, An
     return {**parameters, "config": {**handle.config, **(parameters.get("config") or {})}}
 
 
+_MEMBER: Final = CREATE_ARRAY.keys() - {"zarr_format"}
+
+
+def create_member_steps(handle: GroupHandle, name: str, parameters: Mapping[str, Any]) -> Steps[NodeRecord]:
+    """Make an array below a group by the parameters of ``Group.create_array``.
+
+    Raises
+    ------
+    TypeError
+        There is no such parameter.
+    ValueError
+        Both ``compressor`` and ``compressors`` are given.
+    """
+    if not parameters.keys() <= _MEMBER:
+        refuse_unknown("create_array", parameters, _MEMBER)
+    return member_array_steps(handle, name, **with_one_compressor(dict(parameters), handle.metadata.zarr_format))
+
+
 def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Steps[NodeRecord]:
     """Make an array below a group; the parameters are those of :func:`create_array_steps`."""
     zarr_format = handle.metadata.zarr_format
@@ -243,7 +262,7 @@ def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Ste
 
 
 def like_steps(
-    handle: GroupHandle, name: str, *, like: Any = None, full: bool = False, **parameters: Any
+    handle: GroupHandle, name: str, fill: str = "empty", like: Any = None, **parameters: Any
 ) -> Steps[NodeRecord]:
     """Make an array by the parameters of ``zarr.create``, after the model of another one if there is one.
 
@@ -263,7 +282,7 @@ def like_steps(
     if given.get("overwrite"):
         yield from pending_steps(handle, (handle.store_path / name).path)
     if like is not None:
-        given = (full_like_parameters if full else like_parameters)(like, given)
+        given = filled_like(fill, like, given)
     made = yield from legacy_array_steps(handle.store_path / name, translate=True, **given)
     return NodeRecord(name, made.store_path, made.metadata, config=made.config)
 

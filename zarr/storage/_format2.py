@@ -15,7 +15,7 @@ from typing import Any
 import numcodecs
 
 from zarr.abc.store import Store as CurrentStore
-from zarr.api.making import create
+from zarr.api.create import create
 from zarr.api.opening import create_group
 from zarr.storage.keys import child_names, dir_prefix, normalize_path
 from zarr.storage.version2 import DirectoryStore, Format2Store, FSStore, KVStore, MemoryStore, ZipStore

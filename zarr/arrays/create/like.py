@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from zarr.abc.stores.changes import stages
-from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, DefaultFillValue, create_array_steps, refuse_beside_data
+from zarr.arrays.create.parameters import CREATE_ARRAY, FROM_ARRAY, KEPT, DefaultFillValue
+from zarr.arrays.create.steps import create_array_steps, refuse_beside_data
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import get_selection_steps
 from zarr.arrays.io.writing import set_selection_steps
@@ -36,22 +37,15 @@ MAX_BLOCK_BYTES = 16 << 20
 MAX_COPIED_BYTES = 8 * MAX_BLOCK_BYTES
 """So many bytes are held at once, where several blocks are under way; more only where one block is larger."""
 
-_CHOSEN: Final[dict[str, Any]] = {
-    "chunks": "auto",
-    "shards": None,
-    "filters": "auto",
-    "compressors": "auto",
-    "serializer": "auto",
-}
-"""What a copy may keep of its source, and the words that choose it anew."""
+_CHOSEN: Final[dict[str, Any]] = {name: CREATE_ARRAY[name][0] for name in KEPT}
+"""Parameters that a copy may keep of its source, with the values that choose them anew."""
 
-WORDS_OF_COPIES: Final = frozenset(
-    (
-        *("store", "name", "storage_options", "overwrite", "config", "write_data", "zarr_format", "attributes"),
-        *("chunks", "shards", "filters", "compressors", "serializer", "fill_value", "order", "chunk_key_encoding"),
-        "dimension_names",
-    )
-)
+_LENT: Final[dict[str, Any]] = {
+    name: row[0] for name, row in FROM_ARRAY.items() if name not in ("storage_options", "overwrite", "config")
+}
+"""The parameters of the metadata document of a copy, with their defaults."""
+
+WORDS_OF_COPIES: Final = frozenset(("store", "name", "write_data", *FROM_ARRAY))
 """The parameters of ``zarr.from_array``."""
 
 
@@ -60,19 +54,9 @@ def from_array_steps(
     *,
     data: Any,
     write_data: bool = True,
-    chunks: Any = "keep",
-    shards: Any = "keep",
-    filters: Any = "keep",
-    compressors: Any = "keep",
-    serializer: Any = "keep",
-    fill_value: Any = DEFAULT_FILL_VALUE,
-    order: Any = None,
-    zarr_format: Any = None,
-    attributes: Any = None,
-    chunk_key_encoding: Any = None,
-    dimension_names: Any = None,
     overwrite: bool = False,
     config: ArrayConfigLike | None = None,
+    **parameters: Any,
 ) -> Steps[ArrayHandle]:
     """Make an array after ``data`` and copy its elements.
 
@@ -83,7 +67,7 @@ def from_array_steps(
         An array in a store lends all settings that say ``"keep"``, as far as the formats allow it.
     write_data : bool
         Whether elements are copied.
-    chunks, shards, filters, compressors, serializer
+    **parameters
         As for ``create_array``, or ``"keep"``.
 
     Returns
@@ -95,23 +79,13 @@ def from_array_steps(
     ValueError
         The new array would overwrite its own source.
     """
-    given = {
-        "chunks": chunks,
-        "shards": shards,
-        "filters": filters,
-        "compressors": compressors,
-        "serializer": serializer,
-        "fill_value": fill_value,
-        "order": order,
-        "zarr_format": zarr_format,
-        "attributes": attributes,
-        "chunk_key_encoding": chunk_key_encoding,
-        "dimension_names": dimension_names,
-    }
+    given = {**_LENT, **parameters}
     if not isinstance(data, ArrayFace):
         array = data if hasattr(data, "shape") and hasattr(data, "dtype") else np.asarray(data)
         parameters = {name: _CHOSEN[name] if _kept(name, value) else value for name, value in given.items()}
-        if zarr_format is None:  # whatever is configured: this function keeps what its source has, and has 3 by default
+        if (
+            given["zarr_format"] is None
+        ):  # whatever is configured: this function keeps what its source has, and has 3 by default
             parameters["zarr_format"] = getattr(store_path.store, "default_zarr_format", 3)
         return (
             yield from create_array_steps(

@@ -1,8 +1,8 @@
-"""Making arrays: all parameters of ``create_array``, ``create`` and the groups' methods are understood here, once."""
+"""The creation of an array: its metadata document from its parameters, and the steps that write it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
@@ -22,6 +22,7 @@ from zarr.arrays.create.codecs import (
     is_auto,
 )
 from zarr.arrays.create.creation_cache import kind_key
+from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE, METADATA_DEFAULTS, DefaultFillValue, refuse_unknown
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.writing import setitem_steps
 from zarr.chunks import (
@@ -54,27 +55,7 @@ if TYPE_CHECKING:
     from zarr.codecs.base.shard_level import IndexLocation
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
-    from zarr.types import MemoryOrder, ShapeLike, ZarrFormat
-
-
-class DefaultFillValue:
-    """The type of the mark that says: take the fill value that goes with the data type."""
-
-    _instance: DefaultFillValue | None = None
-
-    def __new__(cls) -> DefaultFillValue:
-        if cls._instance is None:
-            cls._instance = super().__new__(cls)
-        return cls._instance
-
-    def __repr__(self) -> str:
-        return "DEFAULT_FILL_VALUE"
-
-    def __reduce__(self) -> str:
-        return "DEFAULT_FILL_VALUE"
-
-
-DEFAULT_FILL_VALUE = DefaultFillValue()
+    from zarr.types import ShapeLike, ZarrFormat
 
 
 class ShardsConfigParam(TypedDict):
@@ -108,70 +89,42 @@ def warn_order() -> None:
 
 
 def new_array_metadata(
-    *,
-    shape: ShapeLike,
-    dtype: Any,
-    chunks: ChunksLike = "auto",
-    shards: Any = None,
-    filters: FiltersLike = "auto",
-    compressors: CompressorsLike = "auto",
-    serializer: SerializerLike = "auto",
-    fill_value: Any = DEFAULT_FILL_VALUE,
-    order: MemoryOrder | None = None,
-    zarr_format: ZarrFormat | None = 3,
-    attributes: Mapping[str, Any] | None = None,
-    chunk_key_encoding: ChunkKeyEncodingLike | None = None,
-    dimension_names: Iterable[str | None] | None = None,
-    checksum: bool = False,
-    storage_transformers: Iterable[Mapping[str, Any]] | None = None,
+    *, attributes: Mapping[str, Any] | None = None, **given: Any
 ) -> ArrayV2Metadata | ArrayV3Metadata:
-    """The metadata document of a new array, all defaults filled in.
+    """Return the metadata document of a new array, all defaults filled in.
 
     Parameters
     ----------
-    shape : int or tuple of int
-    dtype : data type of numpy, of Zarr, or a name
-    chunks : tuple of int, int, ``"auto"``, or per dimension a list of lengths
-    shards : tuple of int, ``"auto"``, a dict, or per dimension a list of lengths; optional
-    filters, compressors, serializer
-        Codecs, their JSON forms, ``"auto"``, or None for none.
-    fill_value : scalar, optional
-    order : "C" or "F", optional
-        Format 2 only.
-    zarr_format : 2 or 3, optional
     attributes : mapping, optional
-    chunk_key_encoding : ChunkKeyEncoding or dict, optional
-    dimension_names : iterable of str or None, optional
-    checksum : bool
-        Whether a CRC-32C checksum is stored with every chunk (within shards: with every inner chunk).
-    storage_transformers : iterable of dict, optional
-        JSON forms of storage transformers, the first next to the array; of format 3.
-
-    Returns
-    -------
-    ArrayV2Metadata or ArrayV3Metadata
+    **given
+        The parameters of ``METADATA_DEFAULTS``; shape and dtype are required.
 
     Raises
     ------
     ValueError
         Parameters contradict each other or the format.
+    TypeError
+        There is no such parameter.
 
     Examples
     --------
     >>> new_array_metadata(shape=(4,), dtype="int8", chunks=(2,)).chunks
     (2,)
     """
-    parameters = dict(locals())
-    del parameters["attributes"]
-    zarr_format = parameters["zarr_format"] = default_zarr_format() if zarr_format is None else zarr_format
+    parameters: dict[str, Any] = {**METADATA_DEFAULTS, **given}
+    if len(parameters) != len(METADATA_DEFAULTS):
+        refuse_unknown("create_array", given, METADATA_DEFAULTS)
+    zarr_format = parameters["zarr_format"]
+    if zarr_format is None:
+        zarr_format = parameters["zarr_format"] = default_zarr_format()
     known = known_documents()
-    # Shards of our choice depend on the configuration, too, and each choice is told of.
-    lasting = zarr_format == 3 and order is None and not is_auto(shards)
+    # Shards of our choice depend on the configuration, too, and each choice warns.
+    lasting = zarr_format == 3 and parameters["order"] is None and not is_auto(parameters["shards"])
     key = kind_key(parameters) if lasting else None
     members = find_members(known, key)
     if members is not None:
         return ArrayV3Metadata.of_members({**members, "attributes": plain(dict(attributes or {}))})
-    metadata = _make_metadata(attributes=attributes, **parameters)
+    metadata = _make_metadata(**{**parameters, "attributes": attributes})
     if isinstance(metadata, ArrayV3Metadata):
         metadata.keep_frames()
         remember(known, key, metadata.__dict__)
@@ -181,62 +134,59 @@ def new_array_metadata(
 _NO_RECTILINEAR = "Zarr format 2 does not support rectilinear chunk grids. Pass chunks= with one length for each axis."
 
 
-def _make_metadata(
-    *,
-    shape: ShapeLike,
-    dtype: Any,
-    chunks: ChunksLike,
-    shards: Any,
-    filters: FiltersLike,
-    compressors: CompressorsLike,
-    serializer: SerializerLike,
-    fill_value: Any,
-    order: MemoryOrder | None,
-    zarr_format: ZarrFormat,
-    attributes: Mapping[str, Any] | None,
-    chunk_key_encoding: ChunkKeyEncodingLike | None,
-    dimension_names: Iterable[str | None] | None,
-    checksum: bool,
-    storage_transformers: Any,
-) -> ArrayV2Metadata | ArrayV3Metadata:
+def _make_metadata(**given: Any) -> ArrayV2Metadata | ArrayV3Metadata:
+    zarr_format: ZarrFormat = given["zarr_format"]
     if zarr_format not in (2, 3):
         raise ValueError(f"Invalid value for 'zarr_format'. Expected 2 or 3. Got '{zarr_format}'.")
-    zdtype = parse_dtype(dtype, zarr_format=zarr_format)
-    lengths = parse_shapelike(shape)
-    grid = normalize_chunks(chunks, lengths, item_size_of(zdtype), sharded=shards is not None)
+    zdtype = parse_dtype(given["dtype"], zarr_format=zarr_format)
+    shape = parse_shapelike(given["shape"])
+    grid = normalize_chunks(given["chunks"], shape, item_size_of(zdtype), sharded=given["shards"] is not None)
     common = {
-        "shape": lengths,
-        "fill_value": choose_fill_value(zdtype, fill_value, zarr_format),
-        "attributes": plain(dict(attributes or {})),
+        "shape": shape,
+        "fill_value": choose_fill_value(zdtype, given["fill_value"], zarr_format),
+        "attributes": plain(dict(given["attributes"] or {})),
     }
-    if zarr_format == 2:
-        _refuse_shards(shards, lengths, grid, zdtype)
-        _refuse_v3_words(serializer, dimension_names, checksum, storage_transformers)
-        if not grid.is_regular:
-            raise ValueError(_NO_RECTILINEAR)
-        chosen, compressor = choose_codecs_v2(zdtype, filters, compressors)
-        return ArrayV2Metadata(
-            dtype=zdtype,
-            chunks=grid.chunk_shape,
-            order=settings.get("array.order") if order is None else order,
-            filters=chosen,
-            compressor=compressor,
-            dimension_separator=separator_v2(chunk_key_encoding),
-            **common,
-        )
-    if order is not None:
+    return (_metadata_v2 if zarr_format == 2 else _metadata_v3)(zdtype, grid, given, common)
+
+
+def _metadata_v2(
+    zdtype: ZDType[Any, Any], grid: Any, given: Mapping[str, Any], common: dict[str, Any]
+) -> ArrayV2Metadata:
+    _refuse_shards(given["shards"], common["shape"], grid, zdtype)
+    _refuse_v3_words(given)
+    if not grid.is_regular:
+        raise ValueError(_NO_RECTILINEAR)
+    filters, compressor = choose_codecs_v2(zdtype, given["filters"], given["compressors"])
+    return ArrayV2Metadata(
+        dtype=zdtype,
+        chunks=grid.chunk_shape,
+        order=settings.get("array.order") if given["order"] is None else given["order"],
+        filters=filters,
+        compressor=compressor,
+        dimension_separator=separator_v2(given["chunk_key_encoding"]),
+        **common,
+    )
+
+
+def _metadata_v3(
+    zdtype: ZDType[Any, Any], grid: Any, given: Mapping[str, Any], common: dict[str, Any]
+) -> ArrayV3Metadata:
+    if given["order"] is not None:
         warn_order()
-    codecs = with_checksum(choose_codecs_v3(zdtype, filters, serializer, compressors), checksum)
-    outer, codecs = with_shards(lengths, grid, shards, zdtype, codecs)
+    shards, encoding, names = given["shards"], given["chunk_key_encoding"], given["dimension_names"]
+    transformers = given["storage_transformers"]
+    codecs = choose_codecs_v3(zdtype, given["filters"], given["serializer"], given["compressors"])
+    codecs = with_checksum(codecs, given["checksum"])
+    outer, codecs = with_shards(common["shape"], grid, shards, zdtype, codecs)
     return ArrayV3Metadata(
         data_type=zdtype,
-        chunk_grid=grid_document(chunks if shards is None else shards, outer),
+        chunk_grid=grid_document(given["chunks"] if shards is None else shards, outer),
         chunk_key_encoding=parse_chunk_key_encoding(
-            {"name": "default", "separator": "/"} if chunk_key_encoding is None else chunk_key_encoding
+            {"name": "default", "separator": "/"} if encoding is None else encoding
         ),
         codecs=codecs,
-        dimension_names=None if dimension_names is None else tuple(dimension_names) or None,
-        storage_transformers=None if storage_transformers is None else [dict(t) for t in storage_transformers],
+        dimension_names=None if names is None else tuple(names) or None,
+        storage_transformers=None if transformers is None else [dict(t) for t in transformers],
         **common,
     )
 
@@ -275,14 +225,15 @@ def _refuse_shards(shards: Any, shape: tuple[int, ...], grid: Any, zdtype: ZDTyp
     )
 
 
-def _refuse_v3_words(serializer: Any, dimension_names: Any, checksum: bool, storage_transformers: Any) -> None:
-    if storage_transformers:
+def _refuse_v3_words(given: Mapping[str, Any]) -> None:
+    """Refuse parameters that only format 3 has."""
+    if given["storage_transformers"]:
         raise ValueError("Zarr format 2 arrays do not support storage transformers.")
-    if checksum:
+    if given["checksum"]:
         raise ValueError("checksum=True belongs to Zarr format 3; in format 2 a checksum is a filter of numcodecs.")
-    if not is_auto(serializer):
+    if not is_auto(given["serializer"]):
         raise ValueError("Zarr format 2 arrays do not support `serializer`.")
-    if dimension_names is not None:
+    if given["dimension_names"] is not None:
         raise ValueError("Zarr format 2 arrays do not support dimension names.")
 
 

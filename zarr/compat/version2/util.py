@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from zarr.arrays.show.info import human_readable_size
-from zarr.groups.methods.parameters import implied_object_codec
+from zarr.groups.create.arrays import implied_object_codec
 from zarr.storage.keys import normalize_path
 from zarr.types import parse_shapelike
 

@@ -29,7 +29,7 @@ from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
-    from zarr.groups.show.tree import TreeRepr
+    from zarr.groups.show.summary import TreeRepr
     from zarr.types import ZarrFormat
 
 

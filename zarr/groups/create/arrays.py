@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
-from zarr.arrays.create.codecs import is_auto, is_numcodec
+from zarr.arrays.create.codecs import is_auto, is_numcodec, parse_numcodec
+from zarr.arrays.create.parameters import CREATE, CREATE_ARRAY, DEFAULT_FILL_VALUE, FILLS
 from zarr.arrays.create.steps import (
-    DEFAULT_FILL_VALUE,
     create_array_steps,
     default_zarr_format,
     init_array_steps,
@@ -21,12 +21,12 @@ from zarr.chunks import RectilinearChunkGridMetadata
 from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.sharding import ShardingCodec
+from zarr.dtype import ZDType, get_data_type_from_json
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
-from zarr.groups.methods.parameters import one_chunk, with_empty_chunks, with_object_codec
 from zarr.metadata.codecs import parse_codecs
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.notices import warn
+from zarr.notices import warn, warn_once
 from zarr.runners.locks.synchronizers import with_synchronizer
 from zarr.steps.requests import Get, Steps
 from zarr.types import parse_shapelike
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.arrays.handle import ArrayHandle
     from zarr.storage.path import StorePath
+
 
 WITHOUT_EFFECT = (
     "chunk_store",
@@ -84,12 +85,11 @@ def legacy_array_steps(
     config: Any = None,
     data: Any = None,
     shards: Any = None,
-    checksum: bool = False,
     storage_transformers: Any = None,
     synchronizer: Any = None,
     object_codec: Any = None,
     translate: bool = False,
-    **without_effect: Any,
+    **others: Any,
 ) -> Steps[ArrayHandle]:
     """Make an array by the parameters of ``zarr.create``, which knows the formats' own words for codecs and keys.
 
@@ -107,7 +107,8 @@ def legacy_array_steps(
     TypeError
         If there is no such parameter.
     """
-    warn_without_effect(without_effect, "create")
+    passed = {name: others.pop(name) for name in CREATE_ARRAY if name in others and name in CREATE}
+    warn_without_effect(others, "create")
     shape = _shape_of(shape, data)
     compressor = "auto" if isinstance(compressor, str) and compressor == "default" else compressor
     how_objects = object_codec if is_numcodec(object_codec) and dtype in (object, "O", "|O") else None
@@ -124,8 +125,8 @@ def legacy_array_steps(
         "fill_value": fill_value,
         "order": order,
         "overwrite": overwrite,
-        "checksum": checksum,
         "storage_transformers": storage_transformers,
+        **passed,
         "zarr_format": zarr_format,
         "attributes": None if attributes is None else dict(attributes),
         "config": with_synchronizer(config_of(config, write_empty_chunks), synchronizer),
@@ -363,16 +364,16 @@ def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**lent, **given}
 
 
-def full_like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The same as :func:`like_parameters`, where there must be a value to fill the array with.
+def filled_like(fill: str, model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of an array like another one, of the fill value of a name of ``FILLS``, or of "full".
 
     Raises
     ------
     TypeError
-        If neither the model nor the caller says which.
+        For "full", where neither the model nor the caller has a fill value.
     """
-    parameters = like_parameters(model, given)
-    if "fill_value" not in parameters:
+    parameters = like_parameters(model, {**FILLS.get(fill, {}), **given})
+    if fill == "full" and "fill_value" not in parameters:
         raise TypeError("full() missing 1 required positional argument: 'fill_value' (the model has none to lend)")
     return parameters
 
@@ -415,3 +416,121 @@ def _lent_chunks(metadata: ArrayV3Metadata, given: Mapping[str, Any]) -> Any:
         return getattr(grid, "chunk_shape", None)
     shape = parse_shapelike(given["shape"]) if given.get("shape") is not None else metadata.shape
     return grid.resized(metadata.shape, shape) if len(shape) == grid.ndim else grid
+
+
+def with_one_compressor(parameters: dict[str, Any], zarr_format: int) -> dict[str, Any]:
+    """Let the old ``compressor`` stand for ``compressors``; in format 2 it is the word of the format."""
+    compressor = parameters.pop("compressor", "auto")
+    if isinstance(compressor, str) and compressor == "auto":
+        return parameters
+    compressors = parameters.get("compressors", "auto")
+    if not (isinstance(compressors, str) and compressors == "auto"):
+        raise ValueError("Cannot specify both `compressor` and `compressors`.")
+    if zarr_format == 3:
+        warn("The `compressor` argument is deprecated. Use `compressors` instead.", ZarrUserWarning)
+    parameters["compressors"] = compressor
+    return parameters
+
+
+def with_object_codec(parameters: Mapping[str, Any], object_codec: Any) -> dict[str, Any]:
+    """The data type and the filters of an array of Python objects, where a codec of numcodecs says how they are stored.
+
+    Raises
+    ------
+    ValueError
+        What is given is no codec.
+    """
+    if object_codec is None:
+        parameters, object_codec = implied_object_codec(parameters)
+    if object_codec is None:
+        return {}
+    if isinstance(parameters["dtype"], ZDType) or np.dtype(parameters["dtype"]).kind != "O":
+        warn_once("object_codec is for dtype=object; it has no effect on other data types", ZarrRuntimeWarning)
+        return {}
+    codec = parse_numcodec(object_codec, "object codec")
+    name: Any = {"name": "|O", "object_codec_id": codec.codec_id}
+    filters = parameters["filters"]
+    others = () if is_auto(filters) or filters is None else tuple(filters)
+    return {"dtype": get_data_type_from_json(name, zarr_format=2), "filters": (codec, *others)}
+
+
+def with_empty_chunks(config: Any, write_empty_chunks: bool) -> Any:
+    """The configuration of an array, with what was once a parameter beside it."""
+    given = {} if config is None else dict(config) if isinstance(config, Mapping) else config.to_dict()
+    return {**given, "write_empty_chunks": write_empty_chunks}
+
+
+def one_chunk(shape: Any) -> tuple[int, ...]:
+    """The chunk shape of an array that is all one chunk; chunks have a length even where the array has none."""
+    lengths = (shape,) if isinstance(shape, int | np.integer) else shape
+    return tuple(max(int(length), 1) for length in lengths)
+
+
+OBJECT_CODECS = ("vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2", "pickle")
+
+
+def implied_object_codec(parameters: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
+    """The codec of objects that a data type or the first filter stands for, and the parameters without it.
+
+    ``bytes`` means byte strings of any length, ``"array:i4"`` arrays of any length, as in zarr-python 2.
+    """
+    dtype, filters = parameters["dtype"], parameters["filters"]
+    if dtype is bytes:
+        return {**parameters, "dtype": object}, {"id": "vlen-bytes"}
+    if isinstance(dtype, str) and dtype.startswith("array:"):
+        return {**parameters, "dtype": object}, {"id": "vlen-array", "dtype": dtype.removeprefix("array:")}
+    if dtype is object or (isinstance(dtype, str | np.dtype) and dtype in ("O", "object", "|O")):
+        listed = () if is_auto(filters) or filters is None else tuple(filters)
+        if listed and getattr(listed[0], "codec_id", None) in OBJECT_CODECS:
+            return {**parameters, "filters": listed[1:] or None}, listed[0]
+    return parameters, None
+
+
+OLD_NOTHINGS = (
+    "chunk_store", "cache_metadata", "cache_attrs", "object_codec", "meta_array", "path", "partial_decompress",
+)  # fmt: skip
+
+
+def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Translate the parameters of ``create_dataset`` of zarr-python 2 and of h5py.
+
+    Parameters
+    ----------
+    given : mapping
+        ``chunks`` may be a bool, ``compressor`` a single codec, ``dimension_separator`` and ``write_empty_chunks`` go
+        where they belong now; what has no effect any more is left out.
+
+    Returns
+    -------
+    dict
+    """
+    parameters = {name: value for name, value in given.items() if name not in OLD_NOTHINGS}
+    for name in ("chunks", "filters"):
+        if name in parameters and parameters[name] is None:
+            del parameters[name]
+    chunks = parameters.get("chunks")
+    if chunks is True:
+        del parameters["chunks"]
+    elif chunks is False:
+        shape = parameters.get("shape")
+        parameters["chunks"] = one_chunk(np.shape(parameters["data"]) if shape is None else shape)
+    if "compressor" in parameters:
+        parameters["compressors"] = parameters.pop("compressor")
+    separator = parameters.pop("dimension_separator", None)
+    if separator is not None:
+        parameters["chunk_key_encoding"] = {"name": "v2", "separator": separator}
+    config = with_synchronizer(parameters.pop("config", None), parameters.pop("synchronizer", None))
+    write_empty = parameters.pop("write_empty_chunks", None)
+    if write_empty is not None:
+        config = with_empty_chunks(config, write_empty)
+    if config is not None:
+        parameters["config"] = config
+    if parameters.get("data") is not None:
+        parameters["data"] = np.asarray(parameters["data"])
+        parameters.pop("shape", None)
+        dtype = parameters.pop("dtype", None)
+        if dtype is not None:
+            parameters["data"] = parameters["data"].astype(dtype)
+    elif parameters.get("dtype") is None:
+        parameters["dtype"] = np.dtype("float64")
+    return parameters

@@ -72,9 +72,7 @@ def _consolidate_locked_steps(
     return made
 
 
-def _store_copy_steps(
-    store_path: StorePath, zarr_format: ZarrFormat | None
-) -> Steps[tuple[GroupHandle, list[str]]]:
+def _store_copy_steps(store_path: StorePath, zarr_format: ZarrFormat | None) -> Steps[tuple[GroupHandle, list[str]]]:
     try:
         handle = yield from open_group_steps(store_path, zarr_format, use_consolidated=False)
     except GroupNotFoundError as error:

@@ -9,7 +9,7 @@ from zarr.groups.show.summary import group_page, info_of
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
-    from zarr.groups.show.info import GroupInfo
+    from zarr.groups.show.summary import GroupInfo
     from zarr.metadata.group import GroupMetadata
     from zarr.storage.path import StorePath
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr.errors import ContainsArrayError, ContainsGroupError
-from zarr.groups.methods.parameters import dataset_parameters
+from zarr.groups.create.arrays import dataset_parameters
 from zarr.groups.opening import open_group_steps
-from zarr.groups.operations import create_groups_steps, like_steps, set_steps
+from zarr.groups.operations import create_groups_steps, like_steps, member_array_steps, set_steps
 from zarr.older_calls import also_in_order
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class LegacyMembers:
         get: Any
         info: Any
         _change: Any
-        _create: Any
+        _make: Any
         __delitem__: Any
         __setitem__: Any
         __contains__: Any
@@ -301,7 +301,7 @@ class LegacyMembers:
                     f"{kwargs['object_codec']!r}: make the group with zarr_format=2, or store strings with dtype=str"
                 )
             return self._make(like_steps(self._handle, name, **kwargs))  # type: ignore[no-any-return]
-        array: Array[Any] = self._create(name, dataset_parameters(kwargs))
+        array: Array[Any] = self._make(member_array_steps(self._handle, name, **dataset_parameters(kwargs)))
         return array
 
     @also_in_order("shape", "dtype", "exact")

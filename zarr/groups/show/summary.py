@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
+from zarr._lazy import LazyModule
 from zarr.arrays.handle import bulk_kind
 from zarr.arrays.show.html import attributes_table, page, table
 from zarr.arrays.show.notebook import AT_HAND
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.members.walk import fresh_steps, members_steps
-from zarr.groups.show.info import GroupInfo
-from zarr.groups.show.tree import TreeRepr, draw_tree
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.requests import Steps
+from zarr.types import ZarrFormat, printable
+
+if TYPE_CHECKING:
+    import html
+else:
+    html = LazyModule("html")
 
 
 def tree_steps(
@@ -85,3 +93,148 @@ def group_page(handle: GroupHandle, tree: TreeRepr | None) -> str:
     """What a notebook shows of a group."""
     shown = "<div>tree() shows the members</div>" if tree is None else tree._repr_html_()
     return page(table(info_of(handle)._rows()) + attributes_table(handle.metadata.attributes), shown)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupInfo:
+    """A summary of a group, printed one field a line.
+
+    Examples
+    --------
+    >>> print(GroupInfo(_name="a", _zarr_format=3, _read_only=False, _store_type="MemoryStore"))
+    Name        : a
+    Type        : Group
+    Zarr format : 3
+    Read-only   : False
+    Store type  : MemoryStore
+    """
+
+    _name: str
+    _type: Literal["Group"] = "Group"
+    _zarr_format: ZarrFormat
+    _read_only: bool
+    _store_type: str
+    _count_members: int | None = None
+    _count_arrays: int | None = None
+    _count_groups: int | None = None
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name:<12}: {printable(str(value))}" for name, value in self._rows() if value is not None)
+
+    def _repr_html_(self) -> str:
+        return table(self._rows())
+
+    def _rows(self) -> list[tuple[str, object]]:
+        return [
+            ("Name", self._name),
+            ("Type", self._type),
+            ("Zarr format", self._zarr_format),
+            ("Read-only", self._read_only),
+            ("Store type", self._store_type),
+            ("No. members", self._count_members),
+            ("No. arrays", self._count_arrays),
+            ("No. groups", self._count_groups),
+        ]
+
+
+_STYLE = (
+    "white-space:pre;overflow-x:auto;line-height:normal;"
+    "font-family:Menlo,'DejaVu Sans Mono',consolas,'Courier New',monospace"
+)
+
+
+class TreeRepr:
+    """A drawn hierarchy: prints as text, shows as HTML in a notebook.
+
+    Parameters
+    ----------
+    text : str
+        The drawing, one line a node.
+    html : str
+        The same drawing with the names in bold.
+    truncated : str
+        A line to be put before the drawing where nodes were left out.
+    bold : str, optional
+        The same drawing with the names in bold for a terminal; shown where the output is one.
+
+    Examples
+    --------
+    >>> print(TreeRepr("/\\n└── a\\n", "<b>/</b>\\n"))
+    /
+    └── a
+    <BLANKLINE>
+    """
+
+    def __init__(self, text: str, html: str, truncated: str = "", bold: str | None = None) -> None:
+        self._text = text
+        self._html = html
+        self._truncated = truncated
+        self._bold = bold
+
+    def __repr__(self) -> str:
+        shown = self._bold if self._bold is not None and sys.stdout.isatty() else self._text
+        return self._truncated + shown
+
+    def _repr_html_(self) -> str:
+        return f'<pre style="{_STYLE}">{html.escape(self._truncated)}{self._html}</pre>'
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": self._truncated + self._text, "text/html": self._repr_html_()}
+
+
+def draw_tree(root: str, nodes: Iterable[tuple[str, str]], *, truncated: str = "", plain: bool = True) -> TreeRepr:
+    """Draw nodes as a tree.
+
+    Parameters
+    ----------
+    root : str
+        The name of the group that is drawn.
+    nodes : iterable of (path, detail)
+        Paths are relative to the root; the detail is written after the name (shape and dtype of an array).
+    truncated : str
+        See :class:`TreeRepr`.
+    plain : bool
+        Whether names are never bold, not even on a terminal.
+
+    Returns
+    -------
+    TreeRepr
+
+    Examples
+    --------
+    >>> draw_tree("/", [("a", ""), ("a/x", "(3,) int32")])
+    /
+    └── a
+        └── x (3,) int32
+    <BLANKLINE>
+    """
+    children: dict[str, list[tuple[str, str, str]]] = {}
+    for path, detail in nodes:
+        parent, _, name = path.rpartition("/")
+        children.setdefault(parent, []).append((name, path, detail))
+    root = printable(root)
+    text = [f"{root}\n"]
+    bold = [f"{_bold(root)}\n"]
+    page = [f"<b>{html.escape(root)}</b>\n"]
+    pending: list[tuple[str, str, str, bool, str]] = _branch(children, "", "")
+    while pending:
+        name, path, detail, last, indent = pending.pop()
+        stem = indent + ("└── " if last else "├── ")
+        name, tail = printable(name), f" {printable(detail)}" if detail else ""
+        text.append(f"{stem}{name}{tail}\n")
+        bold.append(f"{stem}{_bold(name)}{tail}\n")
+        page.append(f"{stem}<b>{html.escape(name)}</b>{html.escape(tail)}\n")
+        pending += _branch(children, path, indent + ("    " if last else "│   "))
+    return TreeRepr("".join(text), "".join(page), truncated, None if plain else "".join(bold))
+
+
+def _bold(name: str) -> str:
+    return f"\x1b[1m{name}\x1b[0m"
+
+
+def _branch(
+    children: dict[str, list[tuple[str, str, str]]], parent: str, indent: str
+) -> list[tuple[str, str, str, bool, str]]:
+    """The children of one node, last first, ready for a stack."""
+    rows = sorted(children.get(parent, ()))
+    return [(*row, index == len(rows) - 1, indent) for index, row in enumerate(rows)][::-1]

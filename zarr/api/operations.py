@@ -1,4 +1,4 @@
-"""What each function of the API does: where it goes, and the steps that are run there.
+"""The operations of the API: the store that each works on, and its steps.
 
 The synchronous and the asynchronous functions make the same calls; they differ in who runs the steps.
 """
@@ -6,13 +6,15 @@ The synchronous and the asynchronous functions make the same calls; they differ 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from zarr._lazy import LazyModule, instance_of
-from zarr.api.opened import Call, Opened, array_record, check_format, format_of, group_record
+from zarr.arrays.array import Array
+from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.methods.properties import ArrayFace
+from zarr.chunks.spec import parse_array_config
 from zarr.errors import (
     ArrayNotFoundError,
     ContainsArrayError,
@@ -21,7 +23,8 @@ from zarr.errors import (
     MetadataValidationError,
     NodeNotFoundError,
 )
-from zarr.groups.handle import NodeRecord
+from zarr.groups.handle import GroupHandle
+from zarr.runners.choose import runner_for
 from zarr.steps.nodes import check_mode_steps, read_array_steps, read_node_steps
 from zarr.steps.removing import opening_steps
 from zarr.storage.path import StorePath
@@ -30,15 +33,17 @@ from zarr.storage.resolve import resolve_store_path
 if TYPE_CHECKING:
     from zarr import dtype as _dtype
     from zarr.abc.store import Store
-    from zarr.arrays import array as synchronous
     from zarr.arrays.create import like as copying
+    from zarr.arrays.create import parameters as record
     from zarr.arrays.create import steps as create
+    from zarr.groups import group as _group
     from zarr.groups import missing, opening, operations
     from zarr.groups.create import arrays as _creation
+    from zarr.groups.create import arrays as _parameters
     from zarr.groups.create import hierarchy
-    from zarr.groups.handle import Nodes
+    from zarr.groups.group import Group
+    from zarr.groups.handle import NodeRecord, Nodes
     from zarr.groups.members import consolidate
-    from zarr.groups.methods import parameters as _parameters
     from zarr.runners.locks import synchronizers
     from zarr.steps import layouts
     from zarr.steps.requests import Steps
@@ -46,19 +51,106 @@ if TYPE_CHECKING:
     from zarr.storage.resolve import StoreLike
     from zarr.types import AccessModeLiteral, ZarrFormat
 else:
-    copying = LazyModule("zarr.arrays.create.like")
+    copying, record = LazyModule("zarr.arrays.create.like"), LazyModule("zarr.arrays.create.parameters")
     create, _dtype = LazyModule("zarr.arrays.create.steps"), LazyModule("zarr.dtype")
     consolidate, _creation = LazyModule("zarr.groups.members.consolidate"), LazyModule("zarr.groups.create.arrays")
     hierarchy, opening = LazyModule("zarr.groups.create.hierarchy"), LazyModule("zarr.groups.opening")
-    operations, _parameters = LazyModule("zarr.groups.operations"), LazyModule("zarr.groups.methods.parameters")
+    operations, _parameters = LazyModule("zarr.groups.operations"), LazyModule("zarr.groups.create.arrays")
     synchronizers, layouts = LazyModule("zarr.runners.locks.synchronizers"), LazyModule("zarr.steps.layouts")
-    url, synchronous = LazyModule("zarr.storage.url"), LazyModule("zarr.arrays.array")
+    url, _group = LazyModule("zarr.storage.url"), LazyModule("zarr.groups.group")
     missing = LazyModule("zarr.groups.missing")
 
 ArrayLike: TypeAlias = Any
 PathLike: TypeAlias = str
 CREATING = ("a", "w", "w-")
 NO_ARRAYS = "at least one array must be provided"
+
+T = TypeVar("T")
+Handle: TypeAlias = "ArrayHandle | GroupHandle"
+
+
+class Call(Generic[T]):
+    """Steps, and the store over which they run."""
+
+    __slots__ = ("steps", "store")
+
+    def __init__(self, store: Store, steps: Steps[T]) -> None:
+        self.store = store
+        self.steps = steps
+
+
+# ------------------------------------------------------------------------------------------------ running
+
+
+def run(call: Call[T]) -> T:
+    """Run the steps of a call in this thread."""
+    return runner_for(call.store).run(call.steps)
+
+
+def run_array(call: Call[ArrayHandle]) -> Array[Any]:
+    """Run a call that gives an array; the array keeps the runner, so that no second one is made."""
+    runner = runner_for(call.store)
+    handle = runner.run(call.steps)
+    handle.adopt(runner)
+    return Array.from_handle(handle)
+
+
+def run_group(call: Call[GroupHandle]) -> Group:
+    """Run a call that gives a group."""
+    return _group.Group.from_handle(run(call))
+
+
+def run_node(call: Call[Handle]) -> Array[Any] | Group:
+    """Run a call that gives an array or a group."""
+    runner = runner_for(call.store)
+    handle = runner.run(call.steps)
+    if isinstance(handle, GroupHandle):
+        return _group.Group.from_handle(handle)
+    handle.adopt(runner)
+    return Array.from_handle(handle)
+
+
+def as_members(records: list[NodeRecord]) -> list[tuple[str, Array[Any] | Group]]:
+    """Return the synchronous faces of nodes, with their paths."""
+    return [(record.name, _group.wrap(record)) for record in records]
+
+
+# ----------------------------------------------------------------------------------------------- checking
+
+
+def loading_mode(store: Any) -> AccessModeLiteral:
+    """Return the mode to load with: an existing store is read as it is, not through a read-only copy."""
+    writable = instance_of(store, "zarr.abc.stores.async_store", "Store") and not store.read_only
+    return "r+" if writable else "r"
+
+
+def format_of(given: dict[str, Any], zarr_format: ZarrFormat | None) -> ZarrFormat | None:
+    """Accept the old name ``zarr_version`` for ``zarr_format``.
+
+    Raises
+    ------
+    ValueError
+        If both are given and differ.
+    """
+    version = given.pop("zarr_version", None)
+    if version is None:
+        return zarr_format
+    if zarr_format is not None and zarr_format != version:
+        raise ValueError(f"zarr_format={zarr_format} and zarr_version={version} contradict each other; give only one")
+    wanted: ZarrFormat = version
+    return wanted
+
+
+def check_format(zarr_format: object) -> None:
+    """Raise for an unknown format.
+
+    Raises
+    ------
+    MetadataValidationError
+        If it is neither 2 nor 3 nor None.
+    """
+    if zarr_format not in (None, 2, 3):
+        raise MetadataValidationError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got '{zarr_format}'.")
 
 
 # ------------------------------------------------------------------------------------------------- groups
@@ -74,7 +166,7 @@ def open_group_call(
     use_consolidated: bool | str | None = None,
     synchronizer: Any = None,
     **without_effect: Any,
-) -> Call[Opened]:
+) -> Call[GroupHandle]:
     """Open a group; whether it may be made depends on the mode."""
     if without_effect:
         _creation.warn_without_effect(without_effect)
@@ -83,11 +175,11 @@ def open_group_call(
         zarr_format = url.format_of_url(store, zarr_format)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
 
-    def steps() -> Steps[Opened]:
+    def steps() -> Steps[GroupHandle]:
         yield from check_mode_steps(place, mode, store)
         how = (zarr_format, attributes, use_consolidated, config)
         made = yield from opening_steps(_open_group_steps, place, mode, *how)
-        made.record.config = config
+        made.config = config
         return made
 
     return Call(place.store, steps())
@@ -100,21 +192,27 @@ def _open_group_steps(
     attributes: Mapping[str, Any] | None = None,
     use_consolidated: bool | str | None = None,
     config: Mapping[str, Any] | None = None,
-) -> Steps[Opened]:
+) -> Steps[GroupHandle]:
     check_format(zarr_format)
     if mode != "w":
         try:
-            return group_record((yield from opening.open_group_steps(place, zarr_format, use_consolidated)))
+            return (yield from opening.open_group_steps(place, zarr_format, use_consolidated))
         except (GroupNotFoundError, MetadataValidationError) as error:
             translated = yield from _translated_steps(place, mode, zarr_format, error, GroupNotFoundError)
             if translated is not None:
-                if not translated.record.is_group:
+                if isinstance(translated, ArrayHandle):
                     raise ContainsArrayError(place.store, place.path) from None
                 return translated
             if mode not in CREATING:
                 raise (yield from missing.explained_steps(place, error)) from error.__cause__
     zarr_format = zarr_format or create.default_zarr_format(place.store)
-    return group_record((yield from operations.new_group_steps(place, zarr_format, attributes, mode == "w", config)))
+    return (yield from operations.new_group_steps(place, zarr_format, attributes, mode == "w", config))
+
+
+def _handle_of(place: StorePath, metadata: Any, config: Any = None) -> Handle:
+    if instance_of(metadata, "zarr.metadata.group", "GroupMetadata"):
+        return GroupHandle(metadata, place)
+    return ArrayHandle(place, metadata, parse_array_config(config))
 
 
 def _translated_steps(
@@ -123,12 +221,12 @@ def _translated_steps(
     zarr_format: ZarrFormat | None,
     error: Exception,
     kind: type[NodeNotFoundError],
-) -> Steps[Opened | None]:
+) -> Steps[Handle | None]:
     """A node of a hierarchy in another layout, where none was found and no format asked for; such are only read."""
     wanted = zarr_format is None and mode != "w-"
     found = (yield from layouts.translated_steps(place, kind)) if wanted else None
     if found is not None:
-        return Opened(NodeRecord("", found.place, found.metadata))
+        return _handle_of(found.place, found.metadata)
     if not isinstance(error, NodeNotFoundError) or isinstance(error, MetadataValidationError):
         raise error
     return None
@@ -141,14 +239,13 @@ def create_group_call(
     overwrite: bool = False,
     attributes: Mapping[str, Any] | None = None,
     storage_options: dict[str, Any] | None = None,
-) -> Call[Opened]:
+) -> Call[GroupHandle]:
     """Make a group where there is none, or anew."""
     place = resolve_store_path(store, path=path, mode="w" if overwrite else "a", storage_options=storage_options)
 
-    def steps() -> Steps[Opened]:
+    def steps() -> Steps[GroupHandle]:
         wanted = zarr_format or create.default_zarr_format(place.store)
-        made = yield from operations.new_group_steps(place, wanted, attributes, overwrite)
-        return group_record(made)
+        return (yield from operations.new_group_steps(place, wanted, attributes, overwrite))
 
     return Call(place.store, steps())
 
@@ -161,7 +258,7 @@ def group_call(
     attributes: Mapping[str, Any] | None = None,
     storage_options: dict[str, Any] | None = None,
     **without_effect: Any,
-) -> Call[Opened]:
+) -> Call[GroupHandle]:
     """Open a group, or make it where there is none, or make it anew; one in a store to read is read."""
     to_read = not overwrite and not attributes and getattr(store, "read_only", False)
     mode: AccessModeLiteral = "w" if overwrite else "r" if to_read else "a"
@@ -177,14 +274,12 @@ def check_consolidated(use_consolidated: object) -> None:
         )
 
 
-def consolidate_call(store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None) -> Call[Opened]:
+def consolidate_call(
+    store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None
+) -> Call[GroupHandle]:
     """Store a copy of the documents of all nodes below a group."""
     place = resolve_store_path(store, path=path)
-
-    def steps() -> Steps[Opened]:
-        return group_record((yield from consolidate.consolidate_steps(place, zarr_format)))
-
-    return Call(place.store, steps())
+    return Call(place.store, consolidate.consolidate_steps(place, zarr_format))
 
 
 def hierarchy_call(store: Store, nodes: Nodes, overwrite: bool = False) -> Call[list[NodeRecord]]:
@@ -202,26 +297,27 @@ def create_array_call(
     storage_options: dict[str, Any] | None = None,
     data: Any = None,
     **parameters: Any,
-) -> Call[Opened]:
+) -> Call[ArrayHandle]:
     """Make an array; one that is made after a zarr array is a copy of it."""
+    if not parameters.keys() <= record.CREATE_ARRAY.keys():
+        record.refuse_unknown("create_array", parameters, record.CREATE_ARRAY)
     place = resolve_store_path(store, path=name, mode="a", storage_options=storage_options)
-
-    def create_array_steps() -> Steps[Opened]:
-        return array_record((yield from copying.create_or_copy_steps(place, data=data, **parameters)))
-
-    return Call(place.store, create_array_steps())
+    return Call(place.store, copying.create_or_copy_steps(place, data=data, **parameters))
 
 
 def from_array_call(
-    store: StoreLike, name: str | None = None, storage_options: dict[str, Any] | None = None, **parameters: Any
-) -> Call[Opened]:
+    store: StoreLike,
+    name: str | None = None,
+    storage_options: dict[str, Any] | None = None,
+    *,
+    data: Any,
+    **parameters: Any,
+) -> Call[ArrayHandle]:
     """Make an array of another one."""
+    if not parameters.keys() <= copying.WORDS_OF_COPIES:
+        record.refuse_unknown("from_array", parameters, copying.WORDS_OF_COPIES)
     place = resolve_store_path(store, path=name, mode="a", storage_options=storage_options)
-
-    def from_array_steps() -> Steps[Opened]:
-        return array_record((yield from copying.from_array_steps(place, **parameters)))
-
-    return Call(place.store, from_array_steps())
+    return Call(place.store, copying.from_array_steps(place, data=data, **parameters))
 
 
 def open_array_call(
@@ -231,7 +327,7 @@ def open_array_call(
     storage_options: dict[str, Any] | None = None,
     config: Any = None,
     **kwargs: Any,
-) -> Call[Opened]:
+) -> Call[ArrayHandle]:
     """Open an array; whether it may be made depends on the mode among the keyword arguments."""
     zarr_format = format_of(kwargs, zarr_format)
     if type(store) is str and "|" in store:
@@ -243,7 +339,7 @@ def open_array_call(
     return Call(place.store, opening_steps(_open_array_steps, place, mode, zarr_format, config, kwargs))
 
 
-def _checked_steps(place: StorePath, mode: AccessModeLiteral, store: object, *how: Any) -> Steps[Opened]:
+def _checked_steps(place: StorePath, mode: AccessModeLiteral, store: object, *how: Any) -> Steps[ArrayHandle]:
     yield from check_mode_steps(place, mode, store)
     return (yield from _open_array_steps(place, mode, *how))
 
@@ -254,7 +350,7 @@ def _open_array_steps(
     zarr_format: ZarrFormat | None,
     config: Any,
     creation: dict[str, Any],
-) -> Steps[Opened]:
+) -> Steps[ArrayHandle]:
     check_format(zarr_format)
     if mode != "w":
         try:
@@ -262,21 +358,20 @@ def _open_array_steps(
         except (NodeNotFoundError, MetadataValidationError) as error:
             translated = yield from _translated_steps(place, mode, zarr_format, error, ArrayNotFoundError)
             if translated is not None:
-                if translated.record.is_group:
+                if isinstance(translated, GroupHandle):
                     raise ContainsGroupError(place.store, place.path) from None
-                return Opened(translated.record, _config_of(config, creation))
+                return translated.with_config(parse_array_config(_config_of(config, creation)))
             if mode not in CREATING:
                 raise (yield from missing.missing_steps(place, ArrayNotFoundError)) from None
         else:
-            return Opened(NodeRecord("", place, metadata), _config_of(config, creation))
+            return ArrayHandle(place, metadata, parse_array_config(_config_of(config, creation)))
     if "shape" not in creation and creation.get("data") is None:
         raise TypeError(
             f"there is no array to open at {place} (mode {mode!r}), and none can be made without a shape: "
             "missing the argument 'shape'"
         )
     parameters = {"shape": None, **creation, "overwrite": mode == "w" or creation.get("overwrite", False)}
-    made = yield from _creation.legacy_array_steps(place, zarr_format=zarr_format, config=config, **parameters)
-    return array_record(made)
+    return (yield from _creation.legacy_array_steps(place, zarr_format=zarr_format, config=config, **parameters))
 
 
 def _config_of(config: Any, creation: Mapping[str, Any], *, as_array: bool = True) -> Any:
@@ -304,20 +399,20 @@ def create_call(
     overwrite: bool = False,
     storage_options: dict[str, Any] | None = None,
     **parameters: Any,
-) -> Call[Opened]:
+) -> Call[ArrayHandle]:
     """Make an array by the parameters of ``zarr.create``."""
     parameters["zarr_format"] = format_of(parameters, parameters.get("zarr_format"))
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
 
-    def steps() -> Steps[Opened]:
+    def steps() -> Steps[ArrayHandle]:
         yield from check_mode_steps(place, mode, store)
-        made = yield from _creation.legacy_array_steps(place, shape, overwrite=overwrite or mode == "w", **parameters)
-        return array_record(made)
+        again = overwrite or mode == "w"
+        return (yield from _creation.legacy_array_steps(place, shape, overwrite=again, **parameters))
 
     return Call(place.store, steps())
 
 
-def array_call(data: Any, **kwargs: Any) -> Call[Opened]:
+def array_call(data: Any, **kwargs: Any) -> Call[ArrayHandle]:
     """Make an array of data."""
     if kwargs.pop("read_only", False):
         raise ValueError("read_only=True is no longer supported when creating new arrays")
@@ -335,15 +430,14 @@ def array_call(data: Any, **kwargs: Any) -> Call[Opened]:
     return create_call(data.shape, dtype=data.dtype if dtype is None else dtype, data=data, **kwargs)
 
 
-def like_call(model: Any, zarr_format: ZarrFormat | None = None, *, full: bool = False, **kwargs: Any) -> Call[Opened]:
-    """Make an array like another one."""
+def like_call(fill: str, model: Any, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Call[ArrayHandle]:
+    """Make an array like another one, of the fill value that a name of ``FILLS`` stands for, or "full"."""
     zarr_format = format_of(kwargs, zarr_format)
     given = kwargs if zarr_format is None else {**kwargs, "zarr_format": zarr_format}
-    parameters = (_creation.full_like_parameters if full else _creation.like_parameters)(model, given)
-    return create_call(**parameters)
+    return create_call(**_creation.filled_like(fill, model, given))
 
 
-def open_like_call(model: Any, path: str, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Call[Opened]:
+def open_like_call(model: Any, path: str, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Call[ArrayHandle]:
     """Open an array, or make it like another one."""
     zarr_format = format_of(kwargs, zarr_format)
     wanted = zarr_format or create.default_zarr_format()
@@ -365,7 +459,7 @@ def open_call(
     storage_options: dict[str, Any] | None = None,
     config: Any = None,
     **kwargs: Any,
-) -> Call[Opened]:
+) -> Call[Handle]:
     """Open whatever is there; what is made where nothing is depends on the mode and on whether a shape is given."""
     zarr_format = format_of(kwargs, zarr_format)
     if type(store) is str and "|" in store:
@@ -374,7 +468,7 @@ def open_call(
     if mode is None:
         mode = "r" if place.store.read_only else "a"
 
-    def steps() -> Steps[Opened]:
+    def steps() -> Steps[Handle]:
         yield from check_mode_steps(place, mode, store)
         return (yield from opening_steps(_open_steps, place, mode, zarr_format, config, kwargs))
 
@@ -391,7 +485,7 @@ def _open_steps(
     zarr_format: ZarrFormat | None,
     config: Any,
     given: dict[str, Any],
-) -> Steps[Opened]:
+) -> Steps[Handle]:
     check_format(zarr_format)
     array_wanted = "shape" in given or given.get("data") is not None
     if mode != "w":
@@ -400,13 +494,15 @@ def _open_steps(
         except (NodeNotFoundError, MetadataValidationError) as error:
             translated = yield from _translated_steps(place, mode, zarr_format, error, GroupNotFoundError)
             if translated is not None:
-                return translated if translated.record.is_group else Opened(translated.record, config)
+                if isinstance(translated, GroupHandle):
+                    return translated
+                return translated.with_config(parse_array_config(config))
             if mode not in CREATING:
                 wanted = ArrayNotFoundError if array_wanted else GroupNotFoundError
                 raise (yield from missing.missing_steps(place, wanted)) from None
         else:
             if not instance_of(metadata, "zarr.metadata.group", "GroupMetadata"):
-                return Opened(NodeRecord("", place, metadata), _config_of(config, given, as_array=array_wanted))
+                return _handle_of(place, metadata, _config_of(config, given, as_array=array_wanted))
             array_wanted = False
     if array_wanted:
         creation = {name: value for name, value in given.items() if name != "use_consolidated"}
@@ -421,7 +517,7 @@ def _open_steps(
     chosen = {name: given[name] for name in GROUP_ONLY if name in given}
     opened = yield from _open_group_steps(place, mode, zarr_format, **chosen)
     if given.get("synchronizer") is not None:
-        opened.record.config = synchronizers.with_synchronizer(None, given["synchronizer"])
+        opened.config = synchronizers.with_synchronizer(None, given["synchronizer"])
     return opened
 
 
@@ -430,7 +526,7 @@ def _open_steps(
 
 def elements_of(data: Any) -> Any:
     """The elements of a zarr array; anything else as it is."""
-    return data[...] if isinstance(data, synchronous.Array) else data
+    return data[...] if isinstance(data, Array) else data
 
 
 def check_saved(arrays: Iterable[Any]) -> None:

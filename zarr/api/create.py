@@ -1,0 +1,222 @@
+"""The functions that make arrays; their operations stand in ``operations.py``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr.api.operations import array_call, create_array_call, create_call, from_array_call, like_call, run_array
+from zarr.arrays.array import Array
+from zarr.arrays.create.parameters import (
+    CREATE,
+    CREATE_ARRAY,
+    FILLS,
+    FROM_ARRAY,
+    Create,
+    CreateArray,
+    FromArray,
+    fills,
+    takes,
+)
+from zarr.older_calls import IN_ORDER_OF_CREATE, also_in_order
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    import numpy.typing as npt
+
+    from zarr.api.operations import ArrayLike
+    from zarr.storage.resolve import StoreLike
+    from zarr.types import ZarrFormat
+
+
+@also_in_order(*IN_ORDER_OF_CREATE)
+@takes(Create, CREATE, rest=True)
+def create(shape: tuple[int, ...] | int, **parameters: Any) -> Array[Any]:
+    """Make an array by the parameters of zarr-python 2 and 3; new programs are better served by ``create_array``.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Elements along each dimension.
+    **parameters
+        See :data:`zarr.arrays.create.parameters.CREATE`.
+    **kwargs
+        ``shards``, ``storage_transformers`` as for :func:`zarr.create_array`; ``zarr_version``, a former name of
+        ``zarr_format``.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        There is a node already and ``overwrite`` is false.
+    ValueError
+        A parameter belongs to the other format, or parameters contradict each other.
+    TypeError
+        There is no such parameter, or a codec or a data type cannot be used.
+    ReadOnlyError
+        The store is read-only.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.create((10, 10), chunks=(5, 5), dtype="int32").nchunks
+    4
+    """
+    return run_array(create_call(shape, **parameters))
+
+
+@takes(CreateArray, CREATE_ARRAY)
+def create_array(store: StoreLike, *, name: str | None = None, **parameters: Unpack[CreateArray]) -> Array[Any]:
+    """Make an array.
+
+    Codecs run in this order when a chunk is written: ``filters``, ``serializer``, ``compressors``, and last the
+    checksum; with ``shards`` each chunk is encoded by them, and the shard is stored with a checked index.
+
+    Parameters
+    ----------
+    store : StoreLike
+        A path, a URL, a store, a mapping; None is a new store in memory.
+    name : str, optional
+        Path of the array in the store; by default the array is the root.
+    **parameters
+        See :data:`zarr.arrays.create.parameters.CREATE_ARRAY`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        There is a node already and ``overwrite`` is false.
+    ValueError
+        Neither data nor shape and dtype are given, or both are; a parameter belongs to the other format; a shard is
+        no multiple of the chunk.
+    TypeError
+        There is no such parameter, or a codec or a data type cannot be used.
+    ReadOnlyError
+        The store is read-only.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> array = zarr.create_array({}, shape=(10, 10), chunks=(2, 2), shards=(4, 4), dtype="int32")
+    >>> array.shards
+    (4, 4)
+    """
+    return run_array(create_array_call(store, name, **parameters))
+
+
+@takes(FromArray, FROM_ARRAY)
+def from_array(
+    store: StoreLike,
+    *,
+    data: Array[Any] | npt.ArrayLike,
+    write_data: bool = True,
+    name: str | None = None,
+    **parameters: Unpack[FromArray],
+) -> Array[Any]:
+    """Make an array after another one: with its shape, dtype and elements, and the settings of a zarr array.
+
+    Parameters
+    ----------
+    store : StoreLike
+        A path, a URL, a store, a mapping; None is a new store in memory.
+    data : Array or array-like
+        The source. A zarr array is copied a block of chunks at a time.
+    write_data : bool
+        Copy the elements; False takes only shape, dtype and settings.
+    name : str, optional
+        Path of the array in the store; by default the array is the root.
+    **parameters
+        See :data:`zarr.arrays.create.parameters.FROM_ARRAY`.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        There is a node already and ``overwrite`` is false.
+    ValueError
+        The new array would overwrite its source, or parameters contradict each other or the format.
+    TypeError
+        There is no such parameter, or a codec cannot be used.
+    ReadOnlyError
+        The store is read-only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zarr
+    >>> zarr.from_array({}, data=np.arange(4), chunks=(2,))[:]
+    array([0, 1, 2, 3])
+    """
+    return run_array(from_array_call(store, name, data=data, write_data=write_data, **parameters))
+
+
+def array(data: npt.ArrayLike | Array[Any], **kwargs: Any) -> Array[Any]:
+    """Make an array of data.
+
+    Parameters
+    ----------
+    data : array-like
+        Gives the shape, and the dtype where none is given; a zarr array lends its chunks and codecs too.
+    **kwargs
+        Parameters of :func:`zarr.create`.
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.array([1, 2, 3])[:]
+    array([1, 2, 3])
+    """
+    return run_array(array_call(data, **kwargs))
+
+
+@fills
+def empty(shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
+    return run_array(create_call(shape, **kwargs))
+
+
+@fills
+def zeros(shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
+    return run_array(create_call(shape, **FILLS["zeros"], **kwargs))
+
+
+@fills
+def ones(shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
+    return run_array(create_call(shape, **FILLS["ones"], **kwargs))
+
+
+@fills
+def full(shape: tuple[int, ...], fill_value: Any, **kwargs: Any) -> Array[Any]:
+    return run_array(create_call(shape, fill_value=fill_value, **kwargs))
+
+
+@fills
+def empty_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
+    return run_array(like_call("empty", a, zarr_format, **kwargs))
+
+
+@fills
+def zeros_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
+    return run_array(like_call("zeros", a, zarr_format, **kwargs))
+
+
+@fills
+def ones_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
+    return run_array(like_call("ones", a, zarr_format, **kwargs))
+
+
+@fills
+def full_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
+    return run_array(like_call("full", a, zarr_format, **kwargs))

@@ -1,0 +1,486 @@
+"""The parameters of a new array: types, defaults and descriptions, written once for all functions that create.
+
+A parameter is one line in a record (its type, for type checkers) and one row in a table (its default and what
+``help()`` says of it). Functions that end in ``**parameters: Unpack[record]`` get their signature and the rest of
+their documentation by :func:`takes`. What a parameter does is decided in ``steps.py``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Literal
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from zarr.abc.codec import Codec
+    from zarr.abc.numcodec import Numcodec
+    from zarr.arrays.create.codecs import CompressorLike, CompressorsLike, FiltersLike, SerializerLike
+    from zarr.arrays.create.steps import ShardsLike
+    from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike
+    from zarr.chunks.spec import ArrayConfigLike
+    from zarr.dtype import ZDTypeLike
+    from zarr.storage.resolve import StoreLike
+    from zarr.types import JSON, AccessModeLiteral, ChunksLike, DimensionNamesLike, MemoryOrder, ShapeLike, ZarrFormat
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class DefaultFillValue:
+    """The type of the mark that stands for the default fill value of the data type."""
+
+    _instance: DefaultFillValue | None = None
+
+    def __new__(cls) -> DefaultFillValue:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __repr__(self) -> str:
+        return "DEFAULT_FILL_VALUE"
+
+    def __reduce__(self) -> str:
+        return "DEFAULT_FILL_VALUE"
+
+
+DEFAULT_FILL_VALUE = DefaultFillValue()
+
+
+# ------------------------------------------------------------------------------------------------ records
+
+
+class AnyNewArray(TypedDict, total=False):
+    """The parameters of all functions that make an array."""
+
+    fill_value: Any | None
+    order: MemoryOrder | None
+    zarr_format: ZarrFormat | None
+    attributes: dict[str, JSON] | None
+    dimension_names: DimensionNamesLike
+    storage_options: dict[str, Any] | None
+    overwrite: bool
+    config: ArrayConfigLike | None
+
+
+class CreateArray(AnyNewArray, total=False):
+    """The parameters of ``create_array``."""
+
+    shape: ShapeLike | None
+    dtype: ZDTypeLike | None
+    data: np.ndarray[Any, np.dtype[Any]] | None
+    chunks: ChunksLike | Literal["auto"]
+    shards: ShardsLike | None
+    filters: FiltersLike
+    compressors: CompressorsLike
+    serializer: SerializerLike
+    chunk_key_encoding: ChunkKeyEncodingLike | None
+    write_data: bool
+    checksum: bool
+
+
+class CreateMember(CreateArray, total=False):
+    """The parameters of the methods ``create_array`` of groups, which have their format from the group."""
+
+    compressor: CompressorLike
+
+
+class FromArray(AnyNewArray, total=False):
+    """The parameters of ``from_array``."""
+
+    chunks: ChunksLike | Literal["auto", "keep"]
+    shards: ShardsLike | Literal["keep"] | None
+    filters: FiltersLike | Literal["keep"]
+    compressors: CompressorsLike | Literal["keep"]
+    serializer: SerializerLike | Literal["keep"]
+    chunk_key_encoding: ChunkKeyEncodingLike | None
+
+
+class Create(AnyNewArray, total=False):
+    """The parameters of ``create``, which has words of zarr-python 2 too."""
+
+    chunks: ChunksLike | None
+    dtype: ZDTypeLike | None
+    compressor: CompressorLike
+    store: StoreLike | None
+    synchronizer: Any | None
+    path: str | None
+    chunk_store: StoreLike | None
+    filters: Iterable[dict[str, JSON] | Numcodec] | None
+    cache_metadata: bool | None
+    cache_attrs: bool | None
+    read_only: bool | None
+    object_codec: Codec | None
+    dimension_separator: Literal[".", "/"] | None
+    write_empty_chunks: bool | None
+    meta_array: Any | None
+    chunk_shape: ChunksLike | None
+    chunk_key_encoding: (
+        ChunkKeyEncoding | tuple[Literal["default"], Literal[".", "/"]] | tuple[Literal["v2"], Literal[".", "/"]] | None
+    )
+    codecs: Iterable[Codec | dict[str, JSON]] | None
+    mode: AccessModeLiteral | None
+    data: npt.ArrayLike | None
+    checksum: bool
+
+
+# ------------------------------------------------------------------------------------------------- tables
+
+Row = tuple[Any, str, str]
+"""The default of a parameter, its values in a few words, and its description."""
+
+CREATE_ARRAY: Final[dict[str, Row]] = {
+    "shape": (
+        None,
+        "int or tuple of int, optional",
+        "Elements along each dimension; an int means one dimension. Required without ``data``, refused with it.",
+    ),
+    "dtype": (
+        None,
+        "data type, optional",
+        """A data type of NumPy or of Zarr, or the name of one. Required without ``data``, refused with it. There is no
+        default.""",
+    ),
+    "data": (
+        None,
+        "array-like, optional",
+        """Elements to fill the array with; gives shape and dtype. A zarr array is copied block by block, and lends
+        its fill value, attributes and dimension names too.""",
+    ),
+    "chunks": (
+        "auto",
+        'int, tuple of int, nested lists of int, or "auto"',
+        """Elements of a chunk along each dimension; one int holds for all dimensions, and a list of ints gives the
+        length of each chunk along a dimension (a rectilinear grid, format 3). "auto" halves the axes of the array in
+        turn until a chunk has about 256 KiB before compression for an array of 1 MiB, twice as much for every tenfold
+        of that; at least about 128 KiB, at most 64 MiB, within shards 1 MiB.""",
+    ),
+    "shards": (
+        None,
+        'tuple of int, dict, nested lists of int, "auto" or None',
+        """Elements of a shard, an object that stores several chunks; each length is a multiple of the chunk's. None,
+        the default, stores every chunk as an object of its own. "auto" puts two chunks along each axis that has more
+        than eight, or as many as fit into the setting ``array.target_shard_size_bytes``. A dict has the keys "shape"
+        and "index_location" ("start" or "end"). Format 3.""",
+    ),
+    "filters": (
+        "auto",
+        'codec, list of codecs, "auto" or None',
+        """Array-to-array codecs, which run first when a chunk is written, in the order given. "auto" and None mean
+        none; in format 2 "auto" is the object codec that a dtype of objects needs. Codecs are objects, or dicts as in
+        the metadata document.""",
+    ),
+    "compressors": (
+        "auto",
+        'codec, list of codecs, "auto" or None',
+        """Bytes-to-bytes codecs, which run last, in the order given. "auto" is Zstandard at level 0, which stands for
+        the library's default level (in a group of format 2: Blosc); None means none. Format 2 has one at most.""",
+    ),
+    "compressor": ("auto", "codec", "Former name of ``compressors``; give only one of the two."),
+    "serializer": (
+        "auto",
+        'codec or "auto"',
+        """The array-to-bytes codec, which runs after the filters and before the compressors. "auto" is ``bytes``, the
+        elements in little-endian order, and for strings and bytes of any length ``vlen-utf8`` and ``vlen-bytes``.
+        Format 3.""",
+    ),
+    "fill_value": (
+        DEFAULT_FILL_VALUE,
+        "scalar, optional",
+        """The value of elements that were never written; chunks of nothing else are not stored. By default zero, False
+        or the empty string, as the dtype has it. None means the same in format 3, and "undefined" in format 2.""",
+    ),
+    "order": (
+        None,
+        '"C" or "F", optional',
+        """Format 2: the order of elements in a chunk, by default that of the setting ``array.order`` ("C"). In format
+        3 it has no effect. The order in memory is the key "order" of ``config``, in both.""",
+    ),
+    "zarr_format": (3, "2, 3 or None", "None takes the setting ``default_zarr_format``, which is 3."),
+    "attributes": (None, "dict, optional", "Attributes of the array, values as in JSON. By default none."),
+    "chunk_key_encoding": (
+        None,
+        "ChunkKeyEncoding or dict, optional",
+        """The names of chunks in the store. By default ``{"name": "default", "separator": "/"}``, as in "c/0/1"; in
+        format 2 ``{"name": "v2", "separator": "."}``, as in "0.1".""",
+    ),
+    "dimension_names": (
+        None,
+        "list of str or None, optional",
+        "A name for each dimension, None for a dimension without one. By default there are none. Format 3.",
+    ),
+    "storage_options": (
+        None,
+        "dict, optional",
+        "Options of fsspec for a store that is given as a URL. A group has its store already.",
+    ),
+    "overwrite": (
+        False,
+        "bool",
+        "Delete first the array or group that is there, with all below it. Without it that is an error.",
+    ),
+    "config": (
+        None,
+        "ArrayConfig or dict, optional",
+        """How this object works, not stored: "order" in memory, "write_empty_chunks" (store chunks of the fill value
+        too), "read_missing_chunks", "locking" … By default the settings ``array.*`` of :data:`zarr.config`.""",
+    ),
+    "write_data": (True, "bool", "Write ``data``; False takes only shape and dtype from it."),
+    "checksum": (
+        False,
+        "bool",
+        "Store a CRC-32C checksum with every chunk (within shards: every inner chunk), as the last codec. Format 3.",
+    ),
+}
+
+NAMES_OF_DATA: Final = frozenset(("data", "compressor", "storage_options", "overwrite", "config", "write_data"))
+"""Parameters of ``create_array`` that are no part of the metadata document."""
+
+METADATA_DEFAULTS: Final[dict[str, Any]] = {
+    **{name: row[0] for name, row in CREATE_ARRAY.items() if name not in NAMES_OF_DATA},
+    "storage_transformers": None,
+}
+"""The parameters of a new metadata document, with their defaults."""
+
+_KEEP: Final = ' Here "keep", the default, takes those of ``data``.'
+KEPT: Final = ("chunks", "shards", "filters", "compressors", "serializer")
+"""Parameters that ``from_array`` takes from its source where they are "keep"."""
+
+FROM_ARRAY: Final[dict[str, Row]] = {
+    **{name: CREATE_ARRAY[name] for name in CREATE_ARRAY if name in FromArray.__annotations__},
+    **{
+        name: ("keep", CREATE_ARRAY[name][1].replace('"auto"', '"auto", "keep"'), CREATE_ARRAY[name][2] + _KEEP)
+        for name in KEPT
+    },
+    "fill_value": (DEFAULT_FILL_VALUE, "scalar, optional", "By default that of ``data``, or that of its dtype."),
+    "zarr_format": (None, "2, 3 or None", "By default that of ``data``; 3 where it is no zarr array."),
+    "attributes": (None, "dict, optional", "By default those of ``data``."),
+    "dimension_names": (None, "list of str or None, optional", "By default those of ``data``. Format 3."),
+}
+
+_UNUSED: Final[Row] = (None, "optional", "Has no effect; kept for code written for zarr-python 2.")
+
+CREATE: Final[dict[str, Row]] = {
+    "chunks": (
+        None,
+        "int, tuple of int, bool or None",
+        'As for :func:`zarr.create_array`; None and True mean "auto", False one chunk.',
+    ),
+    "dtype": (None, "data type, optional", "A data type of NumPy or of Zarr, or its name; by default float64."),
+    "compressor": (
+        "auto",
+        "codec, dict or None",
+        'Format 2: the compressor, by default ("auto") Zstandard, None for none. Format 3 has ``codecs`` instead.',
+    ),
+    "fill_value": CREATE_ARRAY["fill_value"],
+    "order": CREATE_ARRAY["order"],
+    "store": (None, "StoreLike", "A path, a URL, a store, a mapping; None is a new store in memory."),
+    "synchronizer": (
+        None,
+        "ThreadSynchronizer or ProcessSynchronizer, optional",
+        "Locks for partial writes; see ``locking`` in :class:`zarr.core.array_spec.ArrayConfig`.",
+    ),
+    "overwrite": CREATE_ARRAY["overwrite"],
+    "path": (None, "str, optional", "Path of the array below the place that ``store`` names."),
+    "chunk_store": _UNUSED,
+    "filters": (None, "list of codecs, optional", "Format 2: codecs of numcodecs that run before the compressor."),
+    "cache_metadata": _UNUSED,
+    "cache_attrs": _UNUSED,
+    "read_only": _UNUSED,
+    "object_codec": (
+        None,
+        "numcodecs.abc.Codec, optional",
+        "Format 2: the codec that stores the Python objects of an array of ``dtype=object``.",
+    ),
+    "dimension_separator": (
+        None,
+        '"." or "/", optional',
+        'Format 2: the separator in names of chunks, by default ".".',
+    ),
+    "write_empty_chunks": (None, "bool, optional", "Deprecated: give it in ``config``. By default False."),
+    "zarr_format": (
+        None,
+        "2, 3 or None",
+        """By default the setting ``default_zarr_format`` (3); 2 where parameters are given that only format 2 has.""",
+    ),
+    "meta_array": _UNUSED,
+    "attributes": CREATE_ARRAY["attributes"],
+    "chunk_shape": (None, "tuple of int, optional", "Another name of ``chunks``; give only one of the two."),
+    "chunk_key_encoding": (
+        None,
+        "ChunkKeyEncoding, tuple or dict, optional",
+        'Format 3: the names of chunks, by default ``("default", "/")``, as in "c/0/1".',
+    ),
+    "codecs": (
+        None,
+        "list of codecs, optional",
+        """Format 3: all codecs in the order in which they run, exactly one of them array-to-bytes. By default those of
+        :func:`zarr.create_array`: ``bytes`` (little-endian), then Zstandard.""",
+    ),
+    "dimension_names": CREATE_ARRAY["dimension_names"],
+    "storage_options": CREATE_ARRAY["storage_options"],
+    "config": CREATE_ARRAY["config"],
+    "mode": (
+        None,
+        '{"r", "r+", "a", "w", "w-"}, optional',
+        """"a" creates where nothing is; "w" deletes what is there and creates; "w-" is an error where something is; "r"
+        and "r+" do not create.""",
+    ),
+    "data": (
+        None,
+        "array-like, optional",
+        "Elements to fill the array with, cast to ``dtype``; the shape is theirs.",
+    ),
+    "checksum": CREATE_ARRAY["checksum"],
+}
+
+
+# ---------------------------------------------------------------------------------------------- functions
+
+
+def refuse_unknown(function: str, given: Collection[str], known: Collection[str]) -> None:
+    """Raise TypeError for the first argument that a function does not know."""
+    for name in given:
+        if name not in known:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+
+
+def takes(
+    record: Any, table: Mapping[str, Row], *, without: Collection[str] = (), rest: bool = False
+) -> Callable[[F], F]:
+    """Give a function that ends in ``**parameters`` the signature and the documentation of a record.
+
+    Parameters
+    ----------
+    record : TypedDict
+        Has the types.
+    table : mapping of name to Row
+        Has the defaults and descriptions, in the order of the signature.
+    without : collection of str
+        Parameters of the table that the function does not have.
+    rest : bool
+        Show ``**kwargs`` too.
+    """
+    rows = {name: row for name, row in table.items() if name not in without and name in record.__annotations__}
+
+    def decorate(function: F) -> F:
+        types = {name: record.__annotations__[name].__forward_arg__ for name in rows}
+        shown = inspect.signature(function)
+        own = [each for name, each in shown.parameters.items() if each.kind is not each.VAR_KEYWORD]
+        made = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=row[0], annotation=types[name])
+            for name, row in rows.items()
+        ]
+        last = [inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD, annotation="Any")] if rest else []
+        function.__signature__ = shown.replace(parameters=[*own, *made, *last])  # type: ignore[attr-defined]
+        returned = function.__annotations__.get("return")
+        kept = {each.name: each.annotation for each in own if each.annotation is not each.empty}
+        function.__annotations__ = {**kept, **types, **({"kwargs": "Any"} if rest else {}), "return": returned}
+        function.__doc__ = _documented(function.__doc__, rows)
+        return function
+
+    return decorate
+
+
+def _documented(text: str | None, rows: Mapping[str, Row]) -> str | None:
+    """Return a docstring in which the rows of a table stand for ``**parameters`` and the line below it."""
+    lines = (text or "").split("\n")
+    at = next((number for number, line in enumerate(lines) if line.strip() == "**parameters"), None)
+    if at is None:
+        return text
+    indent = lines[at][: -len("**parameters")]
+    described = []
+    for name, (_, values, meaning) in rows.items():
+        described += [f"{indent}{name} : {values}", *(f"{indent}    {line.strip()}" for line in meaning.split("\n"))]
+    return "\n".join([*lines[:at], *described, *lines[at + 2 :]])
+
+
+def like(model: Callable[..., Any], *, keyword_only: bool = False) -> Callable[[F], F]:
+    """Give a function the parameters of another one: its signature, types and documentation; the result stays its own.
+
+    Parameters
+    ----------
+    model : callable
+    keyword_only : bool
+        Take all parameters by name.
+    """
+
+    def decorate(function: F) -> F:
+        returned = function.__annotations__["return"]
+        signature = inspect.signature(model)
+        parameters = list(signature.parameters.values())
+        if keyword_only:
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters = [each.replace(kind=kind) if each.kind < kind else each for each in parameters]
+        shown = signature.replace(parameters=parameters, return_annotation=returned)
+        function.__signature__ = shown  # type: ignore[attr-defined]
+        function.__annotations__ = {**model.__annotations__, "return": returned}
+        function.__doc__ = model.__doc__
+        return function
+
+    return decorate
+
+
+# -------------------------------------------------------------------------------------------------- fills
+
+FILLS: Final[dict[str, dict[str, Any]]] = {"empty": {}, "zeros": {"fill_value": 0}, "ones": {"fill_value": 1}}
+"""The functions that make an array of one value, with it; ``full`` takes it from the caller."""
+
+_CONTENTS: Final = {
+    "empty": "whose content does not matter",
+    "zeros": "of zeros",
+    "ones": "of ones",
+    "full": "of one value",
+}
+
+_FILL_DOC: Final = """Make an array {contents}{like}{below}.
+
+Parameters
+----------
+{parameters}**kwargs
+    Parameters of :func:`zarr.create`: chunks, dtype, store, config …{order}
+
+Returns
+-------
+Array
+
+Examples
+--------
+>>> import numpy as np
+>>> import zarr
+>>> array = {call}
+>>> array.shape, int(array.fill_value)
+((2,), {fill})
+"""
+_ROWS: Final = {
+    "name": "name : str\n    Path of the array below the group.\n",
+    "shape": "shape : int or tuple of int\n    Elements along each dimension.\n",
+    "fill_value": "fill_value : scalar\n    The value of all elements.\n",
+    "data": "data : Array or array-like\n    The model: lends shape and dtype; a zarr array also chunks and codecs.\n",
+    "zarr_format": "zarr_format : 2, 3 or None\n    By default that of the model, if it is a zarr array.\n",
+}
+_ROWS["a"] = _ROWS["data"].replace("data", "a", 1)
+
+
+def fills(function: F) -> F:
+    """Document ``empty`` … ``full_like``, and the methods of that name, by their names and parameters."""
+    name = function.__name__.removesuffix("_like")
+    parameters = [each for each in inspect.signature(function).parameters if each in _ROWS]
+    like, member = name != function.__name__, "name" in parameters
+    fill = FILLS.get(name, {"fill_value": 7}).get("fill_value", 0)
+    model = ["data=np.ones(2)" if member else "np.ones(2)"] if like else ["shape=(2,)" if member else "(2,)"]
+    given = ['name="x"'] * member + model + [f"fill_value={fill}"] * (name == "full")
+    function.__doc__ = _FILL_DOC.format(
+        contents=_CONTENTS[name],
+        like=", like another one" if like else "",
+        below=" below the group" if member else "",
+        parameters="".join(_ROWS[each] for each in parameters),
+        order=" These go before what the model says." if like else "",
+        call=f"zarr.{'group().' * member}{function.__name__}({', '.join(given)})",
+        fill=fill,
+    )
+    return function
