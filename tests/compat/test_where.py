@@ -14,7 +14,8 @@ PAGE = ROOT / "docs" / "design" / "where.md"
 if not PAGE.exists():
     pytest.skip("docs lie in the source tree only", allow_module_level=True)
 
-ROWS = [line for line in PAGE.read_text().splitlines() if re.match(r"\| \S", line) and not line.startswith("| where is")]
+LINES = PAGE.read_text().splitlines()
+ROWS = [line for line in LINES if re.match(r"\| \S", line) and not line.startswith("| where is")]
 PLACE = re.compile(r"`([\w/]+\.(?:py|pyx))::([\w.]+)`")
 PLACES = sorted({place for row in ROWS for place in PLACE.findall(row)})
 
