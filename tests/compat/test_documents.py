@@ -15,6 +15,8 @@ FENCE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
+FILE = re.compile(r"`((?:zarr|zarr_core|tests|docs|ci)/[\w./]+)(?:::[\w.]+)?`")
+HOUSE = [ROOT / name for name in ("README.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
 
 if not PAGES or not EXAMPLES:
     pytest.skip("docs and examples lie in the source tree only", allow_module_level=True)
@@ -30,10 +32,22 @@ def test_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.Mo
     assert blocks or "```python" not in page.read_text()
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "SECURITY.md"], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, *HOUSE], ids=lambda page: page.stem)
 def test_links_of_a_page_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("page", [*PAGES, *HOUSE], ids=lambda page: page.stem)
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    for name in FILE.findall(page.read_text()):
+        assert (ROOT / name).exists(), f"{page.name}: {name}"
+
+
+def test_the_index_leads_to_all_pages() -> None:
+    index = ROOT / "docs" / "index.md"
+    linked = {(index.parent / target).resolve() for target in LINK.findall(index.read_text())}
+    assert {*PAGES, *HOUSE} - {index} <= linked
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
