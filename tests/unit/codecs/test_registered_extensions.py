@@ -21,6 +21,7 @@ from zarr.codecs.extensions.reshape import ReshapeCodec, reshaped
 from zarr.codecs.extensions.zfp import ZfpCodec, demote, promote
 from zarr.dtype import parse_dtype
 from zarr.dtype.scalars import used_bits
+from zarr.errors import UnknownCodecError
 
 
 def made(values: np.ndarray[Any, Any], dtype: Any = None, **how: Any) -> zarr.Array:
@@ -293,11 +294,21 @@ def test_narrow_integers_survive_promotion(dtype: str, data: st.DataObject) -> N
     assert demote(promote(values), np.dtype(dtype)).tolist() == values.tolist()
 
 
+def test_zfp_expert_mode_is_kept_in_metadata_and_refused_for_chunks() -> None:
+    numbers = {"mode": "expert", "minbits": 1, "maxbits": 4096, "maxprec": 64, "minexp": -1074}
+    codec = ZfpCodec.from_dict({"name": "zfp", "configuration": numbers})
+    assert codec.to_dict() == {"name": "zfp", "configuration": numbers}
+    array = zarr.create_array({}, shape=(4,), dtype="f8", serializer=codec)
+    assert array.shape == (4,)
+    with pytest.raises(UnknownCodecError, match=r"mode 'expert' .*not supported.*'reversible', 'fixed_accuracy'"):
+        array[:] = 1
+
+
 def test_zfp_refuses_unknown_parameters() -> None:
     for wrong in [{"mode": "fast"}, {"mode": "fixed_rate"}, {"tolerance": 1}, {"mode": "fixed_rate", "rate": -1}]:
         with pytest.raises(ValueError, match="zfp"):
             ZfpCodec(**wrong)
-    with pytest.raises(ValueError, match=r"mode 'expert' .*not supported.*'reversible', 'fixed_accuracy'"):
+    with pytest.raises(ValueError, match="'expert' with"):
         ZfpCodec.from_dict({"name": "zfp", "configuration": {"mode": "expert", "minbits": 1}})
     with pytest.raises(ValueError, match="zfp"):
         zarr.create_array({}, shape=(1,), dtype="u8", serializer=ZfpCodec())

@@ -16,7 +16,7 @@ from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, native_dtype
 from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
-from zarr.errors import ChunkDecodeError, ChunkEncodeError
+from zarr.errors import ChunkDecodeError, ChunkEncodeError, UnknownCodecError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -33,6 +33,7 @@ _PARAMETERS: Final[dict[str, tuple[str, str] | None]] = {
     "fixed_rate": ("rate", "rate"),
     "fixed_precision": ("precision", "precision"),
 }
+_EXPERT: Final = ("minbits", "maxbits", "maxprec", "minexp")
 _MOST_AXES: Final = 4
 _HEADER_NBYTES: Final = 64
 
@@ -95,6 +96,11 @@ class BoundZfp(BoundBase):
 
     def __init__(self, spec: ArraySpec, codec: ZfpCodec) -> None:
         super().__init__("zfp", spec)
+        if codec.mode == "expert":
+            raise UnknownCodecError(
+                "zfp mode 'expert' (minbits, maxbits, maxprec, minexp) is not supported, because zfpy has no function "
+                f"for it; the supported modes are {(*_PARAMETERS,)}"
+            )
         self._dtype = native_dtype(spec)
         self._carrier = _carrier_of(self._dtype)
         self._shape = spec.shape
@@ -146,10 +152,12 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
     ----------
     mode
         ``"reversible"``, ``"fixed_accuracy"`` (with ``tolerance``), ``"fixed_rate"`` (with ``rate``, bits a value) or
-        ``"fixed_precision"`` (with ``precision``, bit planes). The mode ``"expert"`` of the specification is not
-        supported: zfpy has no function for it.
+        ``"fixed_precision"`` (with ``precision``, bit planes). The mode ``"expert"`` of the specification is kept in
+        metadata, but chunks are neither read nor written: zfpy has no function for it.
     tolerance, rate, precision
         The parameter of the mode.
+    **expert
+        The whole numbers ``minbits``, ``maxbits``, ``maxprec`` and ``minexp`` of the mode ``"expert"``.
 
     Raises
     ------
@@ -172,6 +180,7 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
     tolerance: float | None
     rate: float | None
     precision: int | None
+    expert: tuple[int, ...]
 
     def __init__(
         self,
@@ -180,17 +189,18 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
         tolerance: float | None = None,
         rate: float | None = None,
         precision: int | None = None,
-        **unsupported: Any,
+        **expert: Any,
     ) -> None:
         given = {"tolerance": tolerance, "rate": rate, "precision": precision}
-        if mode == "expert":
+        if mode not in (*_PARAMETERS, "expert") or set(expert) != set(_EXPERT if mode == "expert" else ()):
             raise ValueError(
-                "zfp mode 'expert' (minbits, maxbits, maxprec, minexp) is not supported, because zfpy has no function "
-                f"for it; the supported modes are {(*_PARAMETERS,)}"
+                f"zfp mode must be one of {(*_PARAMETERS,)}, or 'expert' with {_EXPERT}, got {mode!r} and parameters "
+                f"{expert}"
             )
-        if mode not in _PARAMETERS or unsupported:
-            raise ValueError(f"zfp mode must be one of {(*_PARAMETERS,)}, got {mode!r} and parameters {unsupported}")
-        parameter = _PARAMETERS[mode]
+        if any(type(value) is not int for value in expert.values()):
+            raise ValueError(f"zfp mode 'expert' takes whole numbers, got {expert}")
+        object.__setattr__(self, "expert", tuple(expert[name] for name in _EXPERT if name in expert))
+        parameter = _PARAMETERS.get(mode)
         wanted = () if parameter is None else (parameter[0],)
         if tuple(name for name, value in given.items() if value is not None) != wanted:
             raise ValueError(f"zfp mode {mode!r} takes the parameters {wanted}, got {given}")
@@ -208,7 +218,9 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
     def to_dict(self) -> dict[str, JSON]:
         """Return the JSON object that describes this codec."""
         parameter = _PARAMETERS.get(self.mode)
-        extra: dict[str, JSON] = {} if parameter is None else {parameter[0]: getattr(self, parameter[0])}
+        extra: dict[str, JSON] = dict(zip(_EXPERT, self.expert, strict=False))
+        if parameter is not None:
+            extra = {parameter[0]: getattr(self, parameter[0])}
         return {"name": "zfp", "configuration": {"mode": self.mode, **extra}}
 
     def validate(
