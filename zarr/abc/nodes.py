@@ -102,7 +102,7 @@ class AsynchronousArray(BaseArray):
 
 
 class BaseGroup(ABC):
-    """What every group tells of itself without its members being read.
+    """Properties of a group that are known without reading its members.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class BaseGroup(ABC):
     @property
     @abstractmethod
     def attrs(self) -> Any:
-        """What the user says of the group."""
+        """Return the attributes of the group."""
 
     @property
     @abstractmethod

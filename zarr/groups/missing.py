@@ -22,11 +22,11 @@ else:
     difflib = LazyModule("difflib")
 
 MAX_COMPARED: Final = 1000
-"""Among more names than so many, no like ones are looked for: that would take longer than an error may."""
+"""The most names among which similar ones are looked for; more would take too long for an error."""
 
 
 class NoSuchMemberError(KeyError):
-    """There is no such member; the message names those that are called much the same."""
+    """There is no such member; the message names members with similar names."""
 
     like = ""
 
@@ -35,14 +35,14 @@ class NoSuchMemberError(KeyError):
 
 
 def member_error_steps(handle: GroupHandle, key: str) -> Steps[NoSuchMemberError]:
-    """The error to raise where a group has no such member."""
+    """Return the error to raise if a group has no such member."""
     error = NoSuchMemberError(key)
     error.like = yield from _like_steps(handle.store_path / key)
     return error
 
 
 def missing_steps(place: StorePath, kind: type[NodeNotFoundError]) -> Steps[NodeNotFoundError]:
-    """The error to raise where a store has no node of a kind at a place."""
+    """Return the error to raise if a store has no node of a kind at a place."""
     error = kind(place.store, place.path)
     try:
         found = yield from read_node_steps(place)
@@ -58,7 +58,7 @@ def missing_steps(place: StorePath, kind: type[NodeNotFoundError]) -> Steps[Node
 
 
 def explained_steps(place: StorePath, error: Exception) -> Steps[Exception]:
-    """The same error, which says more if it is of a node that is not there."""
+    """Return the same error, with more to say if it is about a missing node."""
     if not isinstance(error, NodeNotFoundError):
         return error
     return (yield from missing_steps(place, type(error)))

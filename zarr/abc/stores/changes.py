@@ -1,4 +1,4 @@
-"""What every store can do by its own reads and writes: replace parts of values, and rename."""
+"""Provide what every store can do by its own reads and writes: replace parts of values, and rename."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def moves_in_one_step(store: Any) -> bool:
 
 
 class TakenError(Exception):
-    """What was to be published is not, since a key holds something else than it was expected to hold.
+    """Nothing was published, because a key holds another value than expected.
 
     Parameters
     ----------

@@ -248,7 +248,7 @@ def goes_by(store: Any, single: str, *others: str) -> bool:
 
 @record(frozen=True)
 class BulkAccess:
-    """How the compiled core may serve many keys of a store at once.
+    """Access of the compiled core to many keys of a store at once.
 
     Parameters
     ----------

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class ByteGetter(Protocol):
-    """Where a codec gets the bytes of one chunk."""
+    """The place from which a codec gets the bytes of one chunk."""
 
     async def get(self, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None: ...
 
 
 @runtime_checkable
 class ByteSetter(Protocol):
-    """Where a codec gets and sets the bytes of one chunk."""
+    """The place at which a codec gets and sets the bytes of one chunk."""
 
     async def get(self, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None: ...
 
@@ -34,7 +34,7 @@ class ByteSetter(Protocol):
 
 @runtime_checkable
 class SyncByteGetter(Protocol):
-    """Where a codec gets the bytes of one chunk, without an event loop."""
+    """The place from which a codec gets the bytes of one chunk, without an event loop."""
 
     def get_sync(
         self, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None

@@ -101,7 +101,7 @@ def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
 
 
 def changing_steps(handle: ArrayHandle, change: Steps[T]) -> Steps[T]:
-    """Run a change that holds the node, let go of the node, then tell the groups above."""
+    """Run a change that locks the node, release the node, then update consolidated metadata above it."""
     before = handle.state
     try:
         (result,) = yield Gather((change,))
@@ -120,7 +120,7 @@ def _record_steps(handle: ArrayHandle, before: ArrayState) -> Steps[None]:
 
 
 def _catch_up_steps(handle: ArrayHandle, before: ArrayState) -> Steps[None]:
-    """After a change that failed, on the way or at its end: show what is stored now, and tell the groups above."""
+    """After a failed change, show what is stored now, and update consolidated metadata above the node."""
     yield Gather((_refresh_held_steps(handle),))
     yield from _record_steps(handle, before)
 

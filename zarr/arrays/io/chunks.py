@@ -60,7 +60,7 @@ def encode_steps(chain: CodecChain, chunk: Ndarray) -> Steps[Buffer]:
 
 
 def note_place(error: BaseException, layout: ArrayLayout, key: str, what: str) -> None:
-    """Say which chunk of which array was at work, in a note; our own errors say it in their message, too."""
+    """Add a note that names the chunk and the array; errors of this library also name them in their message."""
     place = f"chunk {key[len(layout.prefix) :]!r} of {layout.describe()}"
     if layout.prefix:
         place += f", key {key!r}"
