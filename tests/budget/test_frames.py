@@ -84,6 +84,22 @@ def test_bulk_path_costs_the_same_frames_for_one_chunk_and_for_all(kind: str, tm
     assert many <= one + 25  # whatever the number of chunks: here sixteen
 
 
+@pytest.mark.parametrize("kind", ["memory", "local"])
+def test_one_chunk_is_written_within_few_frames(kind: str, tmp_path: Any) -> None:
+    array = make(MemoryStore() if kind == "memory" else LocalStore(tmp_path))
+    chunk = np.ones((10, 10), "f4")
+
+    def write_whole() -> None:
+        array[10:20, 0:10] = chunk
+
+    def write_part() -> None:
+        array[10, 0] = 2
+
+    write_whole(), write_part()
+    assert count_frames(write_whole) <= 45
+    assert count_frames(write_part) <= 63
+
+
 def test_one_request_a_chunk() -> None:
     store = CountingStore(MemoryStore())
     array = make(store)

@@ -11,7 +11,7 @@ from zarr.arrays.async_array import AsyncArray, merged_config, unsaved_face
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import getitem_steps
 from zarr.arrays.methods.array_api import StandardMethods
-from zarr.arrays.methods.exports import ExportMethods
+from zarr.arrays.methods.selections import ExportMethods
 from zarr.arrays.methods.version2 import OlderMembers
 from zarr.arrays.opening import open_array_steps
 from zarr.chunks.spec import ArrayConfigLike
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from zarr.arrays.create import unsaved
     from zarr.arrays.io import batch, read_many, writing
     from zarr.arrays.io.batch import BatchScope
-    from zarr.arrays.methods import indexers, iteration
+    from zarr.arrays.methods import indexers
     from zarr.arrays.methods.indexers import BlockIndex, OIndex, VIndex
     from zarr.arrays.show import notebook
     from zarr.arrays.show.info import ArrayInfo
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from zarr.types import JSON, ShapeLike
 else:
     batch, indexers = LazyModule("zarr.arrays.io.batch"), LazyModule("zarr.arrays.methods.indexers")
-    iteration, notebook = LazyModule("zarr.arrays.methods.iteration"), LazyModule("zarr.arrays.show.notebook")
+    indexers, notebook = LazyModule("zarr.arrays.methods.indexers"), LazyModule("zarr.arrays.show.notebook")
     read_many = LazyModule("zarr.arrays.io.read_many")
     operations = LazyModule("zarr.arrays.change.operations")
     unsaved = LazyModule("zarr.arrays.create.unsaved")
@@ -491,7 +491,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
 
     def __iter__(self) -> Iterator[Any]:
         """Go over the first dimension; each row of chunks is read once."""
-        return iteration.iterate_rows(self)
+        return indexers.iterate_rows(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Array):

@@ -7,14 +7,15 @@ does it again, which also names the error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 import zarr_core
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, load
+from zarr.chunks.spec import LONGEST_DELAY
 from zarr.dtype.base import empty_array
 from zarr.errors import ChunkError, ChunkNotFoundError, NothingToStoreError
 from zarr.steps.requests import Await, ChangedMeanwhileError, Delete, Gather, Get, Hold, Put, Stamp, Steps, Transfer
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from zarr.runners.caches import chunks as chunk_cache
 else:
     chunk_cache = LazyModule("zarr.runners.caches.chunks")
+
 
 Ndarray = np.ndarray[Any, Any]
 
@@ -51,12 +53,20 @@ def decode_steps(chain: CodecChain, raw: Buffer) -> Steps[Ndarray]:
     return chain.decode(raw)
 
 
-def encode_steps(chain: CodecChain, chunk: Ndarray) -> Steps[Buffer]:
-    """Encode one chunk."""
-    if chain.asynchronous:
-        raw: Buffer = yield Await(partial(chain.encode_async, chunk))
-        return raw
-    return chain.encode(chunk)
+def payload_steps(layout: ArrayLayout, chain: CodecChain, chunk: Ndarray, skip_filled: bool) -> Steps[Buffer | None]:
+    """Encode one chunk; return None for a chunk that is not stored.
+
+    It is not stored if it holds the fill value only, or if its codec says that an absent chunk reads the same.
+    """
+    if skip_filled and is_filled(layout, chunk):
+        return None
+    try:
+        if chain.asynchronous:
+            raw: Buffer = yield Await(partial(chain.encode_async, chunk))
+            return raw
+        return chain.encode(chunk)
+    except NothingToStoreError:
+        return None
 
 
 def note_place(error: BaseException, layout: ArrayLayout, key: str, what: str) -> None:
@@ -102,13 +112,8 @@ def reads_in_bulk(layout: ArrayLayout, count: int, bulk: str | None) -> bool:
     return count >= MIN_BULK_SLOTS or (bulk == "files" and layout.chunk_nbytes > LARGE_IN_FILE)
 
 
-def is_cached(layout: ArrayLayout, plan: zarr_core.Plan) -> bool:
-    """Whether the chunks of a plan are so few that they are looked for, and kept, in the cache of decoded chunks."""
-    return fits_cache(layout, plan.nslots)
-
-
 def fits_cache(layout: ArrayLayout, count: int) -> bool:
-    """The same of some number of chunks."""
+    """Say whether so few chunks are read that they are looked for, and kept, in the cache of decoded chunks."""
     return count <= MAX_CACHED_SLOTS and count * layout.chunk_nbytes <= layout.cache_bytes
 
 
@@ -160,7 +165,7 @@ def read_slots_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, sl
         answer = yield from read_chunk_steps(layout, plan.slot(slots[0]), out)
         missing = [answer]
     else:
-        missing = yield Gather(read_chunk_steps(layout, plan.slot(i), out) for i in slots)
+        missing = (yield Gather(read_chunk_steps(layout, plan.slot(i), out) for i in slots)) if len(slots) else []
     if not layout.reads_missing:
         absent = [coords for coords in missing if coords is not None]
         if absent:
@@ -227,26 +232,31 @@ def whole_chunk(layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray) -> Nd
 
 
 def put_chunk_steps(layout: ArrayLayout, chain: CodecChain, key: str, chunk: Ndarray, skip_filled: bool) -> Steps[None]:
-    """Store one chunk, or remove it where it holds nothing to store."""
-    try:
-        if skip_filled and is_filled(layout, chunk):
-            yield Delete(key)
-        else:
-            yield Put(key, (yield from encode_steps(chain, chunk)))
-    except NothingToStoreError:  # a codec's word for: what reads as absent is stored as absent
-        yield Delete(key)
+    """Store one chunk that is held, or remove it if it is not to be stored."""
+    raw = yield from payload_steps(layout, chain, chunk, skip_filled)
+    yield Delete(key) if raw is None else Put(key, raw)
 
 
-def put_whole_steps(layout: ArrayLayout, chain: CodecChain, key: str, chunk: Ndarray, skip_filled: bool) -> Steps[None]:
-    """Store one whole chunk. Its old value does not matter, so that others are kept out only while it is stored."""
-    try:
-        if not (skip_filled and is_filled(layout, chunk)):
-            yield Put(key, (yield from encode_steps(chain, chunk)), locks=True)
-            return
-    except NothingToStoreError:
-        pass
-    yield Hold((key,), "chunk")
-    yield Delete(key)
+def changed_chunk_steps(
+    layout: ArrayLayout,
+    chain: CodecChain,
+    slot: zarr_core.Slot,
+    old: Buffer | None,
+    value: Ndarray,
+    fields: list[str] | None,
+) -> Steps[Ndarray]:
+    """Return the chunk of a slot as it will be stored; ``old`` is its stored value, not needed for a whole chunk."""
+    if slot.whole and fields is None:
+        return whole_chunk(layout, slot, value)
+    if old is None:
+        chunk = new_chunk(layout, slot.chunk_shape)
+    else:
+        chunk = np.array((yield from decode_steps(chain, old)) if chain.asynchronous else chain.decode(old))
+    if fields is None:
+        zarr_core.gather(value, slot, chunk)
+    else:
+        gather_into(chunk, value, slot, fields)
+    return chunk
 
 
 def write_chunk_steps(
@@ -257,26 +267,22 @@ def write_chunk_steps(
     try:
         chain = layout.chain if layout.regular else layout.chain_for(slot.chunk_shape)
         whole = slot.whole and fields is None
-        if whole and layout.scope is None:
-            yield from put_whole_steps(layout, chain, key, whole_chunk(layout, slot, value), skip_filled)
-            return
-        matched = yield Hold((key,), "chunk", layout.scope, True)
-        if whole:
-            yield from put_chunk_steps(layout, chain, key, whole_chunk(layout, slot, value), skip_filled)
-            return
+        # The old value of a whole chunk does not matter, so that others are kept out only while it is stored.
+        late = whole and layout.scope is None
+        matched = None if late else (yield Hold((key,), "chunk", layout.scope, True))
         while True:
-            raw = yield Get(key)
-            if raw is None:
-                chunk = new_chunk(layout, slot.chunk_shape)
-            else:
-                chunk = np.array((yield from decode_steps(chain, raw)))
-            gather_into(chunk, value, slot, fields)
+            old = None if whole else (yield Get(key))
+            chunk = yield from changed_chunk_steps(layout, chain, slot, old, value, fields)
+            # A store that compares before it stores does not before it deletes.
+            raw = yield from payload_steps(layout, chain, chunk, skip_filled and (whole or not matched))
+            if raw is None and late:
+                yield Hold((key,), "chunk")
             try:
-                # A store that compares before it stores does not before it deletes.
-                yield from put_chunk_steps(layout, chain, key, chunk, skip_filled and not matched)
+                yield Delete(key) if raw is None else Put(key, raw, late)
+                return
             except ChangedMeanwhileError:
-                continue
-            return
+                if whole:
+                    raise
     except Exception as error:
         note_place(error, layout, key, "writing")
         raise
@@ -291,9 +297,7 @@ def write_slots_steps(
     slots: Sequence[int],
 ) -> Steps[None]:
     """Write slots the plain way."""
-    if len(slots) == 1:
-        yield from write_chunk_steps(layout, plan.slot(slots[0]), value, fields, skip_filled)
-    else:
+    if len(slots):
         yield Gather(write_chunk_steps(layout, plan.slot(i), value, fields, skip_filled) for i in slots)
 
 
@@ -319,3 +323,38 @@ def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, 
         partial_slots = left_over(job) + partial_slots
     if partial_slots:
         yield from write_slots_steps(layout, plan, value, None, skip_filled, partial_slots)
+
+
+T = TypeVar("T")
+
+
+def patient_steps(layout: ArrayLayout, read: Callable[[ArrayLayout], Steps[T]]) -> Steps[T]:
+    """Read until no chunk is missing, up to the number of retries of the array's configuration.
+
+    Parameters
+    ----------
+    layout : ArrayLayout
+        Of a configuration with ``missing_chunk_retries``.
+    read : callable
+        Makes the steps that read by a layout; they raise ``ChunkNotFoundError`` where that does not read missing
+        chunks as fill values.
+
+    Raises
+    ------
+    ChunkNotFoundError
+        If a chunk is missing in the end and ``read_missing_chunks`` is false.
+    """
+    config = layout.config
+    once = layout.with_missing(reads_missing=False, retries=0)
+    for number in range(config.missing_chunk_retries):
+        try:
+            return (yield from read(once))
+        except ChunkNotFoundError:
+            seconds = min(LONGEST_DELAY, config.missing_chunk_delay * 2.0**number)
+            yield Await(partial(_sleep, seconds))
+    return (yield from read(layout.with_missing(reads_missing=config.read_missing_chunks, retries=0)))
+
+
+async def _sleep(seconds: float) -> None:
+    asyncio: Any = load("asyncio")  # arrays that are read without a loop need not load it
+    await asyncio.sleep(seconds)

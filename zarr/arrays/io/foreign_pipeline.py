@@ -12,8 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import CodecPipeline
-from zarr.arrays.io.chunks import raise_missing
-from zarr.arrays.io.retries import patient_steps
+from zarr.arrays.io.chunks import patient_steps, raise_missing
 from zarr.arrays.layout import codecs_of
 from zarr.registry import get_pipeline_class
 from zarr.steps.requests import Await, Gather, Hold, Steps

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zarr_core
-from zarr.arrays.io.chunks import new_chunk, note_place, raise_missing
-from zarr.arrays.io.retries import patient_steps
+from zarr.arrays.io.chunks import new_chunk, note_place, patient_steps, raise_missing
 from zarr.arrays.io.selection import as_items, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, place_in_shard, stored_steps
 from zarr.arrays.layout import foreign_buffers

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import zarr_core
-from zarr.arrays.io.chunks import cached_chunk_steps, decode_steps, fits_cache, note_place, raise_missing
+from zarr.arrays.io.chunks import cached_chunk_steps, decode_steps, fits_cache, note_place, patient_steps, raise_missing
 from zarr.arrays.io.reading import checked_out, get_selection_steps, settle_booleans, wants_pipeline
-from zarr.arrays.io.retries import patient_steps
 from zarr.arrays.io.selection import as_items, plan_orthogonal, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, cached_inner_steps, decode_inner_steps, stored_steps
 from zarr.dtype.base import empty_array

@@ -10,13 +10,13 @@ import zarr_core
 from zarr._lazy import LazyModule
 from zarr.arrays.io.chunks import (
     LARGE_IN_FILE,
-    is_cached,
+    fits_cache,
+    patient_steps,
     read_bulk_steps,
     read_chunk_steps,
     read_slots_steps,
     reads_in_bulk,
 )
-from zarr.arrays.io.retries import patient_steps
 from zarr.arrays.io.selection import (
     Fields,
     as_items,
@@ -74,23 +74,18 @@ def wants_pipeline(prototype: BufferPrototype | None) -> bool:
 
 
 def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bulk: str | None) -> Steps[None]:
-    """Read all slots of a plan into an array of the plan's shape and the layout's data type."""
+    """Return the steps that read all slots of a plan into an array of its shape and of the layout's data type."""
     count = plan.nslots
-    if count == 0:
-        return
-    if layout.retries:
-        yield from patient_steps(layout, lambda once: read_plan_steps(once, plan, out, bulk))
-        return
-    if layout.cache_bytes and is_cached(layout, plan):
+    if layout.retries and count:
+        return patient_steps(layout, lambda once: read_plan_steps(once, plan, out, bulk))
+    # With a log of codecs each chunk has its line.
+    if (layout.cache_bytes and fits_cache(layout, count)) or logs_codecs():
         bulk = None
-    if logs_codecs():
-        bulk = None  # somebody listens: each chunk has its line
-    if layout.shard is not None:
-        yield from shard_read.read_shards_steps(layout, plan, out, bulk)
-    elif reads_in_bulk(layout, count, bulk):
-        yield from read_bulk_steps(layout, plan, out)
-    else:
-        yield from read_slots_steps(layout, plan, out, range(count))
+    if layout.shard is not None and count:
+        return shard_read.read_shards_steps(layout, plan, out, bulk)
+    if reads_in_bulk(layout, count, bulk):
+        return read_bulk_steps(layout, plan, out)
+    return read_slots_steps(layout, plan, out, range(count))
 
 
 def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:

@@ -17,16 +17,7 @@ from numpy.typing import NDArray
 
 import zarr_core
 from zarr.abc.store import RangeByteRequest
-from zarr.arrays.io.chunks import (
-    decode_steps,
-    encode_steps,
-    gather_into,
-    is_filled,
-    left_over,
-    new_chunk,
-    note_place,
-    whole_chunk,
-)
+from zarr.arrays.io.chunks import changed_chunk_steps, left_over, note_place, payload_steps
 from zarr.arrays.io.shard_read import EMPTY, ShardPart, check_rows, index_format, index_of, read_index_steps
 from zarr.buffer.core import default_buffer_prototype
 from zarr.codecs.base.shard_level import damaged_shard
@@ -191,7 +182,7 @@ def write_part_steps(
     whole = [fields is None and plan.whole(slot) for slot in part.slots]
 
     def chunk_steps(k: int, old: Buffer | None) -> Steps[Ndarray]:
-        return _changed_steps(layout, plan.slot(part.slots[k]), old, value, fields)
+        return changed_chunk_steps(layout, layout.chain, plan.slot(part.slots[k]), old, value, fields)
 
     yield from put_part_steps(layout, part, whole, chunk_steps, skip_filled, bulk)
 
@@ -229,8 +220,8 @@ def put_part_steps(
         pieces, old = yield from _kept_steps(layout, key, part, table, whole, bulk == "files", stored)
         for k, place in enumerate(part.inner):
             chunk = yield from chunk_steps(k, old.get(place))
-            if not (skip_filled and is_filled(layout, chunk)):
-                raw = yield from encode_steps(layout.chain, chunk)
+            raw = yield from payload_steps(layout, layout.chain, chunk, skip_filled)
+            if raw is not None:
                 pieces.append(_piece_of(shard, part, place, raw))
         if pieces:
             yield from store_steps(key, assemble(shard, part.counts, pieces))
@@ -289,20 +280,6 @@ def _kept_steps(
     for piece, raw in zip(fetched, found, strict=False):
         piece.data = raw.as_numpy_array()
     return pieces, dict(zip(changed, found[len(fetched) :], strict=True))
-
-
-def _changed_steps(
-    layout: ArrayLayout, slot: zarr_core.Slot, old: Buffer | None, value: Ndarray, fields: list[str] | None
-) -> Steps[Ndarray]:
-    """One inner chunk as it will be stored."""
-    if slot.whole and fields is None:
-        return whole_chunk(layout, slot, value)
-    if old is None:
-        chunk = new_chunk(layout, slot.chunk_shape)
-    else:
-        chunk = np.array((yield from decode_steps(layout.chain, old)))
-    gather_into(chunk, value, slot, fields)
-    return chunk
 
 
 def write_shards_steps(

@@ -9,9 +9,19 @@ import numpy as np
 
 import zarr_core
 from zarr._lazy import LazyModule
-from zarr.arrays.io.chunks import MIN_BULK_SLOTS, write_bulk_steps, write_slots_steps
+from zarr.arrays.io.chunks import MIN_BULK_SLOTS, write_bulk_steps, write_chunk_steps, write_slots_steps
 from zarr.arrays.io.reading import PLANNERS, wants_pipeline
-from zarr.arrays.io.selection import Fields, as_items, field_dtype, is_mask_selection, plan_brackets, pop_fields
+from zarr.arrays.io.selection import (
+    Fields,
+    as_items,
+    field_dtype,
+    is_mask_selection,
+    plan_brackets,
+    plan_simple,
+    pop_fields,
+    simple_kind,
+)
+from zarr.arrays.layout import foreign_buffers
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.errors import ReadOnlyError, ShapeMismatchError
 from zarr.listening import logs_codecs
@@ -43,17 +53,23 @@ def check_writable(handle: ArrayHandle) -> None:
     ------
     ReadOnlyError
     """
-    if handle.store_path.read_only is True:
+    if handle.store_path.store.read_only is True:
         raise ReadOnlyError(f"{READ_ONLY}: {handle.describe()}; open it with mode 'r+'")
 
 
 def setitem_steps(handle: ArrayHandle, selection: Any, value: Any) -> Steps[None]:
-    """Write what stands between the brackets of ``array[...] = value``."""
+    """Write to what stands between the brackets of ``array[...] = value``."""
     layout = handle.state.layout
+    if handle.store_path.store.read_only is True:
+        check_writable(handle)
+    items = selection if type(selection) is tuple else (selection,)
+    if simple_kind(items) is not None and not foreign_buffers():
+        # The shortest way, which nearly every write goes.
+        yield from write_value_steps(handle, layout, plan_simple(layout, items), value, None, None, False)
+        return
     fields, selection = pop_fields(selection)
-    check_writable(handle)
     field_dtype(layout.dtype, fields)
-    foreign = wants_pipeline(None)
+    foreign = foreign_buffers()
     layout = layout.stored if foreign else layout
     plan, _ = plan_brackets(layout, selection)
     yield from write_value_steps(handle, layout, plan, value, fields, None, foreign)
@@ -104,29 +120,39 @@ def write_value_steps(
     foreign: bool,
     points: bool = False,
 ) -> Steps[None]:
-    """Bring a value to the data type and shape of a plan and write it."""
+    """Bring a value to the data type and shape of a plan, and return the steps that write it."""
+    names = [fields] if isinstance(fields, str) else fields
+    batch = handle.batch
     if plan.nslots == 0:
         refuse_no_elements(layout, value, fields)
-        return
-    if handle.state.metadata._stored_document is not None:
-        yield from repair.store_repaired_steps(handle)
-    names = [fields] if isinstance(fields, str) else fields
-    dtype = field_dtype(layout.dtype, fields)
-    if layout.nullable is not None and fields is None:
-        value = layout.nullable.from_values(value)
-    batch = handle.batch
-    if foreign:
-        if batch is not None:
-            yield Gather((batch.flush_steps(),))
-        yield from _foreign_steps(handle, layout, plan, value, names, prototype, points)
-        return
-    if dtype.kind == "O" and not plan.shape and isinstance(layout.zdtype, text.PythonObject):
-        value = one_object(value)
-    prepared = prepare_value(value, dtype, plan.shape, points)
-    if batch is not None:
-        yield from batch.write_steps(layout, plan, prepared, names)
+        steps = write_slots_steps(layout, plan, value, names, False, ())
+    elif foreign:
+        steps = _foreign_steps(handle, layout, plan, value, names, prototype, points)
     else:
-        yield from write_plan_steps(layout, plan, prepared, names, layout.skip_filled, handle.bulk)
+        prepared = elements_for(layout, plan, value, fields, points)
+        if batch is not None:
+            steps = batch.write_steps(layout, plan, prepared, names)
+        else:
+            steps = write_plan_steps(layout, plan, prepared, names, layout.skip_filled, handle.bulk)
+    repaired = plan.nslots and handle.state.metadata._stored_document is not None
+    return _repaired_steps(handle, steps) if repaired else steps
+
+
+def _repaired_steps(handle: ArrayHandle, steps: Steps[None]) -> Steps[None]:
+    """Write to an array whose document was read leniently: that is stored as it was understood first."""
+    yield from repair.store_repaired_steps(handle)
+    yield from steps
+
+
+def elements_for(layout: ArrayLayout, plan: zarr_core.Plan, value: Any, fields: Fields, points: bool) -> Ndarray:
+    """Return a value as elements of the array, or of some of its fields, in the shape of a plan."""
+    if fields is not None:
+        return prepare_value(value, field_dtype(layout.dtype, fields), plan.shape, points)
+    if layout.nullable is not None:
+        value = layout.nullable.from_values(value)
+    if layout.dtype.kind == "O" and not plan.shape and isinstance(layout.zdtype, text.PythonObject):
+        value = one_object(value)
+    return prepare_value(value, layout.dtype, plan.shape, points)
 
 
 def refuse_no_elements(layout: ArrayLayout, value: Any, fields: Fields) -> None:
@@ -146,20 +172,18 @@ def write_plan_steps(
     skip_filled: bool,
     bulk: str | None,
 ) -> Steps[None]:
-    """Write all slots of a plan from an array of the plan's shape."""
+    """Return the steps that write all slots of a plan from an array of the plan's shape."""
     count = plan.nslots
-    if count == 0:
-        return
-    if layout.scope is not None:
-        bulk = None  # each chunk is locked for itself: a bulk job would have to lock all at once
-    if logs_codecs():
-        bulk = None  # somebody listens: each chunk has its line
-    if layout.shard is not None:
-        yield from shard_write.write_shards_steps(layout, plan, value, fields, skip_filled, bulk)
-    elif bulk is not None and layout.program is not None and fields is None and count >= MIN_BULK_SLOTS:
-        yield from write_bulk_steps(layout, plan, value, skip_filled)
-    else:
-        yield from write_slots_steps(layout, plan, value, fields, skip_filled, range(count))
+    # Under a scope each chunk is locked for itself, and with a log of codecs each chunk has its line.
+    if layout.scope is not None or logs_codecs():
+        bulk = None
+    if layout.shard is not None and count:
+        return shard_write.write_shards_steps(layout, plan, value, fields, skip_filled, bulk)
+    if count == 1:
+        return write_chunk_steps(layout, plan.slot(0), value, fields, skip_filled)
+    if bulk is not None and layout.program is not None and fields is None and count >= MIN_BULK_SLOTS:
+        return write_bulk_steps(layout, plan, value, skip_filled)
+    return write_slots_steps(layout, plan, value, fields, skip_filled, range(count))
 
 
 def one_object(value: Any) -> Ndarray:
@@ -246,6 +270,8 @@ def _foreign_steps(
     points: bool,
 ) -> Steps[None]:
     """Write through the configured pipeline."""
+    if handle.batch is not None:
+        yield Gather((handle.batch.flush_steps(),))
     if fields is not None:
         raise IndexError("fields cannot be written through a codec pipeline of another library")
     prototype = default_buffer_prototype() if prototype is None else prototype

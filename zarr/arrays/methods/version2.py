@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from zarr import dtype as _dtype
     from zarr.abc.store import Store
     from zarr.arrays.change import operations
-    from zarr.arrays.methods import iteration
+    from zarr.arrays.methods import indexers
     from zarr.chunks import shapes
     from zarr.steps.requests import Steps
 else:
     hashlib = LazyModule("hashlib")
-    iteration = LazyModule("zarr.arrays.methods.iteration")
+    indexers = LazyModule("zarr.arrays.methods.indexers")
     operations = LazyModule("zarr.arrays.change.operations")
     shapes = LazyModule("zarr.chunks.shapes")
     _dtype = LazyModule("zarr.dtype")
@@ -117,7 +117,7 @@ class OlderMembers(ArrayFace):
         >>> [int(row) for row in zarr.array([3, 1, 2]).islice(1)]
         [1, 2]
         """
-        return islice(iteration.iterate_rows(self, start or 0), None if end is None else max(0, end - (start or 0)))  # type: ignore[arg-type]
+        return islice(indexers.iterate_rows(self, start or 0), None if end is None else max(0, end - (start or 0)))  # type: ignore[arg-type]
 
     def digest(self, hashname: str = "sha1") -> bytes:
         """A checksum of the array as it is stored: its chunks as they were encoded, its attributes and its document.
