@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.nodes import SynchronousArray
-from zarr.arrays.async_array import AsyncArray, merged_config, unsaved_face
+from zarr.arrays.async_array import AsyncArray, unsaved_face
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import getitem_steps
 from zarr.arrays.methods.array_api import StandardMethods
-from zarr.arrays.methods.selections import ExportMethods
 from zarr.arrays.methods.version2 import OlderMembers
 from zarr.arrays.opening import open_array_steps
 from zarr.chunks.spec import ArrayConfigLike
-from zarr.defaults import BATCH_BYTES
 from zarr.errors import OperationPutOffError
 from zarr.runners.choose import runner_for
 from zarr.storage.resolve import make_store_path
@@ -29,8 +27,7 @@ if TYPE_CHECKING:
     from zarr.arrays.attributes import Attributes
     from zarr.arrays.change import operations
     from zarr.arrays.create import unsaved
-    from zarr.arrays.io import batch, read_many, writing
-    from zarr.arrays.io.batch import BatchScope
+    from zarr.arrays.io import writing
     from zarr.arrays.methods import indexers
     from zarr.arrays.methods.indexers import BlockIndex, OIndex, VIndex
     from zarr.arrays.show import notebook
@@ -41,9 +38,7 @@ if TYPE_CHECKING:
     from zarr.storage.resolve import StoreLike
     from zarr.types import JSON, ShapeLike
 else:
-    batch, indexers = LazyModule("zarr.arrays.io.batch"), LazyModule("zarr.arrays.methods.indexers")
     indexers, notebook = LazyModule("zarr.arrays.methods.indexers"), LazyModule("zarr.arrays.show.notebook")
-    read_many = LazyModule("zarr.arrays.io.read_many")
     operations = LazyModule("zarr.arrays.change.operations")
     unsaved = LazyModule("zarr.arrays.create.unsaved")
     writing = LazyModule("zarr.arrays.io.writing")
@@ -54,7 +49,7 @@ else:
 T_ArrayMetadata = TypeVar("T_ArrayMetadata")
 
 
-class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadata]):
+class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
     """A chunked, compressed, N-dimensional array in a store.
 
     Parameters
@@ -192,7 +187,27 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
     def __getitem__(self, selection: Any) -> Any:
         """Read a selection.
 
-        Integers, slices, Ellipsis, lists and arrays of integers, boolean masks, and names of fields.
+        Parameters
+        ----------
+        selection : int, slice, Ellipsis, list or array of int, boolean mask, name of a field, or a tuple of them
+            Slices have steps of at least 1. One list or array indexes its dimension; one for each dimension are
+            points. A mask has the shape of the array, or the length of its dimension.
+
+        Returns
+        -------
+        numpy.ndarray
+            A new array, which is the caller's own; a masked array where elements may be missing. A selection of one
+            element gives an array without dimensions, or a scalar if an Ellipsis or a numpy integer is in it.
+
+        Raises
+        ------
+        IndexError
+            The selection does not fit the array: an index is out of bounds, there are too many of them, or there is
+            no such field.
+        ChunkNotFoundError
+            A chunk is not stored, and the configuration has ``read_missing_chunks`` false.
+        ChunkDecodeError
+            A stored chunk is damaged.
 
         Examples
         --------
@@ -221,44 +236,6 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
             self._run(writing.setitem_steps(self._handle, selection, value))
         except OperationPutOffError:
             pass  # as `run_now_or_later` has it, in a frame less
-
-    def read_many(self, selections: Sequence[Any], *, out: Any = None) -> list[Any]:
-        """Read many selections as one operation: a chunk that several of them touch is fetched and decoded once.
-
-        Parameters
-        ----------
-        selections : sequence
-            Each of integers and slices, as between brackets, or with lists and arrays of integers or booleans that
-            index each dimension by itself, as ``oindex`` has them.
-        out : sequence of numpy.ndarray, or numpy.ndarray, optional
-            Memory of the caller's, for each selection an array of its shape, in any memory layout; or one array whose
-            first dimension goes over the selections. None in a sequence stands for a new array.
-
-        Returns
-        -------
-        list of numpy.ndarray
-            In the order of the selections; those of ``out`` where it is given. One element makes a 0-d array.
-
-        Raises
-        ------
-        IndexError
-            A selection does not fit the array.
-        ValueError
-            ``out`` has the wrong length, shape, or is read-only.
-
-        Examples
-        --------
-        >>> import numpy as np, zarr
-        >>> array = zarr.array(np.arange(100), chunks=(10,))
-        >>> windows = np.empty((3, 4), dtype=array.dtype)
-        >>> _ = array.read_many([slice(i, i + 4) for i in (8, 50, 9)], out=windows)
-        >>> windows[:, 0]
-        array([ 8, 50,  9])
-        """
-        requests = [(self._handle, selection) for selection in selections]
-        outs = read_many.outs_for(out, len(requests))
-        result: list[Any] = self._handle.run(read_many.read_many_steps(requests, outs))
-        return result
 
     @property
     def oindex(self) -> OIndex:
@@ -371,64 +348,6 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         self, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
     ) -> None:
         self._change(operations.update_attributes_steps(self._handle, changes, removed, replace))
-
-    def with_config(self, config: ArrayConfigLike) -> Self:
-        """The same array with another run-time configuration.
-
-        Parameters
-        ----------
-        config : ArrayConfig or dict
-            A dict may leave fields out.
-
-        Returns
-        -------
-        Array
-
-        Examples
-        --------
-        >>> import zarr
-        >>> zarr.zeros((2, 2)).with_config({"order": "F"}).order
-        'F'
-        """
-        return self.from_handle(self._handle.with_config(merged_config(self._handle, config)))
-
-    def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
-        """Collect the writes of a ``with`` in memory; each chunk is encoded once and each shard written once.
-
-        Reads inside see the writes. What was written is stored when the ``with`` ends, by whatever way, also by an
-        error: an error ends it as it would end the same writes without a batch. If storing fails, that error is
-        raised and what could not be stored is lost. A batch inside a batch is part of it. Growing the array inside is
-        fine, an append is stored at once; what counts stored chunks or bytes counts what has been stored so far.
-
-        Others see the writes when they are stored. A chunk of which a batch wrote a part is merged with what is stored
-        then, element by element; until then, reads inside see the rest of it as it was when they first asked for it.
-
-        Parameters
-        ----------
-        max_bytes : int
-            Bytes in memory above which a batch stores what it has and goes on.
-
-        Returns
-        -------
-        BatchScope
-            A context manager.
-
-        Raises
-        ------
-        ValueError
-            ``max_bytes`` is less than one.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> array = zarr.create_array({}, shape=(100,), chunks=(10,), shards=(100,), dtype="int32")
-        >>> with array.batch():
-        ...     for i in range(100):
-        ...         array[i] = i
-        >>> int(array[:].sum())
-        4950
-        """
-        return batch.BatchScope(self._handle, max_bytes)
 
     @property
     def async_array(self) -> AsyncArray[T_ArrayMetadata]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from zarr._lazy import LazyModule
 from zarr.abc.nodes import AsynchronousArray
 from zarr.arrays.handle import ArrayHandle
-from zarr.arrays.io.reading import get_selection_steps
 from zarr.arrays.methods.properties import ArrayFace
+from zarr.arrays.methods.selections import SelectionMethods
 from zarr.arrays.opening import open_array_steps, parse_metadata
 from zarr.chunks.spec import ArrayConfigLike, parse_array_config
-from zarr.defaults import BATCH_BYTES
 from zarr.errors import ZarrDeprecationWarning
 from zarr.notices import warn
 from zarr.runners.choose import async_runner_for, runner_for
@@ -25,17 +25,14 @@ if TYPE_CHECKING:
     from zarr.abc.codec import CodecPipeline
     from zarr.arrays.change import operations
     from zarr.arrays.create import unsaved
-    from zarr.arrays.interop import arrow, awkward
-    from zarr.arrays.io import batch, foreign_pipeline, read_many, writing
-    from zarr.arrays.io.batch import BatchScope
-    from zarr.arrays.io.selection import Fields
+    from zarr.arrays.io import foreign_pipeline, writing
     from zarr.arrays.methods import indexers
     from zarr.arrays.methods.indexers import AsyncOIndex, AsyncVIndex
     from zarr.arrays.show import notebook
     from zarr.arrays.show.info import ArrayInfo
     from zarr.arrays.views import view
     from zarr.arrays.views.view import AsyncLazyArray, LazyIndex
-    from zarr.buffer.core import BufferPrototype, NDBuffer
+    from zarr.buffer.core import BufferPrototype
     from zarr.chunks.spec import ArrayConfig
     from zarr.runners.locks import synchronizers
     from zarr.steps.requests import Steps
@@ -43,22 +40,30 @@ if TYPE_CHECKING:
     from zarr.storage.resolve import StoreLike
     from zarr.types import JSON, ShapeLike, ZarrFormat
 else:
-    batch = LazyModule("zarr.arrays.io.batch")
-    arrow = LazyModule("zarr.arrays.interop.arrow")
     indexers = LazyModule("zarr.arrays.methods.indexers")
     view = LazyModule("zarr.arrays.views.view")
     notebook = LazyModule("zarr.arrays.show.notebook")
-    read_many = LazyModule("zarr.arrays.io.read_many")
     operations = LazyModule("zarr.arrays.change.operations")
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
-    awkward = LazyModule("zarr.arrays.interop.awkward")
     unsaved = LazyModule("zarr.arrays.create.unsaved")
     writing = LazyModule("zarr.arrays.io.writing")
     synchronizers = LazyModule("zarr.runners.locks.synchronizers")
     registry = LazyModule("zarr.registry")
 
 T = TypeVar("T")
+P = ParamSpec("P")
 T_ArrayMetadata = TypeVar("T_ArrayMetadata")
+
+
+def awaited(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """Return the twin of a method of ``Array`` for ``AsyncArray``, whose ``_run`` gives a coroutine of the result."""
+
+    @wraps(method)
+    async def twin(self: Any, /, *args: P.args, **options: P.kwargs) -> T:
+        return cast("T", await cast("Any", method)(self, *args, **options))
+
+    twin.__qualname__ = f"AsyncArray.{method.__name__}"
+    return twin
 
 
 class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
@@ -107,9 +112,6 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
     def _run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:
         return self._handle.async_run(steps)
 
-    def _get(self, kind: str, selection: Any, **options: Any) -> Coroutine[Any, Any, Any]:
-        return self._run(get_selection_steps(self._handle, kind, selection, **options))
-
     @property
     def codec_pipeline(self) -> CodecPipeline:
         """The codecs as a pipeline by the public contract, for those who drive one."""
@@ -149,45 +151,12 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
     async def getitem(self, selection: Any, *, prototype: BufferPrototype | None = None) -> Any:
         return await self._get("basic", selection, prototype=prototype)
 
-    async def to_arrow(self, selection: Any = ...) -> Any:
-        return await self._run(arrow.to_arrow_steps(self._handle, selection))
-
-    async def to_awkward(self, selection: Any = ...) -> Any:
-        return await self._run(awkward.to_awkward_steps(self._handle, selection))
-
-    async def get_orthogonal_selection(
-        self,
-        selection: Any,
-        *,
-        out: NDBuffer | None = None,
-        fields: Fields = None,
-        prototype: BufferPrototype | None = None,
-    ) -> Any:
-        return await self._get("orthogonal", selection, out=out, fields=fields, prototype=prototype)
-
-    async def get_mask_selection(
-        self,
-        mask: Any,
-        *,
-        out: NDBuffer | None = None,
-        fields: Fields = None,
-        prototype: BufferPrototype | None = None,
-    ) -> Any:
-        return await self._get("mask", mask, out=out, fields=fields, prototype=prototype)
-
-    async def get_coordinate_selection(
-        self,
-        selection: Any,
-        *,
-        out: NDBuffer | None = None,
-        fields: Fields = None,
-        prototype: BufferPrototype | None = None,
-    ) -> Any:
-        return await self._get("coordinate", selection, out=out, fields=fields, prototype=prototype)
-
-    async def read_many(self, selections: Sequence[Any], *, out: Any = None) -> list[Any]:
-        requests = [(self._handle, selection) for selection in selections]
-        return await self._run(read_many.read_many_steps(requests, read_many.outs_for(out, len(requests))))
+    to_arrow = awaited(SelectionMethods.to_arrow)
+    to_awkward = awaited(SelectionMethods.to_awkward)
+    get_orthogonal_selection = awaited(SelectionMethods.get_orthogonal_selection)
+    get_mask_selection = awaited(SelectionMethods.get_mask_selection)
+    get_coordinate_selection = awaited(SelectionMethods.get_coordinate_selection)
+    read_many = awaited(SelectionMethods.read_many)
 
     async def setitem(self, selection: Any, value: Any, prototype: BufferPrototype | None = None) -> None:
         await self._run(writing.set_selection_steps(self._handle, "basic", selection, value, prototype=prototype))
@@ -221,12 +190,6 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
 
     async def info_complete(self) -> ArrayInfo:
         return self._info(await self._run(notebook.stored_steps(self._handle)))
-
-    def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
-        return batch.BatchScope(self._handle, max_bytes)
-
-    def with_config(self, config: ArrayConfigLike) -> Self:
-        return self.from_handle(self._handle.with_config(merged_config(self._handle, config)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, AsyncArray):
@@ -287,13 +250,6 @@ def opened_face(store: StoreLike, path: str | None = None, read_only: bool = Fal
         config = {**(config or {}), "write_empty_chunks": write_empty}
     handle = runner_for(place.store).run(open_array_steps(place, older.get("zarr_version"), config))
     return AsyncArray.from_handle(handle)
-
-
-def merged_config(handle: ArrayHandle, config: ArrayConfigLike) -> Any:
-    """A configuration with the fields that a dict leaves out taken from the one at hand."""
-    if isinstance(config, Mapping):
-        return parse_array_config({**handle.config.to_dict(), **config})
-    return parse_array_config(config)
 
 
 AsynchronousArray.register(AsyncArray)

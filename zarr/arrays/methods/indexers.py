@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 from zarr.arrays.io.selection import pop_fields
 
 if TYPE_CHECKING:
-    from zarr.arrays.array import Array
-    from zarr.arrays.async_array import AsyncArray
+    from zarr.arrays.methods.array_api import StandardMethods
+    from zarr.arrays.methods.properties import ArrayFace
 
 
 @dataclass(frozen=True)
 class OIndex:
     """Orthogonal indexing: each axis by itself, as ``array.oindex[[0, 2], [1, 3]]``."""
 
-    array: Array[Any]
+    array: StandardMethods
 
     def __getitem__(self, selection: Any) -> Any:
         fields, selection = pop_fields(selection)
@@ -32,22 +32,20 @@ class OIndex:
 class VIndex:
     """Vectorized indexing: points, as ``array.vindex[[0, 2], [1, 3]]``, or a mask."""
 
-    array: Array[Any]
+    array: StandardMethods
 
     def __getitem__(self, selection: Any) -> Any:
-        fields, selection = pop_fields(selection)
-        return self.array._get("vectorized", selection, fields=fields)
+        return self.array._get("vectorized", selection)
 
     def __setitem__(self, selection: Any, value: Any) -> None:
-        fields, selection = pop_fields(selection)
-        self.array._set("vectorized", selection, value, fields=fields)
+        self.array._set("vectorized", selection, value)
 
 
 @dataclass(frozen=True)
 class BlockIndex:
     """Block indexing: whole stored chunks by their place in the grid, as ``array.blocks[0, 1:3]``."""
 
-    array: Array[Any]
+    array: StandardMethods
 
     def __getitem__(self, selection: Any) -> Any:
         fields, selection = pop_fields(selection)
@@ -62,28 +60,26 @@ class BlockIndex:
 class AsyncOIndex:
     """Orthogonal indexing of an :class:`AsyncArray`."""
 
-    array: AsyncArray[Any]
+    array: ArrayFace
 
     async def getitem(self, selection: Any) -> Any:
         """Read a selection that indexes each axis by itself."""
-        fields, selection = pop_fields(selection)
-        return await self.array.get_orthogonal_selection(selection, fields=fields)
+        return await self.array._get("orthogonal", selection)
 
 
 @dataclass(frozen=True)
 class AsyncVIndex:
     """Vectorized indexing of an :class:`AsyncArray`."""
 
-    array: AsyncArray[Any]
+    array: ArrayFace
 
     async def getitem(self, selection: Any) -> Any:
         """Read points or a mask."""
-        fields, selection = pop_fields(selection)
-        return await self.array._get("vectorized", selection, fields=fields)
+        return await self.array._get("vectorized", selection)
 
 
-def iterate_rows(array: Array[Any], first: int = 0) -> Iterator[Any]:
-    """The elements of the first dimension, one after the other; no chunk is read twice.
+def iterate_rows(array: StandardMethods, first: int = 0) -> Iterator[Any]:
+    """Yield the elements of the first dimension, one after the other; no chunk is read twice.
 
     Parameters
     ----------

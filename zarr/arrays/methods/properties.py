@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,20 +10,26 @@ import numpy as np
 
 from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.arrays.io.reading import get_selection_steps
 from zarr.chunks.shapes import block_of, cells
+from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
+from zarr.defaults import BATCH_BYTES
 from zarr.errors import ZarrDeprecationWarning
 from zarr.notices import warn
 from zarr.types import printable
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import zarr_core
     from zarr.abc.store import Store
     from zarr.arrays.handle import ArrayHandle
+    from zarr.arrays.io import batch
+    from zarr.arrays.io.batch import BatchScope
     from zarr.arrays.show import info, notebook
     from zarr.arrays.show.info import ArrayInfo
     from zarr.arrays.show.notebook import Stored
     from zarr.chunks import ChunkGrid
-    from zarr.chunks.spec import ArrayConfig
     from zarr.dtype import ZDType
     from zarr.dtype.types import nullable
     from zarr.metadata.v2 import ArrayV2Metadata
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
     from zarr.storage.path import StorePath
     from zarr.types import MemoryOrder
 else:
+    batch = LazyModule("zarr.arrays.io.batch")
     info = LazyModule("zarr.arrays.show.info")
     notebook = LazyModule("zarr.arrays.show.notebook")
     nullable = LazyModule("zarr.dtype.types.nullable")
@@ -59,52 +66,11 @@ def regions(grid: zarr_core.Grid, origin: Block = None, selection_shape: Block =
         )
 
 
-class ChunkWalks:
-    """What both faces of an array tell of its grids. ``chunk`` is what is read, ``shard`` what is stored.
-
-    Without shards the two are the same.
-    """
-
-    _handle: ArrayHandle
-
-    @property
-    def _zdtype(self) -> ZDType[Any, Any]:
-        zdtype: ZDType[Any, Any] = self._handle.metadata.dtype
-        return zdtype
-
-    @property
-    def _chunk_grid(self) -> ChunkGrid:
-        return self._handle.state.chunk_grid
-
-    @property
-    def _chunk_grid_shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self._handle.layout.grid.cdata_shape
-        return shape
-
-    @property
-    def _shard_grid_shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self._handle.layout.outer.cdata_shape
-        return shape
-
-    @property
-    def _nshards(self) -> int:
-        return prod(self._shard_grid_shape)
-
-    def _iter_chunk_coords(self, origin: Block = None, selection_shape: Block = None) -> Iterator[tuple[int, ...]]:
-        return cells(block_of(self._chunk_grid_shape, origin, selection_shape))
-
-    def _iter_shard_coords(self, origin: Block = None, selection_shape: Block = None) -> Iterator[tuple[int, ...]]:
-        return cells(block_of(self._shard_grid_shape, origin, selection_shape))
-
-    def _iter_shard_keys(self, origin: Block = None, selection_shape: Block = None) -> Iterator[str]:
-        encode = self._handle.metadata.encode_chunk_key
-        return (encode(coords) for coords in self._iter_shard_coords(origin, selection_shape))
-
-    def _iter_chunk_regions(self, origin: Block = None, selection_shape: Block = None) -> Iterator[tuple[slice, ...]]:
-        return regions(self._handle.layout.grid, origin, selection_shape)
-
-    def _iter_shard_regions(self, origin: Block = None, selection_shape: Block = None) -> Iterator[tuple[slice, ...]]:
-        return regions(self._handle.layout.outer, origin, selection_shape)
+def merged_config(handle: ArrayHandle, config: ArrayConfigLike) -> Any:
+    """Return a configuration; the fields that a dict leaves out are those of the array."""
+    if isinstance(config, Mapping):
+        return parse_array_config({**handle.config.to_dict(), **config})
+    return parse_array_config(config)
 
 
 def split_codecs(metadata: ArrayV2Metadata | ArrayV3Metadata) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
@@ -118,10 +84,20 @@ def split_codecs(metadata: ArrayV2Metadata | ArrayV3Metadata) -> tuple[tuple[Any
     return filters, serializer, tuple(codec for codec in inner if isinstance(codec, BytesBytesCodec))
 
 
-class ArrayFace(ChunkWalks):
-    """The properties that :class:`Array` and :class:`AsyncArray` share; both stand before one handle."""
+class ArrayFace:
+    """The members that :class:`Array` and :class:`AsyncArray` share; both stand before one handle."""
 
     _handle: ArrayHandle
+    _run: Any
+    """Runs steps: in ``Array`` to their result, in ``AsyncArray`` to a coroutine of it."""
+
+    if TYPE_CHECKING:
+
+        @classmethod
+        def from_handle(cls, handle: ArrayHandle) -> Self: ...
+
+    def _get(self, kind: str, selection: Any, **options: Any) -> Any:
+        return self._run(get_selection_steps(self._handle, kind, selection, **options))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take up what zarr-python 3 pickled: the other face, or the fields. Pickles made here hold the handle."""
@@ -278,6 +254,64 @@ class ArrayFace(ChunkWalks):
         """Whether the store refuses to be written to."""
         return self._handle.store_path.read_only
 
+    def with_config(self, config: ArrayConfigLike) -> Self:
+        """Return the same array with another run-time configuration.
+
+        Parameters
+        ----------
+        config : ArrayConfig or dict
+            A dict may leave fields out.
+
+        Returns
+        -------
+        Array or AsyncArray
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.zeros((2, 2)).with_config({"order": "F"}).order
+        'F'
+        """
+        return self.from_handle(self._handle.with_config(merged_config(self._handle, config)))
+
+    def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
+        """Collect the writes of a ``with`` in memory; each chunk is encoded once and each shard written once.
+
+        Reads inside see the writes. What was written is stored when the ``with`` ends, by whatever way, also by an
+        error: an error ends it as it would end the same writes without a batch. If storing fails, that error is
+        raised and what could not be stored is lost. A batch inside a batch is part of it. Growing the array inside is
+        fine, an append is stored at once; what counts stored chunks or bytes counts what has been stored so far.
+
+        Others see the writes when they are stored. A chunk of which a batch wrote a part is merged with what is stored
+        then, element by element; until then, reads inside see the rest of it as it was when they first asked for it.
+
+        Parameters
+        ----------
+        max_bytes : int
+            Bytes in memory above which a batch stores what it has and goes on.
+
+        Returns
+        -------
+        BatchScope
+            A context manager.
+
+        Raises
+        ------
+        ValueError
+            ``max_bytes`` is less than one.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> array = zarr.create_array({}, shape=(100,), chunks=(10,), shards=(100,), dtype="int32")
+        >>> with array.batch():
+        ...     for i in range(100):
+        ...         array[i] = i
+        >>> int(array[:].sum())
+        4950
+        """
+        return batch.BatchScope(self._handle, max_bytes)
+
     @property
     def info(self) -> ArrayInfo:
         """A summary; print it. It reads nothing from the store."""
@@ -311,6 +345,49 @@ class ArrayFace(ChunkWalks):
 
     def __repr__(self) -> str:
         return printable(f"<{type(self).__name__} {self.store_path} shape={self.shape} dtype={self.dtype}>")
+
+
+    # ------------------------------------------------------------------------------------------ the grids
+    # ``chunk`` is what is read, ``shard`` what is stored; without shards the two are the same.
+
+    @property
+    def _zdtype(self) -> ZDType[Any, Any]:
+        zdtype: ZDType[Any, Any] = self._handle.metadata.dtype
+        return zdtype
+
+    @property
+    def _chunk_grid(self) -> ChunkGrid:
+        return self._handle.state.chunk_grid
+
+    @property
+    def _chunk_grid_shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self._handle.layout.grid.cdata_shape
+        return shape
+
+    @property
+    def _shard_grid_shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self._handle.layout.outer.cdata_shape
+        return shape
+
+    @property
+    def _nshards(self) -> int:
+        return prod(self._shard_grid_shape)
+
+    def _iter_chunk_coords(self, origin: Block = None, selection_shape: Block = None) -> Iterator[tuple[int, ...]]:
+        return cells(block_of(self._chunk_grid_shape, origin, selection_shape))
+
+    def _iter_shard_coords(self, origin: Block = None, selection_shape: Block = None) -> Iterator[tuple[int, ...]]:
+        return cells(block_of(self._shard_grid_shape, origin, selection_shape))
+
+    def _iter_shard_keys(self, origin: Block = None, selection_shape: Block = None) -> Iterator[str]:
+        encode = self._handle.metadata.encode_chunk_key
+        return (encode(coords) for coords in self._iter_shard_coords(origin, selection_shape))
+
+    def _iter_chunk_regions(self, origin: Block = None, selection_shape: Block = None) -> Iterator[tuple[slice, ...]]:
+        return regions(self._handle.layout.grid, origin, selection_shape)
+
+    def _iter_shard_regions(self, origin: Block = None, selection_shape: Block = None) -> Iterator[tuple[slice, ...]]:
+        return regions(self._handle.layout.outer, origin, selection_shape)
 
 
 def _sizes(grid: Any) -> tuple[tuple[int, ...], ...]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
-from zarr.arrays.io.reading import get_selection_steps
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.runners.locks.deferred import run_now_or_later
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.interop import arrow, awkward
-    from zarr.arrays.io import writing
+    from zarr.arrays.io import read_many, writing
     from zarr.arrays.io.selection import Fields
     from zarr.arrays.views import view
     from zarr.arrays.views.view import LazyArray, LazyIndex
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from zarr.steps.requests import Steps
 else:
     view = LazyModule("zarr.arrays.views.view")
+    read_many = LazyModule("zarr.arrays.io.read_many")
     writing = LazyModule("zarr.arrays.io.writing")
     arrow = LazyModule("zarr.arrays.interop.arrow")
     awkward = LazyModule("zarr.arrays.interop.awkward")
@@ -30,8 +29,6 @@ else:
 
 class SelectionMethods(ArrayFace):
     """Reading and writing by kind of selection; brackets find the kind by themselves."""
-
-    _run: Any
 
     @property
     def lazy(self) -> LazyIndex[LazyArray]:
@@ -49,9 +46,6 @@ class SelectionMethods(ArrayFace):
         """
         return view.LazyIndex(view.LazyArray(self._handle))
 
-    def _get(self, kind: str, selection: Any, **options: Any) -> Any:
-        return self._run(get_selection_steps(self._handle, kind, selection, **options))
-
     def _set(self, kind: str, selection: Any, value: Any, **options: Any) -> None:
         self._change(writing.set_selection_steps(self._handle, kind, selection, value, **options))
 
@@ -63,7 +57,7 @@ class SelectionMethods(ArrayFace):
         self,
         selection: Any = Ellipsis,
         *,
-        out: NDBuffer | None = None,
+        out: NDBuffer | npt.NDArray[Any] | None = None,
         prototype: BufferPrototype | None = None,
         fields: Fields = None,
     ) -> Any:
@@ -137,7 +131,7 @@ class SelectionMethods(ArrayFace):
         self,
         selection: Any,
         *,
-        out: NDBuffer | None = None,
+        out: NDBuffer | npt.NDArray[Any] | None = None,
         fields: Fields = None,
         prototype: BufferPrototype | None = None,
     ) -> Any:
@@ -197,7 +191,7 @@ class SelectionMethods(ArrayFace):
         self,
         mask: Any,
         *,
-        out: NDBuffer | None = None,
+        out: NDBuffer | npt.NDArray[Any] | None = None,
         fields: Fields = None,
         prototype: BufferPrototype | None = None,
     ) -> Any:
@@ -254,7 +248,7 @@ class SelectionMethods(ArrayFace):
         self,
         selection: Any,
         *,
-        out: NDBuffer | None = None,
+        out: NDBuffer | npt.NDArray[Any] | None = None,
         fields: Fields = None,
         prototype: BufferPrototype | None = None,
     ) -> Any:
@@ -318,7 +312,7 @@ class SelectionMethods(ArrayFace):
         self,
         selection: Any,
         *,
-        out: NDBuffer | None = None,
+        out: NDBuffer | npt.NDArray[Any] | None = None,
         fields: Fields = None,
         prototype: BufferPrototype | None = None,
     ) -> Any:
@@ -374,12 +368,42 @@ class SelectionMethods(ArrayFace):
         """
         self._set("block", selection, value, fields=fields, prototype=prototype)
 
+    def read_many(self, selections: Sequence[Any], *, out: Any = None) -> list[Any]:
+        """Read many selections as one operation: a chunk that several of them touch is fetched and decoded once.
 
-class ExportMethods:
-    """Reading into arrays of pyarrow and awkward."""
+        Parameters
+        ----------
+        selections : sequence
+            Each of integers and slices, as between brackets, or with lists and arrays of integers or booleans that
+            index each dimension by itself, as ``oindex`` has them.
+        out : sequence of numpy.ndarray, or numpy.ndarray, optional
+            Memory of the caller's, for each selection an array of its shape, in any memory layout; or one array whose
+            first dimension goes over the selections. None in a sequence stands for a new array.
 
-    _handle: ArrayHandle
-    _run: Callable[..., Any]
+        Returns
+        -------
+        list of numpy.ndarray
+            In the order of the selections; those of ``out`` where it is given. One element makes a 0-d array.
+
+        Raises
+        ------
+        IndexError
+            A selection does not fit the array.
+        ValueError
+            ``out`` has the wrong length, shape, or is read-only.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> array = zarr.array(np.arange(100), chunks=(10,))
+        >>> windows = np.empty((3, 4), dtype=array.dtype)
+        >>> _ = array.read_many([slice(i, i + 4) for i in (8, 50, 9)], out=windows)
+        >>> windows[:, 0]
+        array([ 8, 50,  9])
+        """
+        requests = [(self._handle, selection) for selection in selections]
+        result: list[Any] = self._run(read_many.read_many_steps(requests, read_many.outs_for(out, len(requests))))
+        return result
 
     def to_arrow(self, selection: Any = ...) -> Any:
         """Read a selection as an Arrow array.

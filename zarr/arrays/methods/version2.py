@@ -51,7 +51,6 @@ def digest_steps(handle: ArrayHandle, hashname: str) -> Steps[bytes]:
 class OlderMembers(ArrayFace):
     """The members of ``Array`` that zarr-python 3 has no more."""
 
-    _run: Any
     _viewed = False
 
     @property
@@ -196,9 +195,9 @@ class OlderMembers(ArrayFace):
         metadata = viewed_metadata(self.metadata, {k: v for k, v in changes.items() if v is not None})
         store = self.store if read_only is None else self.store.with_read_only(read_only)
         place = StorePath(store, self.store_path.path)
-        other = self.from_handle(ArrayHandle(place, metadata, self.config))  # type: ignore[attr-defined]
+        other = self.from_handle(ArrayHandle(place, metadata, self.config))
         other._viewed = True
-        return other  # type: ignore[no-any-return]
+        return other
 
 
 def viewed_metadata(metadata: Any, changes: dict[str, Any]) -> Any:
