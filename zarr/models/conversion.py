@@ -11,9 +11,8 @@ from zarr.codecs import BytesCodec, TransposeCodec
 from zarr.errors import MetadataValidationError
 from zarr.metadata import convert_array_metadata
 from zarr.models import v2, v3
-from zarr.models.group import nested, to_flat, to_zarr
-from zarr.models.node import NodeSpec, attributes_json
-from zarr.models.plain import parsed, walk
+from zarr.models.node import NodeSpec, nested, to_flat, to_zarr
+from zarr.models.plain import parsed, plain
 
 if TYPE_CHECKING:
     from zarr import Group
@@ -75,7 +74,7 @@ def to_v2(model: NodeSpec) -> NodeSpec:
 def _mapped(model: NodeSpec, array: Any, group: Any) -> NodeSpec:
     """Return a model with each of its nodes mapped."""
     flat = {}
-    for path, node in walk(model, lambda one: getattr(one, "members", None)):
+    for path, node in to_flat(model).items():
         try:
             flat[path] = array(node) if node.node_kind == "array" else _group(node, group)
         except (ValueError, TypeError) as error:
@@ -88,13 +87,13 @@ def _mapped(model: NodeSpec, array: Any, group: Any) -> NodeSpec:
 def _group(node: Any, group: Any) -> NodeSpec:
     if getattr(node, "extra_fields", None):
         raise MetadataValidationError(f"groups of format 2 have no members {sorted(node.extra_fields)}")
-    made: NodeSpec = group(attributes=attributes_json(node.attributes), members=None)
+    made: NodeSpec = group(attributes=plain(node.attributes), members=None)
     return made
 
 
 def _array_to_v3(model: v2.ArraySpec[Any]) -> v3.ArraySpec[Any]:
     found: v3.ArraySpec[Any] = v3.ArraySpec.from_metadata(convert_array_metadata(model.to_metadata()))
-    names = attributes_json(model.attributes).get(DIMENSIONS)
+    names = plain(model.attributes).get(DIMENSIONS)
     if isinstance(names, list) and len(names) == len(model.shape) and all(isinstance(name, str) for name in names):
         found = found.model_copy(update={"dimension_names": tuple(names)})
     return found
@@ -109,7 +108,7 @@ def _array_to_v2(model: v3.ArraySpec[Any]) -> v2.ArraySpec[Any]:
     before, serializer, after = _parted(list(metadata.codecs))
     order, before = _order(before, len(model.shape))
     compressed = [_numcodec(codec.to_dict()) for codec in after]
-    attributes = attributes_json(model.attributes)
+    attributes = plain(model.attributes)
     if model.dimension_names is not None and all(model.dimension_names):
         attributes = {**attributes, DIMENSIONS: list(model.dimension_names)}
     dtype, object_filter = _dtype_v2(metadata.data_type, serializer)

@@ -1,4 +1,4 @@
-"""The base of all models: JSON in and out, comparison, type parameters, and the method names of pydantic.
+"""The bases of all models: JSON in and out, comparison, type parameters, pydantic's names; members, stored nodes.
 
 At run time ``ArraySpec[Attrs]`` or ``GroupSpec[Attrs, Members]`` is a subclass that remembers its parameters; static
 type checkers see an ordinary generic class.
@@ -6,43 +6,38 @@ type checkers see an ordinary generic class.
 
 from __future__ import annotations
 
-import copyreg
 import dataclasses
 import json
-import types
-import typing
-from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from zarr.errors import MetadataValidationError
-from zarr.models.plain import frozen, parsed, plain
+from zarr import Array, create_hierarchy
+from zarr import open as open_node
+from zarr.core.sync import sync
+from zarr.errors import ContainsArrayError, ContainsGroupError, MetadataValidationError
+from zarr.metadata import ConsolidatedMetadata, GroupMetadata
+from zarr.models.checks import (
+    ModelType,
+    anything,
+    check_literal,
+    check_member_name,
+    conform,
+    first_fit,
+    is_union,
+    member_types,
+    specialize,
+    unspecialized,
+)
+from zarr.models.plain import Chosen, chosen, frozen, group_model, metadata_for, parsed, plain, same, to_model_names
+from zarr.storage._common import make_store_path
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from zarr import Group
     from zarr.metadata import NodeMetadata
-
-
-Chosen = Mapping[str, Any] | set[str] | None
-"""Which members of a document: their names, or names with what of them (True for all of it)."""
-
-
-class ModelType(ABCMeta):
-    """The metaclass of models, which pickles a specialized model as the model and its parameters."""
-
-
-def _reduced(cls: Any) -> Any:
-    """Return the parts of a pickled class of models."""
-    return (_with_parameters, (cls._plain_class, cls._parameters)) if "_plain_class" in vars(cls) else cls.__qualname__
-
-
-def _with_parameters(cls: Any, parameters: tuple[Any, ...]) -> Any:
-    return cls[parameters]
-
-
-copyreg.pickle(ModelType, _reduced)
+    from zarr.storage import StoreLike
 
 
 class NodeSpec(metaclass=ModelType):
@@ -53,6 +48,13 @@ class NodeSpec(metaclass=ModelType):
 
     node_kind: ClassVar[Literal["array", "group"]]
     _parameters: ClassVar[tuple[Any, ...]] = ()
+    _repaired: ClassVar[staticmethod[[Mapping[str, Any]], dict[str, Any]]]
+    """Returns a document of the draft as the final specification has it."""
+    _schema: ClassVar[staticmethod[[str, tuple[Any, ...]], dict[str, Any]]]
+
+    if TYPE_CHECKING:
+        attributes: Any
+        zarr_format: Any
 
     if not TYPE_CHECKING:
 
@@ -71,14 +73,14 @@ class NodeSpec(metaclass=ModelType):
         """Return the arguments of the class that a document stands for."""
 
     @classmethod
-    @abstractmethod
-    def _repaired(cls, document: dict[str, Any]) -> dict[str, Any]:
-        """Return a document of the draft as the final specification has it."""
-
-    @classmethod
-    @abstractmethod
     def json_schema(cls) -> dict[str, Any]:
         """Return the JSON schema (draft 2020-12) of documents of this class."""
+        return cls._schema("ArraySpec" if cls.node_kind == "array" else "GroupSpec", cls._parameters)
+
+    def _head(self) -> dict[str, Any]:
+        """Return the members that documents of arrays and groups begin with."""
+        kind = {"node_type": self.node_kind} if hasattr(self, "node_type") else {}
+        return {"zarr_format": self.zarr_format, **kind, "attributes": plain(self.attributes)}
 
     @abstractmethod
     def to_metadata(self) -> NodeMetadata:
@@ -175,13 +177,13 @@ class NodeSpec(metaclass=ModelType):
 
     def _of_stored(self, node: Any) -> NodeSpec:
         """Return the model of a stored node, of this class without parameters."""
-        cls: Any = _unspecialized(type(self))
+        cls: Any = unspecialized(type(self))
         model: NodeSpec = cls.from_zarr(node)
         return model
 
     def _attributes_as_asked(self, where: str) -> Any:
         wanted = self._parameters[0] if self._parameters else None
-        return conform(self.attributes, None if anything(wanted) else wanted, where)  # type: ignore[attr-defined]
+        return conform(self.attributes, None if anything(wanted) else wanted, where)
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
@@ -223,179 +225,371 @@ def _rebuilt(cls: Any, values: dict[str, Any]) -> Any:
     return cls(**values)
 
 
-def _unspecialized(cls: Any) -> Any:
-    """Return the class of models without parameters and subclasses."""
-    return next((base._plain_class for base in cls.__mro__ if "_plain_class" in vars(base)), cls)
+class ArrayModel(NodeSpec):
+    """A model of an array of either format."""
+
+    node_kind: ClassVar[Literal["array", "group"]] = "array"
+
+    @classmethod
+    def from_metadata(cls, metadata: Any) -> Self:
+        """Return the model of an array's metadata.
+
+        Raises
+        ------
+        MetadataValidationError
+            The metadata is of the other format.
+        """
+        check_literal("zarr_format", metadata.zarr_format, cls.zarr_format)
+        return cls.from_json(metadata.to_dict())
+
+    def normalized(self) -> Self:
+        """Return the model as it is read back after it was stored, with the defaults of its codecs."""
+        return type(self).from_metadata(self.to_metadata())
+
+    @classmethod
+    def from_zarr(cls, array: Array[Any]) -> Self:
+        """Return the model of a stored array; no data is read."""
+        return cls.from_metadata(array.metadata)
+
+    @classmethod
+    def _of_array(cls, array: Any, metadata_class: Any, given: Mapping[str, Any]) -> Self:
+        """Return the model for a copy of an array, with the members that are given and not "auto"."""
+        known = getattr(array, "metadata", None)
+        made = known if isinstance(known, metadata_class) else metadata_for(array, cls.zarr_format)
+        stated = {name: value for name, value in given.items() if not (isinstance(value, str) and value == "auto")}
+        return cls(**{**cls._members_of_json(plain(made.to_dict())), **stated})
+
+    def to_zarr(self, store: StoreLike, path: str = "", *, overwrite: bool = False, config: Any = None) -> Array[Any]:
+        """Create the array; no data is written.
+
+        Parameters
+        ----------
+        store : Store, str, Path or dict
+        path : str
+            The path in the store.
+        overwrite : bool
+            If True, first delete the node that is there. Otherwise a stored array is returned if it has this model.
+        config : ArrayConfig or dict, optional
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            There is another node already.
+        """
+        array: Array[Any] = write_model(self, store, path, {"": self.to_metadata()}, overwrite, config)
+        return array
 
 
-def same(first: Any, second: Any) -> bool:
-    """Return True if two JSON values are equal; true is not 1, but 1 is 1.0.
+class GroupModel(NodeSpec):
+    """A model of a group of either format."""
 
-    Examples
-    --------
-    >>> same({"a": [1]}, {"a": [1.0]}), same(True, 1)
-    (True, False)
-    """
-    if isinstance(first, dict) and isinstance(second, dict):
-        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
-    if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(map(same, first, second))
-    return isinstance(first, bool) == isinstance(second, bool) and bool(
-        first == second or (first != first and second != second)
-    )
+    node_kind: ClassVar[Literal["array", "group"]] = "group"
+    _array_class: ClassVar[type[NodeSpec]]
+    _group_class: ClassVar[type[GroupModel]]
 
+    if TYPE_CHECKING:
+        members: Any
 
-def chosen(document: Any, include: Chosen, exclude: Chosen) -> Any:
-    """Return the selected members of a document.
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", self._attributes_as_asked("the attributes of a group"))
+        if self.members is not None:
+            object.__setattr__(self, "members", self._checked_members())
 
-    Examples
-    --------
-    >>> chosen({"a": 1, "b": {"c": 2, "d": 3}}, {"b": {"c"}}, None)
-    {'b': {'c': 2}}
-    """
-    if not isinstance(document, dict) or (include is None and exclude is None):
-        return document
-    found = {}
-    for key, value in document.items():
-        wanted, unwanted = _part(include, key), _part(exclude, key)
-        if (include is not None and wanted is False) or unwanted is True:
-            continue
-        found[key] = chosen(value, wanted if isinstance(wanted, Mapping | set) else None, unwanted or None)
-    return found
+    def _checked_members(self) -> dict[str, NodeSpec]:
+        if not isinstance(self.members, Mapping):
+            raise MetadataValidationError(f"members must be an object of arrays and groups, got {self.members!r}")
+        wanted = self._parameters[1] if len(self._parameters) > 1 else None
+        asked = member_types(wanted, self.members, "a group")
+        return {check_member_name(name): self._member(node, asked[name], name) for name, node in self.members.items()}
 
-
-def _part(names: Chosen, key: str) -> Any:
-    """Return the selection of one member: True, False, or a nested selection."""
-    if names is None:
-        return False
-    if isinstance(names, Mapping):
-        part = names.get(key, names.get("__all__", False))
-        return True if part is ... else part
-    return key in names
-
-
-def attributes_json(attributes: Any) -> Any:
-    """Return attributes of any class as JSON."""
-    return plain(attributes)
-
-
-_KNOWN: dict[tuple[type, Any], type] = {}
-
-
-def specialize(cls: type, parameters: tuple[Any, ...]) -> type:
-    """Return the subclass of a model with parameters; the same one for the same parameters."""
-    try:
-        known = _KNOWN.get((cls, parameters))
-    except TypeError:  # a parameter that cannot be hashed
-        return _subclass(cls, parameters)
-    if known is None:
-        known = _KNOWN[cls, parameters] = _subclass(cls, parameters)
-    return known
-
-
-def _subclass(cls: type, parameters: tuple[Any, ...]) -> type:
-    names = ", ".join(getattr(part, "__name__", str(part)) for part in parameters)
-    members = {"_parameters": parameters, "_plain_class": cls, "__module__": cls.__module__, "__doc__": cls.__doc__}
-    return type(cls)(f"{cls.__name__}[{names}]", (cls,), members)
-
-
-def anything(wanted: Any) -> bool:
-    """Return True if a parameter accepts any value."""
-    return wanted is None or wanted is Any or isinstance(wanted, (TypeVar, str, typing.ForwardRef))
-
-
-def is_union(wanted: Any) -> bool:
-    """Return True if a parameter is a union of types."""
-    return get_origin(wanted) in (Union, types.UnionType)
-
-
-def conform(value: Any, wanted: Any, where: str) -> Any:
-    """Convert attributes to the wanted type.
-
-    Parameters
-    ----------
-    value : object
-    wanted : type
-        A dataclass, a TypedDict, a class with ``model_validate``, a union of such, or a mapping.
-    where : str
-        For messages.
-
-    Raises
-    ------
-    MetadataValidationError
-        They do not fit.
-    """
-    if is_union(wanted):
-        return first_fit(value, get_args(wanted), lambda part: conform(value, part, where), where)
-    if typing.is_typeddict(wanted):
-        return _with_keys(value, wanted, where)
-    if isinstance(wanted, type) and wanted is not dict and isinstance(value, wanted):
-        return value
-    if hasattr(wanted, "model_validate"):
-        return _called(wanted.model_validate, (value,), {}, where)
-    if isinstance(wanted, type) and is_dataclass(wanted):
-        if not isinstance(value, Mapping):
-            raise MetadataValidationError(f"{where} must be a {wanted.__name__} or an object, got {value!r}")
-        return _called(wanted, (), dict(value), where)
-    if not isinstance(value, Mapping):
-        if is_dataclass(value) or hasattr(value, "model_dump"):
-            return value
-        raise MetadataValidationError(f"{where} must be an object with strings as keys, got {value!r}")
-    return _checked_keys(value, where)
-
-
-def _checked_keys(value: Mapping[Any, Any], where: str) -> dict[str, Any]:
-    for key in value:
-        if not isinstance(key, str):
-            raise MetadataValidationError(f"{where} must have strings as keys, got {key!r}")
-    return dict(value)
-
-
-def _with_keys(value: Any, wanted: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise MetadataValidationError(f"{where} must be an object, got {value!r}")
-    missing = sorted(wanted.__required_keys__ - set(value))
-    if missing:
-        raise MetadataValidationError(f"{where} must have {', '.join(missing)}, as {wanted.__name__} asks")
-    return _checked_keys(value, where)
-
-
-def _called(make: Callable[..., Any], args: tuple[Any, ...], members: dict[str, Any], where: str) -> Any:
-    try:
-        return make(*args, **members)
-    except (TypeError, ValueError) as error:
-        raise MetadataValidationError(f"{where}: {error}") from error
-
-
-def first_fit(value: Any, offered: tuple[Any, ...], attempt: Callable[[Any], Any], where: str) -> Any:
-    """Return the value as the first of several types that it fits.
-
-    Raises
-    ------
-    MetadataValidationError
-        It fits none; says why, for each.
-    """
-    reasons = []
-    for part in offered:
+    def _member(self, node: Any, wanted: Any, name: str) -> NodeSpec:
+        """Return one member as a model of the wanted class."""
         try:
-            return attempt(part)
+            if is_union(wanted):
+                model: NodeSpec = first_fit(
+                    node, wanted.__args__, lambda part: self._member(node, part, name), f"the member {name!r}"
+                )
+                return model
+            if anything(wanted) or not (isinstance(wanted, type) and issubclass(wanted, NodeSpec)):
+                wanted = None
+            if isinstance(node, NodeSpec):
+                self._check_format(node)
+            if wanted is None:
+                return node if isinstance(node, NodeSpec) else self._class_of(node).from_json(node)
+            fits: NodeSpec = node if isinstance(node, wanted) else self._converted(node, wanted)
+            return fits
         except MetadataValidationError as error:
-            reasons.append(f"{getattr(part, '__name__', part)}: {error}")
-    raise MetadataValidationError(f"{where} fits none of what may be there: {'; '.join(reasons)}")
+            error.add_note(f"in the member {name!r} of a group")
+            raise
+
+    def _check_format(self, node: NodeSpec) -> None:
+        if not isinstance(node, self._array_class | self._group_class):
+            raise MetadataValidationError(
+                f"a group of format {self.zarr_format} has members of that format, got a {type(node).__name__}"
+            )
+
+    def _converted(self, node: Any, wanted: type[NodeSpec]) -> NodeSpec:
+        given = type(node) if isinstance(node, NodeSpec) else self._class_of(node)
+        if given.node_kind != wanted.node_kind:
+            raise MetadataValidationError(f"expected a {wanted.__name__}, got a model of a {given.node_kind}")
+        return wanted.model_validate(node)
+
+    @classmethod
+    def _class_of(cls, document: Any) -> type[NodeSpec]:
+        """Return the class of model for a document."""
+        if not isinstance(document, Mapping):
+            raise MetadataValidationError(f"a member must be a model or its document, got {document!r}")
+        kind = document.get("node_type", "array" if "shape" in document else "group")
+        if kind not in ("array", "group"):
+            raise MetadataValidationError(f"node_type must be 'array' or 'group', got {kind!r}")
+        return cls._array_class if kind == "array" else cls._group_class
+
+    def to_metadata(self) -> GroupMetadata:
+        return GroupMetadata.from_dict(self._own_json())
+
+    @classmethod
+    def from_metadata(cls, metadata: GroupMetadata) -> Self:
+        """Return the model of a group's own metadata; ``members`` is None."""
+        check_literal("zarr_format", metadata.zarr_format, cls.zarr_format)
+        extra = {"extra_fields": metadata.extra_fields} if hasattr(cls, "node_type") else {}
+        return cls(attributes=metadata.attributes, members=None, **extra)  # type: ignore[call-arg]
+
+    def _own_json(self) -> dict[str, Any]:
+        """Return the document of the group without its members, in the names of the format."""
+        return {**self._head(), **plain(getattr(self, "extra_fields", {}))}
+
+    def to_json(self) -> dict[str, Any]:
+        members = None if self.members is None else {name: node.to_json() for name, node in self.members.items()}
+        return {**self._head(), "members": members, **to_model_names(plain(getattr(self, "extra_fields", {})))}
+
+    def validate(self) -> Self:
+        for path, node in self.to_flat().items():
+            try:
+                node.to_metadata()
+            except ValueError as error:
+                error.add_note(f"in the model of {path or '/'}")
+                raise
+        return self
+
+    # ------------------------------------------------------------------------------------------- flat form
+
+    def to_flat(self, root_path: str = "") -> dict[str, NodeSpec]:
+        """Return all nodes in one table; the groups in it have ``members=None``.
+
+        Parameters
+        ----------
+        root_path : str
+            The path of this group in the table.
+
+        Returns
+        -------
+        dict
+            Paths begin with a slash, that of the group itself is ``root_path``. Parents come first.
+
+        Examples
+        --------
+        >>> from zarr.models import GroupSpec
+        >>> list(GroupSpec(attributes={}, members={"a": GroupSpec(attributes={})}).to_flat())
+        ['', '/a']
+        """
+        found: dict[str, NodeSpec] = {root_path: dataclasses.replace(self, members=None)}  # type: ignore[type-var]
+        for name, node in (self.members or {}).items():
+            found |= to_flat(node, f"{root_path}/{name}")
+        return found
+
+    @classmethod
+    def from_flat(cls, data: Mapping[str, NodeSpec]) -> Self:
+        """Return a model from a table of paths and nodes; missing groups are added.
+
+        Parameters
+        ----------
+        data : mapping of path to model
+            The path of the group itself is ``""``.
+
+        Returns
+        -------
+        GroupSpec
+
+        Raises
+        ------
+        MetadataValidationError
+            An array would have members; or the root is an array.
+
+        Examples
+        --------
+        >>> from zarr.models import GroupSpec
+        >>> list(GroupSpec.from_flat({"/a/b": GroupSpec(attributes={})}).members["a"].members)
+        ['b']
+        """
+        root = nested(data, cls)
+        return root if isinstance(root, cls) else cls.model_validate(root)
+
+    # ------------------------------------------------------------------------------------------- consolidated
+
+    def _with_copy(self) -> GroupMetadata:
+        """Return the metadata of the group with consolidated metadata."""
+        documents = {path.strip("/"): metadata.to_dict() for path, metadata in metadata_of(self).items() if path}
+        copy = ConsolidatedMetadata.from_documents(documents)
+        return dataclasses.replace(self.to_metadata(), consolidated_metadata=copy)
+
+    @classmethod
+    def _of_copy(cls, metadata: GroupMetadata) -> Self:
+        """Return the model of a group and of its consolidated metadata."""
+        if metadata.consolidated_metadata is None:
+            raise MetadataValidationError("the document carries no consolidated metadata")
+        nodes = {"": metadata, **metadata.consolidated_metadata.flattened_metadata}
+        return cls.from_flat({path: cls._model_of(found) for path, found in nodes.items()})
+
+    @classmethod
+    def _model_of(cls, metadata: Any) -> NodeSpec:
+        model = cls._group_class if isinstance(metadata, GroupMetadata) else cls._array_class
+        made: NodeSpec = model.from_metadata(metadata)  # type: ignore[attr-defined]
+        return made
+
+    # ------------------------------------------------------------------------------------------- stored
+
+    @classmethod
+    def from_zarr(cls, group: Group, *, depth: int = -1) -> Self:
+        """Return the model of a stored group; no data is read.
+
+        Parameters
+        ----------
+        group : Group
+        depth : int
+            The number of levels of members to read; -1 reads all. The members of groups below are None.
+
+        Returns
+        -------
+        GroupSpec
+
+        Raises
+        ------
+        MetadataValidationError
+            The group, or a node below it, has the other format.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> from zarr.models import GroupSpec
+        >>> group = zarr.group(attributes={"a": 1})
+        >>> GroupSpec.from_zarr(group)
+        GroupSpec(zarr_format=3, node_type='group', attributes={'a': 1}, members={}, extra_fields={})
+        """
+        return cls.model_validate(group_model(cls._model_of, group, depth))
+
+    def to_zarr(
+        self,
+        store: StoreLike,
+        path: str = "",
+        *,
+        overwrite: bool = False,
+        consolidated: bool = False,
+        config: Any = None,
+    ) -> Group:
+        """Create the hierarchy; no data is written.
+
+        Parameters
+        ----------
+        store : Store, str, Path or dict
+        path : str
+            The path in the store.
+        overwrite : bool
+            If True, first delete the node that is there, with all below it. Otherwise a stored group is returned
+            if it has this model.
+        consolidated : bool
+            If True, store consolidated metadata in the group.
+        config : ArrayConfig or dict, optional
+            With what configuration arrays are opened.
+
+        Returns
+        -------
+        Group
+
+        Raises
+        ------
+        ContainsGroupError, ContainsArrayError
+            There is another node already; nothing has been made.
+        """
+        nodes = metadata_of(self)
+        if consolidated:
+            nodes[""] = self._with_copy()
+        group: Group = write_model(self, store, path, nodes, overwrite, config)
+        return group
 
 
-def member_types(wanted: Any, names: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the type of each member: by its name for a TypedDict, else the same for all.
+def nested(data: Mapping[str, NodeSpec], cls: type[GroupModel]) -> NodeSpec:
+    """Return the root node of a table of paths and nodes; groups that the table lacks are added.
 
     Raises
     ------
     MetadataValidationError
-        A member that must be there is not.
+        An array would have members, two paths mean the same, or there is no node at all.
     """
-    if not typing.is_typeddict(wanted):
-        return dict.fromkeys(names, wanted)
-    missing = sorted(wanted.__required_keys__ - set(names))
-    if missing:
-        raise MetadataValidationError(f"the members of {where} must have {', '.join(missing)}")
-    hints = get_type_hints(wanted)
-    return {name: hints.get(name, Any) for name in names}
+    made: dict[str, NodeSpec] = {}
+    children: dict[str, dict[str, None]] = {}
+    for key, node in data.items():
+        path = f"/{name}" if (name := key.strip("/")) else ""
+        if path in made:
+            raise MetadataValidationError(f"more than one key means the path {path!r}")
+        if not isinstance(node, NodeSpec):
+            raise MetadataValidationError(f"the node at {path or '/'!r} is a {type(node).__name__}, not a model")
+        made[path] = node
+        if isinstance(node, GroupModel) and node.members is None:
+            children.setdefault(path, {})
+        while path:
+            child, path = path, path.rpartition("/")[0]
+            children.setdefault(path, {})[child] = None
+    if not made:
+        raise MetadataValidationError("a hierarchy needs at least one node")
+    for path in sorted(children, key=lambda path: path.count("/"), reverse=True):
+        group = made.get(path) or cls._group_class(attributes={})  # type: ignore[call-arg]
+        if not isinstance(group, GroupModel):
+            raise MetadataValidationError(f"the array at {path or '/'!r} must not have members: {list(children[path])}")
+        if group.members:
+            raise MetadataValidationError(f"the group at {path or '/'!r} has members of its own beside those listed")
+        members = {child.rpartition("/")[2]: made[child] for child in children[path]}
+        made[path] = dataclasses.replace(group, members=members)  # type: ignore[type-var]
+    return made[""]
+
+
+def to_flat(node: NodeSpec, root_path: str = "") -> dict[str, NodeSpec]:
+    """Return all nodes of a model in one table; an array is the one node of its table."""
+    return node.to_flat(root_path) if isinstance(node, GroupModel) else {root_path: node}
+
+
+def to_zarr(spec: Any, store: StoreLike, path: str = "", *, overwrite: bool = False) -> Array[Any] | Group:
+    """Create the array or the hierarchy of a model; see ``GroupSpec.to_zarr``."""
+    made: Array[Any] | Group = spec.to_zarr(store, path, overwrite=overwrite)
+    return made
+
+
+def write_model(
+    model: NodeSpec, store: StoreLike, path: str, nodes: Mapping[str, NodeMetadata], overwrite: bool, config: Any
+) -> Any:
+    """Create the nodes of a model below a path, and return the first.
+
+    Raises
+    ------
+    ContainsGroupError, ContainsArrayError
+        There is a node already, and it has another model.
+    """
+    place = sync(make_store_path(store, path=path))
+    table = {f"{place.path}{below}".strip("/"): metadata for below, metadata in nodes.items()}
+    try:
+        made = dict(create_hierarchy(store=place.store, nodes=table, overwrite=overwrite))
+        node = made[place.path]
+    except (ContainsGroupError, ContainsArrayError):
+        node = open_node(place.store, path=place.path, mode="r+", zarr_format=table[place.path].zarr_format)
+        same_kind = isinstance(node, Array) == (model.node_kind == "array")
+        if not same_kind or metadata_of(model._of_stored(node)) != metadata_of(model):
+            raise
+    return node.with_config(config) if config is not None and isinstance(node, Array) else node
+
+
+def metadata_of(model: NodeSpec) -> dict[str, NodeMetadata]:
+    """Return the metadata of all nodes of a model, by their paths in it."""
+    return {path: node.to_metadata() for path, node in to_flat(model).items()}

@@ -1,17 +1,21 @@
-"""JSON values of models, and tables of nodes."""
+"""JSON values of models: made, compared, selected, and read from stored nodes."""
 
 from __future__ import annotations
 
 import base64
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from zarr import Array, create_array
 from zarr.errors import MetadataValidationError
+
+if TYPE_CHECKING:
+    from zarr import Group
 
 
 def plain(value: Any) -> Any:
@@ -133,85 +137,91 @@ def from_model_names(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {NAME if name == last and last != NAME else name: value for name, value in properties.items()}
 
 
-T = TypeVar("T")
+Chosen = Mapping[str, Any] | set[str] | None
+"""Which members of a document: their names, or names with what of them (True for all of it)."""
 
 
-def walk(node: T, members_of: Callable[[T], Mapping[str, T] | None], path: str = "") -> Iterator[tuple[str, T]]:
-    """Iterate over a node and all nodes below it with their paths, parents first; the first has the path ``path``.
+def same(first: Any, second: Any) -> bool:
+    """Return True if two JSON values are equal; true is not 1, but 1 is 1.0.
 
     Examples
     --------
-    >>> [path for path, _ in walk({"a": {"b": {}}}, lambda node: node)]
-    ['', '/a', '/a/b']
+    >>> same({"a": [1]}, {"a": [1.0]}), same(True, 1)
+    (True, False)
     """
-    pending = [(path, node)]
-    while pending:
-        here, current = pending.pop()
-        yield here, current
-        below = members_of(current) or {}
-        pending += [(f"{here}/{name}", member) for name, member in reversed(list(below.items()))]
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(same, first, second))
+    return isinstance(first, bool) == isinstance(second, bool) and bool(
+        first == second or (first != first and second != second)
+    )
 
 
-def normal_paths(table: Mapping[str, T]) -> dict[str, T]:
-    """Return a table of nodes with normalized paths: ``""`` for the root, else with a leading slash.
+def chosen(document: Any, include: Chosen, exclude: Chosen) -> Any:
+    """Return the selected members of a document.
 
-    Raises
-    ------
-    MetadataValidationError
-        Two paths mean the same.
+    Examples
+    --------
+    >>> chosen({"a": 1, "b": {"c": 2, "d": 3}}, {"b": {"c"}}, None)
+    {'b': {'c': 2}}
     """
-    found: dict[str, T] = {}
-    for path, node in table.items():
-        name = path.strip("/")
-        where = f"/{name}" if name else ""
-        if where in found:
-            raise MetadataValidationError(f"more than one key means the path {where!r}")
-        found[where] = node
+    if not isinstance(document, dict) or (include is None and exclude is None):
+        return document
+    found = {}
+    for key, value in document.items():
+        wanted, unwanted = _part(include, key), _part(exclude, key)
+        if (include is not None and wanted is False) or unwanted is True:
+            continue
+        found[key] = chosen(value, wanted if isinstance(wanted, Mapping | set) else None, unwanted or None)
     return found
 
 
-def nest(
-    table: Mapping[str, T], is_group: Callable[[T], bool], implicit: Callable[[], T], join: Callable[[T, Any], T]
-) -> T:
-    """Put the nodes of a table into one another.
+def _part(names: Chosen, key: str) -> Any:
+    """Return the selection of one member: True, False, or a nested selection."""
+    if names is None:
+        return False
+    if isinstance(names, Mapping):
+        part = names.get(key, names.get("__all__", False))
+        return True if part is ... else part
+    return key in names
+
+
+def group_model(model_of: Callable[[Any], Any], group: Group, depth: int) -> dict[str, Any]:
+    """Return the document of a stored group and of its members.
 
     Parameters
     ----------
-    table : mapping of path to node
-    is_group : callable
-    implicit : callable
-        Makes a group that the table needs but does not have.
-    join : callable
-        Gives a group its members.
-
-    Raises
-    ------
-    MetadataValidationError
-        An array would have members; or there is no node at all.
+    model_of : callable
+        From metadata to the model of one node.
+    group : Group
+    depth : int
+        The number of levels to read; -1 reads all.
     """
-    nodes = normal_paths(table)
-    if not nodes:
-        raise MetadataValidationError("a hierarchy needs at least one node")
-    children: dict[str, dict[str, None]] = {}
-    for path in list(nodes):
-        while path:
-            above = path.rpartition("/")[0]
-            listed = children.setdefault(above, {})
-            if path in listed:
-                break
-            listed[path] = None
-            path = above
-    for path in sorted(children, key=lambda path: path.count("/"), reverse=True):
-        group = nodes[path] if path in nodes else implicit()
-        if not is_group(group):
-            raise MetadataValidationError(f"the array at {path or '/'!r} must not have members: {list(children[path])}")
-        nodes[path] = join(
-            group, {child.rpartition("/")[2]: _joined(nodes, child, is_group, join) for child in children[path]}
-        )
-    return _joined(nodes, "", is_group, join)
+    root: dict[str, Any] = model_of(group.metadata).to_json()
+    if depth == 0:
+        return root
+    documents = {"": root}
+    records = sorted(group.members(max_depth=None if depth < 0 else depth - 1), key=lambda record: record[0].count("/"))
+    root["members"] = {}
+    for path, node in records:
+        document = documents[path] = model_of(node.metadata).to_json()
+        if not isinstance(node, Array) and path.count("/") + 1 != depth:
+            document["members"] = {}
+        above, _, name = path.rpartition("/")
+        documents[above]["members"][name] = document
+    return root
 
 
-def _joined(nodes: dict[str, T], path: str, is_group: Callable[[T], bool], join: Callable[[T, Any], T]) -> T:
-    node = nodes[path]
-    # A group of which the table lists no member has none.
-    return join(node, {}) if is_group(node) and getattr(node, "members", None) is None else node
+def metadata_for(array: Any, zarr_format: Literal[2, 3]) -> Any:
+    """Return the metadata that an array like another one gets, without compression."""
+    shape = tuple(array.shape)
+    known = getattr(array, "chunksize", None) or getattr(array, "chunks", None)
+    regular = isinstance(known, tuple) and len(known) == len(shape) and all(isinstance(n, int) for n in known)
+    chunks = known if regular else tuple(max(1, n) for n in shape)
+    made = create_array(
+        {}, shape=shape, dtype=array.dtype, chunks=chunks, compressors=None, filters=None, zarr_format=zarr_format
+    )
+    attributes = getattr(array, "attrs", None)
+    metadata = made.metadata
+    return metadata.update_attributes(dict(attributes)) if isinstance(attributes, Mapping) else metadata

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -17,16 +17,13 @@ from zarr.dtype import parse_dtype
 from zarr.errors import MetadataValidationError
 from zarr.metadata import ArrayV2Metadata, ConsolidatedMetadata, GroupMetadata, split_zmetadata, zmetadata_document
 from zarr.models.checks import check_literal, check_rank, lengths, repair_v2, required
-from zarr.models.group import GroupModel, metadata_for, nested, plain_document, stated, to_flat, to_zarr, write_model
-from zarr.models.node import NodeSpec, attributes_json
+from zarr.models.node import ArrayModel, GroupModel, NodeSpec, nested, to_flat, to_zarr
 from zarr.models.plain import frozen, plain, plain_fill
 from zarr.models.schema import schema_v2
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr import Array
-    from zarr.storage import StoreLike
 
 TAttrs = TypeVar("TAttrs")
 TMembers = TypeVar("TMembers")
@@ -36,7 +33,7 @@ _ARRAY_FIELDS = ("shape", "chunks", "dtype", "fill_value", "order", "filters", "
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ArraySpec(NodeSpec, Generic[TAttrs]):
+class ArraySpec(ArrayModel, Generic[TAttrs]):
     """A model of an array of format 2.
 
     Parameters
@@ -63,7 +60,9 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
     '|u1'
     """
 
-    node_kind: ClassVar[Literal["array", "group"]] = "array"
+
+    _repaired = staticmethod(repair_v2)
+    _schema = staticmethod(schema_v2)
 
     zarr_format: Literal[2] = 2
     attributes: TAttrs
@@ -97,45 +96,15 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
         )
 
     def to_json(self) -> dict[str, Any]:
-        document: dict[str, Any] = {"zarr_format": 2, "attributes": attributes_json(self.attributes)}
-        return {**document, **{name: plain(getattr(self, name)) for name in _ARRAY_FIELDS}}
+        return {**self._head(), **{name: plain(getattr(self, name)) for name in _ARRAY_FIELDS}}
 
     @classmethod
     def _members_of_json(cls, document: dict[str, Any]) -> dict[str, Any]:
         required(document, ("zarr_format", *(name for name in _ARRAY_FIELDS if name != "dimension_separator")))
         return known_members(document, ("zarr_format", "attributes", *_ARRAY_FIELDS))
 
-    @classmethod
-    def _repaired(cls, document: dict[str, Any]) -> dict[str, Any]:
-        return repair_v2(document)
-
-    @classmethod
-    def json_schema(cls) -> dict[str, Any]:
-        return schema_v2("ArraySpec", cls._parameters)
-
     def to_metadata(self) -> ArrayV2Metadata:
         return ArrayV2Metadata.from_dict(self.to_json())
-
-    @classmethod
-    def from_metadata(cls, metadata: ArrayV2Metadata) -> Self:
-        """Return the model of an array's metadata.
-
-        Raises
-        ------
-        MetadataValidationError
-            The metadata is of format 3.
-        """
-        check_literal("zarr_format", metadata.zarr_format, 2)
-        return cls.from_json(metadata.to_dict())
-
-    def normalized(self) -> Self:
-        """Return the model as it is read back after it was stored, with the defaults of its codecs."""
-        return type(self).from_metadata(self.to_metadata())
-
-    @classmethod
-    def from_zarr(cls, array: Array[Any]) -> Self:
-        """Return the model of a stored array; no data is read."""
-        return cls.from_metadata(array.metadata)
 
     @classmethod
     def from_array(
@@ -177,15 +146,7 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
             "dimension_separator": dimension_separator,
             "compressor": compressor,
         }
-        metadata = getattr(array, "metadata", None)
-        if not isinstance(metadata, ArrayV2Metadata):
-            metadata = metadata_for(array, 2)
-        return cls(**{**cls._members_of_json(plain_document(metadata)), **stated(given)})
-
-    def to_zarr(self, store: StoreLike, path: str = "", *, overwrite: bool = False, config: Any = None) -> Array[Any]:
-        """Create the array; no data is written. Parameters, result and errors as for models of format 3."""
-        array: Array[Any] = write_model(self, store, path, {"": self.to_metadata()}, overwrite, config)
-        return array
+        return cls._of_array(array, ArrayV2Metadata, given)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -210,6 +171,9 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
     {'b': 1}
     """
 
+    _repaired = staticmethod(repair_v2)
+    _schema = staticmethod(schema_v2)
+
     zarr_format: Literal[2] = 2
     attributes: TAttrs
     members: Mapping[str, TMembers] | None = field(default_factory=dict)
@@ -218,37 +182,16 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
         check_literal("zarr_format", self.zarr_format, 2)
         super().__post_init__()
 
-    def _own_json(self) -> dict[str, Any]:
-        return {"zarr_format": 2, "attributes": attributes_json(self.attributes)}
-
-    def to_json(self) -> dict[str, Any]:
-        members = None if self.members is None else {k: m.to_json() for k, m in self.members.items()}  # type: ignore[attr-defined]
-        return {**self._own_json(), "members": members}
-
     @classmethod
     def _members_of_json(cls, document: dict[str, Any]) -> dict[str, Any]:
         required(document, ("zarr_format",))
         return {"members": None, **known_members(document, ("zarr_format", "attributes", "members"))}
 
-    @classmethod
-    def _repaired(cls, document: dict[str, Any]) -> dict[str, Any]:
-        return repair_v2(document)
-
-    @classmethod
-    def json_schema(cls) -> dict[str, Any]:
-        return schema_v2("GroupSpec", cls._parameters)
-
-    @classmethod
-    def from_metadata(cls, metadata: GroupMetadata) -> Self:
-        """Return the model of a group's own metadata; ``members`` is None."""
-        check_literal("zarr_format", metadata.zarr_format, 2)
-        return cls(attributes=metadata.attributes, members=None)  # type: ignore[arg-type]
-
     def to_consolidated(self) -> dict[str, Any]:
         """Return the document ``.zmetadata``: consolidated metadata of all nodes."""
         copy = self._with_copy().consolidated_metadata
         assert copy is not None
-        document: dict[str, Any] = plain(zmetadata_document(attributes_json(self.attributes), copy.to_documents()))
+        document: dict[str, Any] = plain(zmetadata_document(plain(self.attributes), copy.to_documents()))
         return document
 
     @classmethod

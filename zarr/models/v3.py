@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 
@@ -17,16 +17,13 @@ from zarr.dtype import parse_dtype
 from zarr.errors import MetadataValidationError
 from zarr.metadata import ArrayV3Metadata, GroupMetadata
 from zarr.models.checks import check_grid, check_literal, check_names, lengths, named, repair_v3, required
-from zarr.models.group import GroupModel, metadata_for, nested, plain_document, stated, to_flat, to_zarr, write_model
-from zarr.models.node import NodeSpec, attributes_json
-from zarr.models.plain import from_model_names, frozen, plain, plain_fill, to_model_names
+from zarr.models.node import ArrayModel, GroupModel, NodeSpec, nested, to_flat, to_zarr
+from zarr.models.plain import from_model_names, frozen, plain, plain_fill
 from zarr.models.schema import schema_v3
 
 if TYPE_CHECKING:
     from typing import NotRequired, Self
 
-    from zarr import Array
-    from zarr.storage import StoreLike
 
 TAttrs = TypeVar("TAttrs")
 TMembers = TypeVar("TMembers")
@@ -44,7 +41,7 @@ Extension: TypeAlias = "str | NamedConfig | Mapping[str, Any]"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ArraySpec(NodeSpec, Generic[TAttrs]):
+class ArraySpec(ArrayModel, Generic[TAttrs]):
     """A model of an array of format 3.
 
     Parameters
@@ -76,7 +73,9 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
     True
     """
 
-    node_kind: ClassVar[Literal["array", "group"]] = "array"
+
+    _repaired = staticmethod(repair_v3)
+    _schema = staticmethod(schema_v3)
 
     zarr_format: Literal[3] = 3
     node_type: Literal["array"] = "array"
@@ -117,55 +116,17 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
     # ------------------------------------------------------------------------------------------- JSON, metadata
 
     def to_json(self) -> dict[str, Any]:
-        document: dict[str, Any] = {
-            "zarr_format": 3,
-            "node_type": "array",
-            "attributes": attributes_json(self.attributes),
-        }
-        for name in _ARRAY_FIELDS:
-            document[name] = plain(getattr(self, name))
-        if self.dimension_names is not None:
-            document["dimension_names"] = plain(self.dimension_names)
-        return {**document, **plain(self.extra_fields)}
+        named = ("dimension_names",) if self.dimension_names is not None else ()
+        members = {name: getattr(self, name) for name in (*_ARRAY_FIELDS, *named)}
+        return {**self._head(), **plain({**members, **self.extra_fields})}
 
     @classmethod
     def _members_of_json(cls, document: dict[str, Any]) -> dict[str, Any]:
         required(document, ("zarr_format", "node_type", *_ARRAY_FIELDS[:-1]))
         return members_of(document, (*_ARRAY_FIELDS, "dimension_names"))
 
-    @classmethod
-    def _repaired(cls, document: dict[str, Any]) -> dict[str, Any]:
-        return repair_v3(document)
-
-    @classmethod
-    def json_schema(cls) -> dict[str, Any]:
-        return schema_v3("ArraySpec", cls._parameters)
-
     def to_metadata(self) -> ArrayV3Metadata:
         return ArrayV3Metadata.from_dict(self.to_json())
-
-    @classmethod
-    def from_metadata(cls, metadata: ArrayV3Metadata) -> Self:
-        """Return the model of an array's metadata.
-
-        Raises
-        ------
-        MetadataValidationError
-            The metadata is of format 2.
-        """
-        check_literal("zarr_format", metadata.zarr_format, 3)
-        return cls.from_json(metadata.to_dict())
-
-    def normalized(self) -> Self:
-        """Return the model as it is read back after it was stored, with the defaults of its codecs."""
-        return type(self).from_metadata(self.to_metadata())
-
-    # ------------------------------------------------------------------------------------------- arrays
-
-    @classmethod
-    def from_zarr(cls, array: Array[Any]) -> Self:
-        """Return the model of a stored array; no data is read."""
-        return cls.from_metadata(array.metadata)
 
     @classmethod
     def from_array(
@@ -208,34 +169,7 @@ class ArraySpec(NodeSpec, Generic[TAttrs]):
             "storage_transformers": storage_transformers,
             "dimension_names": dimension_names,
         }
-        metadata = getattr(array, "metadata", None)
-        if not isinstance(metadata, ArrayV3Metadata):
-            metadata = metadata_for(array, 3)
-        return cls(**{**cls._members_of_json(plain_document(metadata)), **stated(given)})
-
-    def to_zarr(self, store: StoreLike, path: str = "", *, overwrite: bool = False, config: Any = None) -> Array[Any]:
-        """Create the array; no data is written.
-
-        Parameters
-        ----------
-        store : Store, str, Path or dict
-        path : str
-            The path in the store.
-        overwrite : bool
-            If True, first delete the node that is there. Otherwise a stored array is returned if it has this model.
-        config : ArrayConfig or dict, optional
-
-        Returns
-        -------
-        Array
-
-        Raises
-        ------
-        ContainsArrayError, ContainsGroupError
-            There is another node already.
-        """
-        array: Array[Any] = write_model(self, store, path, {"": self.to_metadata()}, overwrite, config)
-        return array
+        return cls._of_array(array, ArrayV3Metadata, given)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -263,6 +197,9 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
     'group'
     """
 
+    _repaired = staticmethod(repair_v3)
+    _schema = staticmethod(schema_v3)
+
     zarr_format: Literal[3] = 3
     node_type: Literal["group"] = "group"
     attributes: TAttrs
@@ -275,18 +212,6 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
         object.__setattr__(self, "extra_fields", check_extra(self.extra_fields))
         super().__post_init__()
 
-    def _own_json(self) -> dict[str, Any]:
-        own = {"zarr_format": 3, "node_type": "group", "attributes": attributes_json(self.attributes)}
-        return {**own, **plain(self.extra_fields)}
-
-    def to_json(self) -> dict[str, Any]:
-        own = {"zarr_format": 3, "node_type": "group", "attributes": attributes_json(self.attributes)}
-        own["members"] = None if self.members is None else {k: m.to_json() for k, m in self.members.items()}  # type: ignore[attr-defined]
-        return {**own, **to_model_names(plain(self.extra_fields))}
-
-    def to_metadata(self) -> GroupMetadata:
-        return GroupMetadata.from_dict(self._own_json())
-
     @classmethod
     def _members_of_json(cls, document: dict[str, Any]) -> dict[str, Any]:
         required(document, ("zarr_format", "node_type"))
@@ -294,20 +219,6 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
         found = members_of(document, ("members",))
         found["extra_fields"] = from_model_names(found["extra_fields"])
         return {"members": None, **found}
-
-    @classmethod
-    def _repaired(cls, document: dict[str, Any]) -> dict[str, Any]:
-        return repair_v3(document)
-
-    @classmethod
-    def json_schema(cls) -> dict[str, Any]:
-        return schema_v3("GroupSpec", cls._parameters)
-
-    @classmethod
-    def from_metadata(cls, metadata: GroupMetadata) -> Self:
-        """Return the model of a group's own metadata; ``members`` is None."""
-        check_literal("zarr_format", metadata.zarr_format, 3)
-        return cls(attributes=metadata.attributes, members=None, extra_fields=metadata.extra_fields)  # type: ignore[arg-type]
 
     def to_consolidated(self) -> dict[str, Any]:
         """Return the document ``zarr.json`` of the group with consolidated metadata of all nodes below.
