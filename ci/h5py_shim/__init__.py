@@ -17,7 +17,7 @@ import zarr.h5py_compat as compat
 from zarr.h5py_compat import *  # noqa: F403
 from zarr.h5py_compat import base as objects
 from zarr.h5py_compat import creation as filters
-from zarr.h5py_compat import dimensions
+from zarr.h5py_compat import dataset as dimensions
 
 LOW_LEVEL = ("h5", "h5a", "h5ac", "h5d", "h5ds", "h5f", "h5fd", "h5g", "h5i", "h5l", "h5o", "h5p", "h5pl", "h5r", "h5s")
 LOW_LEVEL += ("h5t", "h5z", "_errors", "_proxy", "_conv")

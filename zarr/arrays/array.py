@@ -89,7 +89,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
 
     @classmethod
     def from_handle(cls, handle: ArrayHandle) -> Self:
-        """The face of an array that is open already.
+        """Return the face of an array that is open already.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
 
     @classmethod
     def from_dict(cls, store_path: StorePath, data: dict[str, JSON]) -> Self:
-        """An array over a metadata document that is at hand; nothing is read or written.
+        """Make an array of a metadata document; nothing is read or written.
 
         Parameters
         ----------
@@ -372,7 +372,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         return self._handle.run(operations.nshards_initialized_steps(self._handle))
 
     def nbytes_stored(self) -> int:
-        """The number of bytes in the store, metadata included.
+        """Return the number of bytes in the store, metadata included.
 
         Returns
         -------
@@ -387,7 +387,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         return self._handle.run(operations.nbytes_stored_steps(self._handle))
 
     def info_complete(self) -> ArrayInfo:
-        """A summary with what is stored, for which the store is listed.
+        """Summarize the array with what is stored, for which the store is listed.
 
         Returns
         -------
@@ -402,7 +402,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         return self._info(self._handle.run(notebook.stored_steps(self._handle)))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows; which chunks are stored is told where the store is memory or a folder."""
+        """Return the HTML of a notebook; it shows which chunks are stored if the store is memory or a folder."""
         chunks = self._handle.run(notebook.chunks_at_hand_steps(self._handle))
         return notebook.array_page(self._handle, self.info, chunks)
 

@@ -89,7 +89,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
 
     @classmethod
     def from_handle(cls, handle: ArrayHandle) -> Self:
-        """The face of an array that is open already."""
+        """Return the face of an array that is open already."""
         face = cls.__new__(cls)
         face._handle = handle
         return face
@@ -198,7 +198,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         return bool(same_place and self.config == other.config)
 
     async def equals(self, other: object) -> bool:
-        """Whether another array is the same one, as ``==`` has it; the twin of ``Array.__eq__``."""
+        """Return whether another array is the same one, as ``==`` has it; the twin of ``Array.__eq__``."""
         return self == other
 
     def __hash__(self) -> int:
@@ -209,7 +209,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
 
 
 def unsaved_face(given: Any, parameters: dict[str, Any]) -> AsyncArray[Any]:
-    """The asynchronous face of a new array in memory.
+    """Make the asynchronous face of a new array in memory.
 
     Raises
     ------
@@ -234,7 +234,7 @@ OPENING = {"path", "read_only", "chunk_store", "synchronizer", "cache_metadata",
 
 
 def opened_face(store: StoreLike, path: str | None = None, read_only: bool = False, **older: Any) -> AsyncArray[Any]:
-    """The asynchronous face of the array in a store, by the parameters that ``Array`` had in zarr-python 2.
+    """Open the array in a store by the parameters that ``Array`` had in zarr-python 2.
 
     Raises
     ------

@@ -92,13 +92,13 @@ class ArrayState:
     def replaced(
         self, metadata: ArrayV2Metadata | ArrayV3Metadata, documents: Mapping[str, Buffer | None] | None = None
     ) -> ArrayState:
-        """The state with other metadata altogether."""
+        """Return the state with other metadata altogether."""
         state = ArrayState(metadata, self.path, self.config, documents)
         state.store = self.store
         return state
 
     def reshaped(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayState:
-        """The state with another shape or other attributes; what is bound to the codecs is kept."""
+        """Return the state with another shape or other attributes; what is bound to the codecs is kept."""
         layout = None if self._layout is None else self._layout.reshaped(metadata)
         state = ArrayState(metadata, self.path, self.config, None, layout)
         state.store = self.store
@@ -112,7 +112,7 @@ class _LastStore:
 
 
 def bulk_kind(store: Store) -> str | None:
-    """How the chunks of a store are moved in bulk; a store of coroutines is asked for many keys at a time."""
+    """Return how the chunks of a store are moved in bulk; a store of coroutines is asked for many keys at a time."""
     size = len(getattr(store, "__dict__", ()))  # it grows when a method is replaced on the store itself
     known = _LastStore.known
     if known[0]() is store and known[1] == size:
@@ -199,7 +199,7 @@ class ArrayHandle:
             self._run = runner.run
 
     def bound_run(self) -> Any:
-        """The runner's own method: one frame less for each operation."""
+        """Return the runner's own method: one frame less for each operation."""
         run = self._run
         if run is None:
             run = self._run = runner_for(self.serving).run
@@ -219,7 +219,7 @@ class ArrayHandle:
         return coroutine
 
     def from_outside_steps(self, steps: Steps[T]) -> Steps[T]:
-        """Steps of this array for a runner of the user's store: with transformers, they run over the store in between.
+        """Run steps of this array for a runner of the user's store; with transformers over the store in between.
 
         Parameters
         ----------
@@ -246,13 +246,13 @@ class ArrayHandle:
         return self.state.config
 
     def with_config(self, config: ArrayConfig) -> ArrayHandle:
-        """A second handle on the same array with another configuration."""
+        """Return a second handle on the same array with another configuration."""
         handle = ArrayHandle(self.store_path, self.metadata, config)
         handle.batch, handle.by_hand = self.batch, self.by_hand
         return handle
 
     def describe(self) -> str:
-        """The array in an error message."""
+        """Return the array in an error message."""
         return f"array /{self.store_path.path} in {label_of(self.store_path.store, str)}"
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -47,7 +47,7 @@ OWN_PIPELINES = frozenset(
 
 
 def foreign_buffers() -> bool:
-    """Whether the configuration names other classes than the CPU ones for bytes and elements, or another pipeline.
+    """Return whether the configuration names other classes for bytes and elements, or another pipeline.
 
     Asked at every read and write, since a user may set it for a few lines only: so it is three look-ups in a dict.
     """
@@ -58,7 +58,7 @@ def foreign_buffers() -> bool:
 
 
 def codecs_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Iterable[Codec]:
-    """The codecs of an array in the order of encoding, whatever the document calls them."""
+    """Return the codecs of an array in the order of encoding, whatever the document calls them."""
     codecs: Iterable[Codec] | None = getattr(metadata, "codecs", None)
     if codecs is not None:
         return codecs
@@ -66,7 +66,7 @@ def codecs_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Iterable[Codec]:
 
 
 def key_encoding_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> ChunkKeyEncoding:
-    """How chunk coordinates become keys."""
+    """Return how chunk coordinates become keys."""
     encoding: ChunkKeyEncoding | None = getattr(metadata, "chunk_key_encoding", None)
     if encoding is not None:
         return encoding
@@ -74,7 +74,7 @@ def key_encoding_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> ChunkKeyEnco
 
 
 def fill_array(dtype: np.dtype[Any], zdtype: ZDType[Any, Any], fill_value: Any) -> np.ndarray[Any, Any]:
-    """The fill value as a 0-d array; an undefined one (``null`` in format 2) becomes the type's default."""
+    """Return the fill value as a 0-d array; an undefined one (``null`` in format 2) becomes the type's default."""
     if fill_value is None:
         fill_value = zdtype.default_scalar()
     fill = empty_array((), dtype)
@@ -86,7 +86,7 @@ def fill_array(dtype: np.dtype[Any], zdtype: ZDType[Any, Any], fill_value: Any) 
 
 
 def first_chunk_shape(grid: zarr_core.Grid) -> tuple[int, ...]:
-    """The codec shape of the first chunk, also of an axis that has none yet; 0 along an empty varying axis."""
+    """Return the codec shape of the first chunk, also of an axis that has none yet; 0 along an empty varying axis."""
     return tuple(
         axis.chunk if isinstance(axis, zarr_core.RegularAxis) else (axis.chunk_length(0) if axis.nchunks else 0)
         for axis in grid.axes
@@ -94,7 +94,7 @@ def first_chunk_shape(grid: zarr_core.Grid) -> tuple[int, ...]:
 
 
 def inner_shape_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> tuple[int, ...] | None:
-    """The shape of the chunks inside of shards, as the document alone tells it; None without shards."""
+    """Return the shape of the chunks inside of shards, as the document alone tells it; None without shards."""
     sharding = getattr(metadata, "sharding_codec", None)
     return None if sharding is None else tuple(sharding.chunk_shape)
 
@@ -188,7 +188,7 @@ class ArrayLayout:
         self.chunk_nbytes = int(np.prod(self.chain.spec.shape, dtype=object)) * self.dtype.itemsize
 
     def _codecs_place(self) -> str:
-        """Where in which document the codecs stand."""
+        """Return where in which document the codecs stand."""
         if self.metadata.zarr_format == 2:
             return document_place(".zarray", self.path, "filters' or 'compressor")
         return document_place("zarr.json", self.path, "codecs")
@@ -196,7 +196,7 @@ class ArrayLayout:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """What follows from the codecs is not there where one of them is not: then, and only then, say so."""
+            """Raise for what follows from the codecs if one of them is not installed."""
             missing = self.__dict__.get("_missing_codec")
             if missing is None or name.startswith("__"):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -213,7 +213,7 @@ class ArrayLayout:
             raise UnknownCodecError(self._missing_codec)
 
     def _bind_grid(self, inner: tuple[int, ...] | None) -> None:
-        """The grid of the chunks that selections are planned on, within that of the stored objects."""
+        """Make the grid of the chunks that selections are planned on, within that of the stored objects."""
         self.inner = inner
         """The shape of the chunks inside of shards; None without shards."""
         self.grid: zarr_core.Grid = self.outer
@@ -230,7 +230,7 @@ class ArrayLayout:
         return twin
 
     def reshaped(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayLayout:
-        """The layout after a change of shape or attributes; the codecs stay bound as they are."""
+        """Return the layout after a change of shape or attributes; the codecs stay bound as they are."""
         layout = self.__copy__()
         layout.metadata = metadata
         layout.shape = tuple(metadata.shape)
@@ -239,7 +239,7 @@ class ArrayLayout:
         return layout
 
     def _bulk_program(self) -> zarr_core.Program | None:
-        """The native form of the codecs, where keys, items and shard index have one too."""
+        """Return the native form of the codecs, where keys, items and shard index have one too."""
         if self.keys is None or self.dtype.hasobject or self.dtype.kind == "T":
             return None
         if self.shard is not None and self.shard.index_format is None:
@@ -247,20 +247,20 @@ class ArrayLayout:
         return self.chain.program
 
     def spec_for(self, shape: tuple[int, ...], prototype: BufferPrototype) -> ArraySpec:
-        """The public description of a chunk, for codecs and pipelines of others."""
+        """Return the public description of a chunk, for codecs and pipelines of others."""
         return ArraySpec(
             shape=shape, dtype=self.zdtype, fill_value=self.fill[()], config=self.config, prototype=prototype
         )
 
     def key(self, coords: tuple[int, ...]) -> str:
-        """The full store key of a chunk (of a shard, where there are shards)."""
+        """Return the full store key of a chunk (of a shard, where there are shards)."""
         if self.keys is not None:
             key: str = self.keys.key(coords)
             return key
         return self.prefix + self._encoding.encode_chunk_key(coords)
 
     def coords_of(self, key: str) -> tuple[int, ...] | None:
-        """The coordinates that a store key stands for; None where it is no chunk key of this grid."""
+        """Return the coordinates that a store key stands for; None where it is no chunk key of this grid."""
         name = key[len(self.prefix) :]
         if self.ndim == 0:  # in format 2 its one chunk has the name of the first of a line
             return () if key == self.key(()) else None
@@ -274,7 +274,7 @@ class ArrayLayout:
         return coords if self.key(coords) == key else None
 
     def chain_for(self, shape: tuple[int, ...]) -> CodecChain:
-        """The codecs bound to one chunk shape."""
+        """Return the codecs bound to one chunk shape."""
         return self.chain if self.regular else self.chain.for_shape(shape)
 
     @property
@@ -288,17 +288,17 @@ class ArrayLayout:
         return view
 
     def with_missing(self, *, reads_missing: bool, retries: int) -> ArrayLayout:
-        """The same layout with another answer to chunks that are not there."""
+        """Return the same layout with another answer to chunks that are not there."""
         layout = copy(self)
         layout.reads_missing, layout.retries = reads_missing, retries
         return layout
 
     def with_order(self, order: MemoryOrder) -> ArrayLayout:
-        """The same layout for reads that hand out another memory order."""
+        """Return the same layout for reads that hand out another memory order."""
         layout = copy(self)
         layout.order = order
         return layout
 
     def describe(self) -> str:
-        """The array in an error message."""
+        """Return the array in an error message."""
         return f"array /{self.path}" if self.store is None else f"array /{self.path} of {label_of(self.store)}"

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from zarr.h5py_compat.attributes import AttributeManager
 from zarr.h5py_compat.base import Datatype, HLObject
-from zarr.h5py_compat.dataset import Dataset
-from zarr.h5py_compat.dimensions import DimensionManager, DimensionProxy
+from zarr.h5py_compat.dataset import Dataset, DimensionManager, DimensionProxy
 from zarr.h5py_compat.dtypes import (
     Empty,
     check_complex_dtype,
@@ -32,10 +31,10 @@ from zarr.h5py_compat.dtypes import (
     string_dtype,
     vlen_dtype,
 )
-from zarr.h5py_compat.errors import H5pyDeprecationWarning, UnsupportedFeature
 from zarr.h5py_compat.group import File, Group, is_hdf5
 from zarr.h5py_compat.members import ExternalLink, HardLink, SoftLink
 from zarr.h5py_compat.selections import MultiBlockSlice
+from zarr.h5py_compat.storage import H5pyDeprecationWarning, UnsupportedFeature
 
 __all__ = [
     "AttributeManager", "Dataset", "Datatype", "DimensionManager", "DimensionProxy", "Empty", "ExternalLink", "File",

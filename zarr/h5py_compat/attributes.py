@@ -23,8 +23,7 @@ from zarr.h5py_compat.dtypes import (
     parse_description,
     string_dtype,
 )
-from zarr.h5py_compat.errors import UnsupportedFeature
-from zarr.h5py_compat.storage import RESERVED, as_text
+from zarr.h5py_compat.storage import RESERVED, UnsupportedFeature, as_text
 from zarr.h5py_compat.values import as_dtype, guess, pack, to_elements, unpack
 
 MARK = "h5py_compat:value"
@@ -205,6 +204,3 @@ def _shaped(array: Array, dtype: Dtype, shape: Any) -> Array:
     if int(np.prod(wanted + inner)) != array.size:
         raise ValueError(f"Shape of new attribute {wanted} conflicts with shape of data {array.shape}")
     return array.reshape(wanted + inner)
-
-
-__all__ = ["AttributeManager", "from_json", "to_json"]

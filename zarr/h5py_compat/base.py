@@ -12,11 +12,6 @@ CLASSES: dict[str, Any] = {}
 """``group``, ``dataset``, ``datatype``, ``file`` → the class that stands for it; each class enters itself."""
 
 
-def class_for(kind: str) -> Any:
-    """Return the class that stands for a kind of object."""
-    return CLASSES[kind]
-
-
 class ObjectID:
     """The identity of an open object: its file and its path. Valid until it, or the file, is closed."""
 
@@ -107,14 +102,14 @@ class HLObject:
         """The file that the object is in."""
         storage = self._id.storage
         storage.require_open()
-        return class_for("file").of_storage(storage if storage.unnamed is None else storage.unnamed)
+        return CLASSES["file"].of_storage(storage if storage.unnamed is None else storage.unnamed)
 
     @property
     def parent(self) -> Any:
         """The group that holds the object; the root holds itself."""
         if self.name is None:
             raise ValueError("Parent of an anonymous object is undefined")
-        return class_for("group")(GroupID(self._id.storage, parent_of(self._id.path)))
+        return CLASSES["group"](GroupID(self._id.storage, parent_of(self._id.path)))
 
     @property
     def attrs(self) -> AttributeManager:
@@ -155,6 +150,3 @@ class Datatype(HLObject):
 
 
 CLASSES["datatype"] = Datatype
-
-
-__all__ = ["DatasetID", "Datatype", "FileID", "GroupID", "HLObject", "ObjectID", "TypeID", "class_for"]

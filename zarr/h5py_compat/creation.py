@@ -15,7 +15,7 @@ keyword                   codecs
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,36 +24,26 @@ import numpy as np
 from zarr.codecs import BloscCodec, GzipCodec, ZstdCodec
 from zarr.codecs.numcodecs import LZ4, FixedScaleOffset, Fletcher32, Shuffle
 from zarr.h5py_compat.dtypes import Dtype, Empty, check_string_dtype, check_vlen_dtype, describe
-from zarr.h5py_compat.errors import H5pyDeprecationWarning, UnsupportedFeature
-from zarr.h5py_compat.storage import RESERVED, Storage
+from zarr.h5py_compat.storage import RESERVED, H5pyDeprecationWarning, Storage, UnsupportedFeature, refuse_others
 from zarr.h5py_compat.values import StoredType, as_dtype, guess, stored_type, to_elements
 from zarr.notices import warn
 
-FILTER_DEFLATE, FILTER_SHUFFLE, FILTER_FLETCHER32, FILTER_SZIP, FILTER_SCALEOFFSET = 1, 2, 3, 4, 6
-FILTER_LZF = 32000
+FILTER_DEFLATE, FILTER_LZF = 1, 32000
+NUMBERS = {"scaleoffset": 6, "shuffle": 2, "gzip": FILTER_DEFLATE, "lzf": FILTER_LZF, "fletcher32": 3}
 NAMES = ("gzip", "lzf", "zstd", "blosc")
 
 encode = decode = frozenset({*NAMES, "shuffle", "fletcher32", "scaleoffset"})
 """The names of the filters that can be written and read, as h5py lists them."""
 
 
-class Gzip(Mapping[str, Any]):
+class Gzip(dict[str, Any]):
     """A gzip filter, for ``compression=Gzip(level)`` or ``**Gzip(level)``."""
 
     def __init__(self, level: int = 4) -> None:
-        self._items: dict[str, Any] = {"compression": FILTER_DEFLATE, "compression_opts": (level,)}
+        super().__init__(compression=FILTER_DEFLATE, compression_opts=(level,))
 
-    def __getitem__(self, key: str) -> Any:
-        return self._items[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __hash__(self) -> int:
-        return hash(self._items["compression_opts"])
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(self["compression_opts"])
 
 
 @dataclass(frozen=True)
@@ -72,20 +62,16 @@ class Filters:
         return self != Filters()
 
     @property
-    def ids(self) -> tuple[int, ...]:
-        """HDF5's numbers of the filters, in the order in which they are applied."""
-        numbers = {"gzip": FILTER_DEFLATE, "lzf": FILTER_LZF}
-        found = [FILTER_SCALEOFFSET] if self.scaleoffset is not None else []
-        found += [FILTER_SHUFFLE] if self.shuffle else []
-        found += [numbers[self.compression]] if self.compression in numbers else []
-        return (*found, *((FILTER_FLETCHER32,) if self.fletcher32 else ()))
-
-    @property
     def names(self) -> tuple[str, ...]:
         """The names of the filters, in the order in which they are applied."""
         found = [("scaleoffset", self.scaleoffset is not None), ("shuffle", self.shuffle)]
         found += [(self.compression or "", self.compression is not None), ("fletcher32", self.fletcher32)]
         return tuple(name for name, there in found if there)
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """HDF5's numbers of the filters, in the order in which they are applied."""
+        return tuple(NUMBERS[name] for name in self.names if name in NUMBERS)
 
     def codecs(self, dtype: Dtype) -> tuple[list[Any], list[Any]]:
         """Return zarr's ``filters`` and ``compressors`` for elements of ``dtype``."""
@@ -238,7 +224,8 @@ def plan_dataset(
 
     ``track_times=True`` is refused (zarr keeps no times), ``fill_time="ifset"`` and ``"alloc"`` mean what zarr does.
     """
-    _check_others(others, fill_time, track_times)
+    refuse_others("make_new_dset", others, HINTS, dict.fromkeys(ABSENT, (None,)), ABSENT)
+    _check_times(fill_time, track_times)
     parsed, array, wanted = _settle(_as_tuple(shape), dtype, data)
     filters = parse_filters(parsed, compression, compression_opts, shuffle, fletcher32, scaleoffset)
     chunked = _settle_chunks(chunks, wanted, maxshape, filters, parsed)
@@ -249,13 +236,7 @@ def plan_dataset(
     return Plan(parsed, wanted, array, chunked, limits, filters, fillvalue, bool(track_order))
 
 
-def _check_others(others: dict[str, Any], fill_time: Any, track_times: Any) -> None:
-    for name, value in others.items():
-        if name in ABSENT:
-            if value is not None:
-                raise UnsupportedFeature(f"{name}={value!r}: zarr has no {ABSENT[name]}")
-        elif name not in HINTS:
-            raise TypeError(f"make_new_dset() got an unexpected keyword argument {name!r}")
+def _check_times(fill_time: Any, track_times: Any) -> None:
     if fill_time not in (None, "ifset", "alloc", "never"):
         raise ValueError(f"fill_time is 'alloc', 'never' or 'ifset', not {fill_time!r}")
     if fill_time == "never":
@@ -378,9 +359,3 @@ def _fill(stored: StoredType, fillvalue: Any) -> Any:
 
 def _zero(stored: StoredType) -> Any:
     return np.zeros((), dtype=stored.zarr_dtype)[()]
-
-
-__all__ = [
-    "FILTER_DEFLATE", "FILTER_FLETCHER32", "FILTER_LZF", "FILTER_SHUFFLE", "Filters", "Gzip", "Plan", "decode",
-    "encode", "make_dataset", "parse_filters", "plan_dataset",
-]

@@ -2,25 +2,161 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.lib.recfunctions import repack_fields
 
+from zarr.buffer import default_buffer_prototype
+from zarr.core.sync import sync
 from zarr.h5py_compat.base import CLASSES, DatasetID, HLObject
 from zarr.h5py_compat.creation import Filters
-from zarr.h5py_compat.dimensions import DimensionManager, make_scale
 from zarr.h5py_compat.dtypes import Dtype, Empty, check_string_dtype, check_vlen_dtype, parse_description
-from zarr.h5py_compat.errors import UnsupportedFeature
 from zarr.h5py_compat.selections import Selection, read, select, split_names, spread, walk_chunks, write
-from zarr.h5py_compat.storage import RESERVED
+from zarr.h5py_compat.storage import RESERVED, UnsupportedFeature, as_text
 from zarr.h5py_compat.values import StoredType, stored_type, to_elements, type_of_array
+
+
+def make_scale(dataset: Any, name: Any = "") -> None:
+    """Mark a dataset as a dimension scale."""
+    dataset.attrs["CLASS"] = "DIMENSION_SCALE"
+    dataset.attrs["NAME"] = as_text(name, "Naming a scale")
+
+
+class DimensionProxy:
+    """One axis of a dataset."""
+
+    def __init__(self, bind: DatasetID, dimension: int) -> None:
+        self._id = bind
+        self._dimension = dimension
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DimensionProxy) and (self._id, self._dimension) == (other._id, other._dimension)
+
+    def __hash__(self) -> int:
+        return hash((self._id, self._dimension))
+
+    @property
+    def label(self) -> str:
+        """The name of the axis; empty where it has none. Assigning one stores it."""
+        names = getattr(self._id.storage.node(self._id.path).metadata, "dimension_names", None)
+        return (names[self._dimension] or "") if names else ""
+
+    @label.setter
+    def label(self, value: Any) -> None:
+        storage, path = self._id.storage, self._id.path
+        storage.require_writable(OSError, "label a dimension")
+        metadata = storage.node(path).metadata
+        if not hasattr(metadata, "dimension_names"):
+            raise UnsupportedFeature(f"/{path} is an array of zarr format 2, which has no dimension names")
+        names = list(metadata.dimension_names or (None,) * len(metadata.shape))
+        names[self._dimension] = as_text(value, "Labelling a dimension") or None
+        changed = dataclasses.replace(metadata, dimension_names=tuple(names))
+        folder = "/".join(part for part in (storage.root.path, path) if part)
+        for key, document in changed.to_buffer_dict(default_buffer_prototype()).items():
+            sync(storage.root.store.set(f"{folder}/{key}", document))
+        self._id.array = storage.node(path)
+
+    def _paths(self) -> list[str]:
+        scales: dict[str, list[str]] = self._id.storage.notes(self._id.path).get("scales", {})
+        return list(scales.get(str(self._dimension), ()))
+
+    def _keep(self, paths: list[str]) -> None:
+        scales = dict(self._id.storage.notes(self._id.path).get("scales", {}))
+        scales[str(self._dimension)] = paths
+        self._id.storage.note(self._id.path, scales={key: held for key, held in scales.items() if held} or None)
+
+    def attach_scale(self, dset: Any) -> None:
+        """Attach a scale; make a plain dataset one first."""
+        self._id.storage.require_writable(OSError, "attach a scale")
+        if not dset.is_scale:
+            make_scale(dset)
+        paths = self._paths()
+        if dset.id.path not in paths:
+            self._keep([*paths, dset.id.path])
+
+    def detach_scale(self, dset: Any) -> None:
+        """Detach a scale."""
+        self._id.storage.require_writable(OSError, "detach a scale")
+        self._keep([path for path in self._paths() if path != dset.id.path])
+
+    def values(self) -> list[Any]:
+        """Return the scales, in the order in which they were attached."""
+        return [CLASSES["dataset"](DatasetID(self._id.storage, path)) for path in self._paths()]
+
+    def items(self) -> list[tuple[str, Any]]:
+        """Return names and scales."""
+        return [(str(scale.attrs.get("NAME", "")), scale) for scale in self.values()]
+
+    def keys(self) -> list[str]:
+        """Return the names of the scales."""
+        return [name for name, _ in self.items()]
+
+    def __len__(self) -> int:
+        return len(self._paths())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __getitem__(self, item: Any) -> Any:
+        if isinstance(item, int):
+            scales = self.values()
+            if not 0 <= item < len(scales):
+                raise RuntimeError(f"dimension {self._dimension} has {len(scales)} scales, none with number {item}")
+            return scales[item]
+        for name, scale in self.items():
+            if name == item:
+                return scale
+        raise KeyError(f"dimension {self._dimension} has no scale {item!r}")
+
+    def __repr__(self) -> str:
+        if not self._id:
+            return "<Dimension of closed HDF5 dataset>"
+        return f'<"{self.label}" dimension {self._dimension} of HDF5 dataset at {id(self._id)}>'
+
+
+class DimensionManager:
+    """The axes of a dataset."""
+
+    def __init__(self, parent: Any) -> None:
+        self._parent = parent
+
+    def __getitem__(self, index: int) -> DimensionProxy:
+        if not 0 <= index < self._parent.ndim:
+            raise IndexError(f"Index {index} out of range: the dataset has {self._parent.ndim} dimensions")
+        return DimensionProxy(self._parent.id, index)
+
+    def __len__(self) -> int:
+        return int(self._parent.ndim)
+
+    def __iter__(self) -> Iterator[DimensionProxy]:
+        return (self[position] for position in range(len(self)))
+
+    def __repr__(self) -> str:
+        if not self._parent:
+            return "<Dimensions of closed HDF5 dataset>"
+        return f"<Dimensions of HDF5 object at {id(self._parent.id)}>"
+
 
 Array = np.ndarray[Any, Any]
 
 
-class _View:
+class _Readable:
+    """The elements as a numpy array, by reading them."""
+
+    def __getitem__(self, args: Any) -> Any:
+        raise NotImplementedError
+
+    def __array__(self, dtype: Any = None, copy: bool | None = True) -> Array:
+        if copy is False:
+            raise ValueError("the data of a file is read into new memory: memory allocation cannot be avoided")
+        array = np.asarray(self[...])
+        return array if dtype is None else array.astype(dtype)
+
+
+class _View(_Readable):
     """A dataset that is read through a conversion; it is never written."""
 
     def __init__(self, dataset: Any, dtype: Dtype) -> None:
@@ -55,12 +191,6 @@ class _View:
 
     def __getitem__(self, args: Any) -> Any:
         return self._convert(self._dataset[args])
-
-    def __array__(self, dtype: Any = None, copy: bool | None = True) -> Array:
-        if copy is False:
-            raise ValueError("the data of a file is read into new memory: memory allocation cannot be avoided")
-        array = np.asarray(self[...])
-        return array if dtype is None else array.astype(dtype)
 
 
 class AstypeView(_View):
@@ -126,7 +256,12 @@ class FieldsView(_View):
         return value
 
 
-class Dataset(HLObject):
+def _of_filters(name: str, doc: str) -> Any:
+    """Return the property of a dataset that one of its filters tells."""
+    return property(lambda dataset: getattr(dataset._filters_of, name), doc=doc)
+
+
+class Dataset(HLObject, _Readable):
     """An N-dimensional array of a file.
 
     Example
@@ -203,40 +338,13 @@ class Dataset(HLObject):
         full: tuple[int, ...] = tuple(self._array.chunks)
         return full[: len(full) - len(self.dtype.shape)]
 
-    @property
-    def compression(self) -> str | None:
-        """The compression, by h5py's name."""
-        return self._filters_of.compression
-
-    @property
-    def compression_opts(self) -> int | None:
-        """The level or option of the compression."""
-        return self._filters_of.compression_opts
-
-    @property
-    def shuffle(self) -> bool:
-        """Say whether bytes are shuffled before compression."""
-        return self._filters_of.shuffle
-
-    @property
-    def fletcher32(self) -> bool:
-        """Say whether chunks bear a checksum."""
-        return self._filters_of.fletcher32
-
-    @property
-    def scaleoffset(self) -> int | None:
-        """The number of digits or bits that the scale/offset filter keeps, or None."""
-        return self._filters_of.scaleoffset
-
-    @property
-    def filter_ids(self) -> tuple[int, ...]:
-        """HDF5's numbers of the filters."""
-        return self._filters_of.ids
-
-    @property
-    def filter_names(self) -> tuple[str, ...]:
-        """The names of the filters."""
-        return self._filters_of.names
+    compression = _of_filters("compression", "The compression, by h5py's name.")
+    compression_opts = _of_filters("compression_opts", "The level or option of the compression.")
+    shuffle = _of_filters("shuffle", "True if bytes are shuffled before compression.")
+    fletcher32 = _of_filters("fletcher32", "True if chunks bear a checksum.")
+    scaleoffset = _of_filters("scaleoffset", "The digits or bits that the scale/offset filter keeps, or None.")
+    filter_ids = _of_filters("ids", "HDF5's numbers of the filters.")
+    filter_names = _of_filters("names", "The names of the filters.")
 
     @property
     def fillvalue(self) -> Any:
@@ -390,12 +498,6 @@ class Dataset(HLObject):
         if not array.flags.c_contiguous:
             raise TypeError("Array must be C-contiguous")
 
-    def __array__(self, dtype: Any = None, copy: bool | None = True) -> Array:
-        if copy is False:
-            raise ValueError("the data of a file is read into new memory: memory allocation cannot be avoided")
-        array = np.asarray(self[...])
-        return array if dtype is None else array.astype(dtype)
-
     def flush(self) -> None:
         """Do nothing: what was written is in the store already."""
         self._id.storage.require_open()
@@ -434,6 +536,3 @@ def _new_shape(shape: tuple[int, ...], size: Any, axis: int | None) -> tuple[int
 
 
 CLASSES["dataset"] = Dataset
-
-
-__all__ = ["AsStrView", "AstypeView", "Dataset", "FieldsView"]

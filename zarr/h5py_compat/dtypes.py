@@ -213,10 +213,3 @@ def _parse_compound(description: dict[str, Any]) -> Dtype:
             return packed
     names = [name for name, _, _ in fields]
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": description["itemsize"]})
-
-
-__all__ = [
-    "Empty", "check_complex_dtype", "check_dtype", "check_enum_dtype", "check_opaque_dtype", "check_string_dtype",
-    "check_vlen_dtype", "complex_compat_dtype", "describe", "enum_dtype", "opaque_dtype", "parse_description",
-    "special_dtype", "string_dtype", "string_info", "vlen_dtype",
-]

@@ -9,32 +9,23 @@ from typing import Any
 
 import numpy as np
 
+from zarr.h5py_compat import members
 from zarr.h5py_compat.base import CLASSES, DatasetID, FileID, GroupID, HLObject
 from zarr.h5py_compat.creation import make_dataset, plan_dataset
 from zarr.h5py_compat.dataset import Dataset
 from zarr.h5py_compat.dtypes import describe
-from zarr.h5py_compat.errors import UnsupportedFeature
-from zarr.h5py_compat.members import (
-    CopyRules,
-    ExternalLink,
-    HardLink,
-    ItemsOfGroup,
-    KeysOfGroup,
-    SoftLink,
-    ValuesOfGroup,
-    copy_node,
-    enter,
-    find,
-    forget,
-    is_link,
-    links_of,
-    member_names,
-    open_object,
-    target_path,
-    visit_links,
-    visit_members,
+from zarr.h5py_compat.members import CopyRules, ExternalLink, HardLink, SoftLink
+from zarr.h5py_compat.storage import (
+    RESERVED,
+    Storage,
+    UnsupportedFeature,
+    as_text,
+    open_storage,
+    parent_of,
+    refuse_others,
+    resolve,
+    unnamed_storage,
 )
-from zarr.h5py_compat.storage import RESERVED, Storage, as_text, open_storage, parent_of, resolve, unnamed_storage
 
 
 class Group(HLObject, MutableMapping[str, Any]):
@@ -85,19 +76,19 @@ class Group(HLObject, MutableMapping[str, Any]):
             return unnamed_storage(storage), ""
         path = self._path(as_text(name, f"Naming a {kind}"))
         home, path = self._make_ancestors(storage, path)
-        if not path or home.has(path) or is_link(home, path):
+        if not path or home.has(path) or members.is_link(home, path):
             raise ValueError(f"Unable to create {kind} (name already exists): '/{path}'")
         return home, path
 
     def _make_ancestors(self, storage: Storage, path: str) -> tuple[Storage, str]:
         try:
-            home, place = target_path(storage, path)
+            home, place = members.target_path(storage, path)
         except KeyError:
             self._make_ancestors(storage, parent_of(path))
-            home, place = target_path(storage, parent_of(path))
+            home, place = members.target_path(storage, parent_of(path))
             home.root.create_group(place)
-            enter(home, place)
-            home, place = target_path(storage, path)
+            members.enter(home, place)
+            home, place = members.target_path(storage, path)
         if hasattr(home.node(parent_of(place)), "shape"):
             raise ValueError(f"Unable to create '/{path}': '/{parent_of(place)}' is a dataset")
         return home, place
@@ -111,7 +102,7 @@ class Group(HLObject, MutableMapping[str, Any]):
         notes = {RESERVED: {"track_order": True}} if track_order else {}
         if path:
             storage.root.create_group(path, attributes=notes)
-            enter(storage, path)
+            members.enter(storage, path)
         return Group(GroupID(storage, path))
 
     def require_group(self, name: Any) -> Group:
@@ -145,7 +136,7 @@ class Group(HLObject, MutableMapping[str, Any]):
         storage, path = self._free_place(name, "dataset")
         array = make_dataset(storage, path or "unnamed", plan)
         if path:
-            enter(storage, path)
+            members.enter(storage, path)
         return Dataset(DatasetID(storage, path or "unnamed", array))
 
     def require_dataset(self, name: Any, shape: Any, dtype: Any, exact: bool = False, **kwds: Any) -> Dataset:
@@ -185,7 +176,7 @@ class Group(HLObject, MutableMapping[str, Any]):
         return self.create_dataset(name, **kwds)
 
     def __getitem__(self, name: Any) -> Any:
-        return open_object(self._storage, self._path(name))
+        return members.open_object(self._storage, self._path(name))
 
     def get(
         self, name: Any, default: Any = None, getclass: bool = False, getlink: bool = False, **others: Any
@@ -203,8 +194,8 @@ class Group(HLObject, MutableMapping[str, Any]):
         return type(found) if getclass else found
 
     def _link(self, path: str) -> Any:
-        storage, place = target_path(self._storage, path)
-        link = links_of(storage, parent_of(place)).get(place.rpartition("/")[2])
+        storage, place = members.target_path(self._storage, path)
+        link = members.links_of(storage, parent_of(place)).get(place.rpartition("/")[2])
         if link is None:
             storage.node(place)
             return HardLink()
@@ -218,11 +209,11 @@ class Group(HLObject, MutableMapping[str, Any]):
             group = parent_of(path)
             links = {**storage.notes(group).get("links", {}), path.rpartition("/")[2]: obj.to_json()}
             storage.note(group, links=links)
-            enter(storage, path)
+            members.enter(storage, path)
         elif isinstance(obj, np.dtype):
             storage, path = self._free_place(name, "named type")
             storage.root.create_group(path, attributes={RESERVED: {"datatype": describe(obj)}})
-            enter(storage, path)
+            members.enter(storage, path)
         elif isinstance(obj, HardLink):
             raise UnsupportedFeature("a hard link has no place in a zarr hierarchy: use SoftLink(path)")
         else:
@@ -236,29 +227,29 @@ class Group(HLObject, MutableMapping[str, Any]):
                 f"or copy it"
             )
         target = self._free_place(name, "member")
-        copy_node((obj.id.storage, obj.id.path), target, CopyRules())
-        enter(*target)
+        members.copy_node((obj.id.storage, obj.id.path), target, CopyRules())
+        members.enter(*target)
 
     def __delitem__(self, name: Any) -> None:
         storage = self._storage
         storage.require_writable(KeyError, "delete a member")
-        home, path = target_path(storage, self._path(name))
-        if is_link(home, path):
-            forget(home, path)
+        home, path = members.target_path(storage, self._path(name))
+        if members.is_link(home, path):
+            members.forget(home, path)
             return
         if not path or not home.has(path):
             raise KeyError(f"Couldn't delete link (name doesn't exist): '/{path}'")
         del home.root[path]
-        forget(home, path)
+        members.forget(home, path)
 
     def __len__(self) -> int:
-        return len(member_names(self._storage, self._id.path))
+        return len(members.member_names(self._storage, self._id.path))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(member_names(self._storage, self._id.path))
+        return iter(members.member_names(self._storage, self._id.path))
 
     def __reversed__(self) -> Iterator[str]:
-        return iter(member_names(self._storage, self._id.path)[::-1])
+        return iter(members.member_names(self._storage, self._id.path)[::-1])
 
     def __contains__(self, name: object) -> bool:
         text = as_text(name)
@@ -266,44 +257,44 @@ class Group(HLObject, MutableMapping[str, Any]):
             return False
         path = self._path(text)
         try:
-            find(self._storage, path)
+            members.find(self._storage, path)
         except KeyError:
             return self._is_dangling(path)
         return True
 
     def _is_dangling(self, path: str) -> bool:
         try:
-            return is_link(*target_path(self._storage, path))
+            return members.is_link(*members.target_path(self._storage, path))
         except KeyError:
             return False
 
-    def keys(self) -> KeysOfGroup:
+    def keys(self) -> members.KeysOfGroup:
         """Return a view of the names."""
-        return KeysOfGroup(self)
+        return members.KeysOfGroup(self)
 
-    def values(self) -> ValuesOfGroup:
+    def values(self) -> members.ValuesOfGroup:
         """Return a view of the members."""
-        return ValuesOfGroup(self)
+        return members.ValuesOfGroup(self)
 
-    def items(self) -> ItemsOfGroup:
+    def items(self) -> members.ItemsOfGroup:
         """Return a view of names and members."""
-        return ItemsOfGroup(self)
+        return members.ItemsOfGroup(self)
 
     def visit(self, func: Callable[[str], Any]) -> Any:
         """Call ``func(name)`` for all members below, until it returns something; links are not followed."""
-        return visit_members(self, lambda name, _: func(name))
+        return members.visit_members(self, lambda name, _: func(name))
 
     def visititems(self, func: Callable[[str, Any], Any]) -> Any:
         """Call ``func(name, object)`` for all members below, until it returns something."""
-        return visit_members(self, lambda name, opened: func(name, opened()))
+        return members.visit_members(self, lambda name, opened: func(name, opened()))
 
     def visit_links(self, func: Callable[[str], Any]) -> Any:
         """Call ``func(name)`` for all names below, links too, until it returns something."""
-        return visit_links(self, lambda name, _: func(name))
+        return members.visit_links(self, lambda name, _: func(name))
 
     def visititems_links(self, func: Callable[[str, Any], Any]) -> Any:
         """Call ``func(name, link)`` for all names below, links too, until it returns something."""
-        return visit_links(self, func)
+        return members.visit_links(self, func)
 
     def move(self, source: Any, dest: Any) -> None:
         """Give a member another path in the same file.
@@ -329,8 +320,8 @@ class Group(HLObject, MutableMapping[str, Any]):
         home, place = self._free_place(f"/{new}", "member")
         home.root.move(old, place)
         home.moved(old, place)
-        forget(storage, old)
-        enter(home, place)
+        members.forget(storage, old)
+        members.enter(home, place)
 
     def copy(
         self,
@@ -356,8 +347,8 @@ class Group(HLObject, MutableMapping[str, Any]):
             path = given.rpartition("/")[2]
         target = into._free_place(path, "copy")
         rules = CopyRules(shallow, expand_soft, expand_external, without_attrs)
-        copy_node((origin.id.storage, origin.id.path), target, rules)
-        enter(*target)
+        members.copy_node((origin.id.storage, origin.id.path), target, rules)
+        members.enter(*target)
 
     def _source(self, name: Any) -> Any:
         try:
@@ -383,18 +374,13 @@ HINTS = (
 )  # fmt: skip
 """How HDF5 lays out and caches its file: no result depends on them, and nothing here."""
 NEUTRAL: dict[str, tuple[Any, ...]] = {
-    "driver": (None,),
-    "userblock_size": (None, 0),
+    **dict.fromkeys(("driver", "fs_strategy", "fs_threshold", "fs_page_size", "page_buf_size"), (None,)),
+    **dict.fromkeys(("userblock_size", "min_meta_keep", "min_raw_keep"), (None, 0)),
     "swmr": (False,),
     "locking": (None, False, "best-effort"),
-    "fs_strategy": (None,),
     "fs_persist": (None, False),
-    "fs_threshold": (None,),
-    "fs_page_size": (None,),
-    "page_buf_size": (None,),
-    "min_meta_keep": (None, 0),
-    "min_raw_keep": (None, 0),
 }
+"""Keywords of HDF5 that change the file, and the values with which they ask for nothing."""
 
 
 class File(Group):
@@ -424,7 +410,7 @@ class File(Group):
     """
 
     def __init__(self, name: Any, mode: str = "r", track_order: bool | None = None, **others: Any) -> None:
-        _check_others(others)
+        refuse_others("File", others, HINTS, NEUTRAL)
         if hasattr(name, "read") and hasattr(name, "seek"):
             raise UnsupportedFeature("a hierarchy has many keys and no file object: hand over a path or a zarr store")
         storage = open_storage(name, mode)
@@ -498,15 +484,6 @@ class File(Group):
         return f'<HDF5 file "{Path(self.filename).name}" (mode {self.mode})>'
 
 
-def _check_others(others: dict[str, Any]) -> None:
-    for name, value in others.items():
-        if name in NEUTRAL:
-            if value not in NEUTRAL[name]:
-                raise UnsupportedFeature(f"{name}={value!r} belongs to HDF5 files: zarr has nothing like it")
-        elif name not in HINTS:
-            raise TypeError(f"File() got an unexpected keyword argument {name!r}")
-
-
 def is_hdf5(name: Any) -> bool:
     """Say whether ``File(name)`` would open.
 
@@ -523,6 +500,3 @@ def is_hdf5(name: Any) -> bool:
 
 
 CLASSES["file"] = File
-
-
-__all__ = ["File", "Group", "is_hdf5"]

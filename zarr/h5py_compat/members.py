@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import zarr
-from zarr.h5py_compat.base import DatasetID, GroupID, TypeID, class_for
+from zarr.h5py_compat.base import CLASSES, DatasetID, GroupID, TypeID
 from zarr.h5py_compat.storage import RESERVED, Storage, join, open_storage, parent_of, resolve
 
 LONGEST_CHAIN = 16
@@ -26,44 +26,32 @@ class SoftLink:
     """A name that stands for another path in the same file; the path need not exist."""
 
     def __init__(self, path: str) -> None:
-        self._path = str(path)
-
-    @property
-    def path(self) -> str:
-        """The path that the link stands for."""
-        return self._path
+        self.path = self._path = str(path)
 
     def __repr__(self) -> str:
-        return f'<SoftLink to "{self._path}">'
+        return f'<SoftLink to "{self.path}">'
 
     def to_json(self) -> dict[str, str]:
         """Return the entry in the notes of the group."""
-        return {"soft": self._path}
+        return {"soft": self.path}
 
 
 class ExternalLink:
-    """A name that stands for a path in another file."""
+    """A name that stands for a path in another file.
+
+    A relative file name counts from the folder of the file that holds the link.
+    """
 
     def __init__(self, filename: Any, path: str) -> None:
-        self._filename = os.fsdecode(filename)
-        self._path = str(path)
-
-    @property
-    def filename(self) -> str:
-        """The other file; a relative path counts from the folder of the file that holds the link."""
-        return self._filename
-
-    @property
-    def path(self) -> str:
-        """The path in the other file."""
-        return self._path
+        self.filename = self._filename = os.fsdecode(filename)
+        self.path = self._path = str(path)
 
     def __repr__(self) -> str:
-        return f'<ExternalLink to "{self._path}" in file "{self._filename}"'
+        return f'<ExternalLink to "{self.path}" in file "{self.filename}"'
 
     def to_json(self) -> dict[str, str]:
         """Return the entry in the notes of the group."""
-        return {"external": self._filename, "path": self._path}
+        return {"external": self.filename, "path": self.path}
 
 
 def parse_link(entry: dict[str, str]) -> SoftLink | ExternalLink:
@@ -133,10 +121,10 @@ def _open_linked(storage: Storage, link: ExternalLink) -> Storage:
 def wrap(storage: Storage, path: str, node: Any) -> Any:
     """Return the object that stands for a zarr node."""
     if hasattr(node, "shape"):
-        return class_for("dataset")(DatasetID(storage, path, node))
+        return CLASSES["dataset"](DatasetID(storage, path, node))
     if path and "datatype" in node.attrs.get("h5py_compat", {}):
-        return class_for("datatype")(TypeID(storage, path))
-    return class_for("group")(GroupID(storage, path))
+        return CLASSES["datatype"](TypeID(storage, path))
+    return CLASSES["group"](GroupID(storage, path))
 
 
 def open_object(storage: Storage, path: str) -> Any:
@@ -184,50 +172,48 @@ def target_path(storage: Storage, path: str) -> tuple[Storage, str]:
     return home, join(group, path.rpartition("/")[2])
 
 
-class KeysOfGroup(KeysView[str]):
-    """The names of the members."""
-
-    def __repr__(self) -> str:
-        return f"<KeysViewHDF5 {list(self)}>"
-
-    def __reversed__(self) -> Iterator[str]:
-        return iter(list(self)[::-1])
-
-
-class ValuesOfGroup(ValuesView[Any]):
-    """The members; None for a link that leads nowhere."""
+class _ViewOfGroup:
+    """A view of the members of a group, in the order of the group."""
 
     _mapping: Any
+    _shown: str
 
     def __iter__(self) -> Iterator[Any]:
-        return (self._mapping.get(name) for name in self._mapping)
+        raise NotImplementedError
 
-    def __contains__(self, value: object) -> bool:
-        return any(value == member for member in self)
+    def __contains__(self, item: object) -> bool:
+        return any(item == found for found in self)
 
     def __reversed__(self) -> Iterator[Any]:
         return iter(list(self)[::-1])
 
     def __repr__(self) -> str:
-        return f"<ValuesViewHDF5 {list(self)}>"
+        return f"<{self._shown} {list(self)}>"
 
 
-class ItemsOfGroup(ItemsView[str, Any]):
+class KeysOfGroup(KeysView[str]):
+    """The names of the members."""
+
+    __reversed__, __repr__ = _ViewOfGroup.__reversed__, _ViewOfGroup.__repr__
+    _shown = "KeysViewHDF5"
+
+
+class ValuesOfGroup(_ViewOfGroup, ValuesView[Any]):
+    """The members; None for a link that leads nowhere."""
+
+    _shown = "ValuesViewHDF5"
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._mapping.get(name) for name in self._mapping)
+
+
+class ItemsOfGroup(_ViewOfGroup, ItemsView[str, Any]):
     """Names and members."""
 
-    _mapping: Any
+    _shown = "ItemsViewHDF5"
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         return ((name, self._mapping.get(name)) for name in self._mapping)
-
-    def __contains__(self, item: object) -> bool:
-        return any(item == pair for pair in self)
-
-    def __reversed__(self) -> Iterator[tuple[str, Any]]:
-        return iter(list(self)[::-1])
-
-    def __repr__(self) -> str:
-        return f"<ItemsViewHDF5 {list(self)}>"
 
 
 def _walk(storage: Storage, path: str, prefix: str, with_links: bool) -> Iterator[tuple[str, str, Any]]:
@@ -324,10 +310,3 @@ def _copy_link(source: Place, target: Place, name: str, link: Any, rules: CopyRu
             copy_node((found, resolve("", where)), (home, join(place, name)), rules, above)
             return
     home.note(place, links={**home.notes(place).get("links", {}), name: link.to_json()})
-
-
-__all__ = [
-    "CopyRules", "ExternalLink", "HardLink", "ItemsOfGroup", "KeysOfGroup", "SoftLink", "ValuesOfGroup", "copy_node",
-    "enter", "find", "forget", "links_of", "member_names", "open_object", "parse_link", "visit_links", "visit_members",
-    "wrap",
-]

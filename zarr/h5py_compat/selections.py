@@ -269,6 +269,3 @@ def _bounds(part: Any, length: int) -> tuple[int, int]:
 def _cut(start: int, stop: int, size: int) -> list[slice]:
     edges = range(start - start % size, stop, size)
     return [slice(max(edge, start), min(edge + size, stop), 1) for edge in edges]
-
-
-__all__ = ["MultiBlockSlice", "Selection", "read", "select", "split_names", "spread", "walk_chunks", "write"]

@@ -1,9 +1,10 @@
-"""The zarr hierarchy behind an open ``File``, and the paths in it."""
+"""The zarr hierarchy behind an open ``File``, the paths in it, and the errors of this room."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -11,6 +12,18 @@ from weakref import WeakValueDictionary
 import zarr
 from zarr.abc.store import Store
 from zarr.storage import LocalStore, MemoryStore, ZipStore
+
+
+class UnsupportedFeature(TypeError):
+    """A feature of HDF5 that a zarr hierarchy has no place for (hard links, references, drivers …).
+
+    The message names the feature and what to use instead.
+    """
+
+
+class H5pyDeprecationWarning(UserWarning):
+    """A use that h5py itself warns about, such as a dataset created with neither ``dtype`` nor ``data``."""
+
 
 RESERVED = "h5py_compat"
 """The one attribute of a zarr node in which this room keeps what zarr's metadata has no field for."""
@@ -42,6 +55,31 @@ def join(base: str, name: str) -> str:
 def parent_of(path: str) -> str:
     """Return the path of the group that holds ``path``; the root holds itself."""
     return path.rpartition("/")[0]
+
+
+def refuse_others(
+    function: str,
+    given: dict[str, Any],
+    hints: Sequence[str],
+    neutral: dict[str, tuple[Any, ...]],
+    absent: dict[str, str] | None = None,
+) -> None:
+    """Refuse keywords of HDF5 that zarr has no place for, unless they have a value that asks for nothing.
+
+    Raises
+    ------
+    UnsupportedFeature
+        For a keyword of ``neutral`` with another value than those that stand there; ``absent`` says what it asks for.
+    TypeError
+        For a keyword that is neither there nor among the hints.
+    """
+    for name, value in given.items():
+        if name in neutral:
+            if value not in neutral[name]:
+                what = absent[name] if absent else "place for what belongs to HDF5 files alone"
+                raise UnsupportedFeature(f"{name}={value!r}: zarr has no {what}")
+        elif name not in hints:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 
 
 MODES = ("r", "r+", "w", "w-", "x", "a")
@@ -202,6 +240,3 @@ def _open_in_store(store: Store, filename: str, mode: str, *, owns_store: bool =
     group_mode: Any = {"x": "w-", "a": "a"}.get(mode, mode)
     root = zarr.open_group(store, mode=group_mode)
     return Storage(root, filename, "r" if mode == "r" else "r+", owns_store=owns_store)
-
-
-__all__ = ["RESERVED", "Storage", "as_text", "join", "open_storage", "parent_of", "resolve", "unnamed_storage"]

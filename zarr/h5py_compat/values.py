@@ -29,7 +29,14 @@ from typing import Any
 
 import numpy as np
 
-from zarr.h5py_compat.dtypes import Dtype, check_complex_dtype, check_string_dtype, check_vlen_dtype, string_dtype
+from zarr.h5py_compat.dtypes import (
+    Dtype,
+    check_complex_dtype,
+    check_string_dtype,
+    check_vlen_dtype,
+    describe,
+    string_dtype,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -292,14 +299,10 @@ class StoredType:
         """Return True if zarr's type lacks a part of the h5py type."""
         if self.kind in ("text", "bytes"):
             return bool(self.dtype.shape)
-        marked = self.dtype.metadata is not None or bool(self.dtype.shape)
-        swapped = self.element.names is None and not self.element.isnative
-        return self.kind != "plain" or marked or swapped or self._fields_need_it(self.element)
-
-    def _fields_need_it(self, dtype: Dtype) -> bool:
-        if dtype.fields is None:
-            return dtype.metadata is not None or not dtype.isnative
-        return any(self._fields_need_it(field[0]) for field in dtype.fields.values())
+        if self.kind != "plain":
+            return True
+        # Format 3 has no byte order in its types.
+        return bool(describe(self.dtype) != describe(np.dtype(self.zarr_dtype).newbyteorder("=")))
 
     def encode(self, array: Array) -> Any:
         """Return elements as zarr stores them."""
@@ -368,9 +371,3 @@ def type_of_array(dtype: Any, name: str) -> Dtype:
     if name == "variable_length_bytes":
         return string_dtype("ascii")
     return string_dtype() if name == "string" or dtype.kind == "T" else np.dtype(dtype)
-
-
-__all__ = [
-    "StoredType", "as_dtype", "blank", "guess", "is_unset", "pack", "stored_type", "to_bytes", "to_elements",
-    "type_of_array", "unpack",
-]

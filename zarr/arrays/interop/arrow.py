@@ -25,7 +25,7 @@ TIME_UNITS = ("s", "ms", "us", "ns")
 
 
 def load_pyarrow() -> Any:
-    """The package pyarrow.
+    """Import the package pyarrow.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def to_arrow_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
 
 
 def nullable_array(pa: Any, data: Any) -> Any:
-    """A masked array, or one element of one, as an Arrow array with nulls."""
+    """Return a masked array, or one element of one, as an Arrow array with nulls."""
     flat = np.ma.asanyarray(data).reshape(-1)
     mask = np.ma.getmaskarray(flat)
     if flat.dtype.kind in "biufmMO":
@@ -86,7 +86,7 @@ def nested(pa: Any, flat: Any, shape: tuple[int, ...]) -> Any:
 
 
 def array_of(pa: Any, flat: Ndarray, width: int, text: bool) -> Any:
-    """A one-dimensional numpy array as an Arrow array.
+    """Return a one-dimensional numpy array as an Arrow array.
 
     Raises
     ------

@@ -20,7 +20,7 @@ WIDE = 8
 
 
 def load_awkward() -> Any:
-    """The package awkward.
+    """Import the package awkward.
 
     Raises
     ------

@@ -63,7 +63,7 @@ class Pending:
         return self.chunk.nbytes + (0 if self.written is None else self.written.nbytes)
 
     def covers(self, valid: Coords) -> bool:
-        """Whether every element inside the array was written; remembered where that is so."""
+        """Return whether every element inside the array was written; remembered where that is so."""
         if self.written is not None and bool(self.written[tuple(map(slice, valid))].all()):
             self.written = None
         return self.written is None
@@ -153,7 +153,7 @@ class Batch:
 
 
 def _widened(known: ArrayLayout, layout: ArrayLayout) -> ArrayLayout | None:
-    """The layout of the array as large as either has it; None where the chunks of the two are not the same.
+    """Return the layout of the array as large as either has it; None where the chunks of the two are not the same.
 
     The objects that stand for one array need not know the same shape. Whether a chunk was covered is only sure by the
     largest.
@@ -199,7 +199,7 @@ def _stored_chunk_steps(layout: ArrayLayout, coords: Coords, shape: Coords) -> S
 
 
 def valid_shape(layout: ArrayLayout, coords: Coords) -> Coords:
-    """The part of a chunk that lies inside the array."""
+    """Return the part of a chunk that lies inside the array."""
     return tuple(int(axis.valid_length(i)) for axis, i in zip(layout.grid.axes, coords, strict=True))
 
 
@@ -384,7 +384,7 @@ class BatchScope:
 
 
 def checked_limit(limit: int) -> int:
-    """The bytes that a batch may hold.
+    """Check the number of bytes that a batch may hold.
 
     Raises
     ------

@@ -106,7 +106,7 @@ def raise_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...]]) -> Non
 
 
 def reads_in_bulk(layout: ArrayLayout, count: int, bulk: str | None) -> bool:
-    """Whether some number of chunks is read in one job."""
+    """Return whether some number of chunks is read in one job."""
     if bulk is None or layout.program is None:
         return False
     return count >= MIN_BULK_SLOTS or (bulk == "files" and layout.chunk_nbytes > LARGE_IN_FILE)
@@ -188,7 +188,7 @@ def read_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray) -> 
 
 
 def new_chunk(layout: ArrayLayout, shape: tuple[int, ...]) -> Ndarray:
-    """A chunk of nothing but fill value."""
+    """Return a chunk of nothing but fill value."""
     chunk = empty_array(shape, layout.dtype)
     chunk[...] = layout.fill
     return chunk
@@ -204,7 +204,7 @@ def gather_into(chunk: Ndarray, value: Ndarray, slot: zarr_core.Slot, fields: li
 
 
 def is_filled(layout: ArrayLayout, chunk: Ndarray) -> bool:
-    """Whether a chunk holds the fill value and nothing else."""
+    """Return whether a chunk holds the fill value and nothing else."""
     if chunk.dtype.kind == "T":  # numpy compares these strings in C, the core would ask one by one
         first = chunk[(0,) * chunk.ndim] if chunk.size else layout.fill
         return bool(first == layout.fill and (chunk == layout.fill).all())
@@ -212,7 +212,7 @@ def is_filled(layout: ArrayLayout, chunk: Ndarray) -> bool:
 
 
 def whole_chunk(layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray) -> Ndarray:
-    """The chunk that a slot that covers it all will store, padded with the fill value where it overhangs.
+    """Return the chunk that a slot that covers it all will store, padded with the fill value where it overhangs.
 
     Where the value has the chunk in one piece already, that is the chunk: it is only read.
     """
@@ -302,7 +302,7 @@ def write_slots_steps(
 
 
 def left_over(job: Any) -> list[int]:
-    """What a bulk write did not write; first that at which it stopped, so that an error is met before all else."""
+    """Return what a bulk write did not write; first the slots at which it stopped, so that an error is met first."""
     refused = dict.fromkeys(slot for slot, _ in job.errors)
     return [*refused, *(slot for slot in job.failed.tolist() if slot not in refused)]
 

@@ -28,7 +28,7 @@ Entry = tuple[Any, Any, Any, Any, bool]
 
 
 def pipeline_of(handle: ArrayHandle, layout: ArrayLayout) -> CodecPipeline:
-    """The configured pipeline for the chunks of this array: one object, as long as metadata and configuration stay."""
+    """Return the configured pipeline for the chunks of this array: one object while metadata and configuration stay."""
     cls: type[CodecPipeline] = get_pipeline_class()
     kept = handle.pipeline
     if kept is None or kept[0] is not cls or kept[1] is not layout.metadata:
@@ -38,7 +38,7 @@ def pipeline_of(handle: ArrayHandle, layout: ArrayLayout) -> CodecPipeline:
 
 
 def make_pipeline(cls: type[CodecPipeline], handle: ArrayHandle, layout: ArrayLayout) -> CodecPipeline:
-    """A new pipeline, evolved for the chunks of this array."""
+    """Return a new pipeline, evolved for the chunks of this array."""
     if hasattr(cls, "from_array_metadata_and_store"):
         try:
             return cls.from_array_metadata_and_store(array_metadata=layout.metadata, store=handle.serving)
@@ -51,7 +51,7 @@ def make_pipeline(cls: type[CodecPipeline], handle: ArrayHandle, layout: ArrayLa
 def entries(
     handle: ArrayHandle, layout: ArrayLayout, plan: zarr_core.Plan, prototype: BufferPrototype
 ) -> Iterator[Entry]:
-    """What a pipeline is told of each chunk of a plan."""
+    """Yield what a pipeline needs to know of each chunk of a plan."""
     cut = len(handle.store_path.path) + 1 if handle.store_path.path else 0
     plain = handle.serving is handle.store_path.store
     place = handle.store_path if plain else StorePath(handle.serving, handle.store_path.path)
@@ -93,6 +93,6 @@ def pipeline_write_steps(
 
 
 def _write_locked_steps(layout: ArrayLayout, plan: zarr_core.Plan, write: Callable[[], Awaitable[None]]) -> Steps[None]:
-    """The pipeline reads and writes by itself, so all its chunks are held together."""
+    """Hold all chunks of a pipeline together: it reads and writes by itself."""
     yield Hold([layout.key(plan.coords(i)) for i in range(plan.nslots)], "chunk", layout.scope)
     yield Await(write)

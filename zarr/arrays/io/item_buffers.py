@@ -54,7 +54,7 @@ class ItemBuffers:
 
 
 def serializer_of(layout: ArrayLayout) -> BoundArrowVLen | None:
-    """The codec that keeps the elements of chunks behind offsets; None where another one, or a filter, does."""
+    """Return the codec that keeps the elements of chunks behind offsets; None where another one, or a filter, does."""
     first = layout.chain.serializer
     return first if isinstance(first, BoundArrowVLen) and not layout.chain.asynchronous else None
 
@@ -71,7 +71,7 @@ def split_items(raw: Any, count: int, codec: BoundArrowVLen, shape: tuple[int, .
 
 
 def read_item_buffers_steps(handle: ArrayHandle, selection: Any) -> Steps[list[ItemBuffers] | None]:
-    """The elements of a selection as they lie in their chunks, one entry a chunk in the order of the first dimension.
+    """Return the elements of a selection as they lie in their chunks, one entry a chunk along the first dimension.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def read_item_buffers_steps(handle: ArrayHandle, selection: Any) -> Steps[list[I
 
 
 def _is_rows(plan: zarr_core.Plan, slot: zarr_core.Slot) -> bool:
-    """Whether a slot is rows of its chunk one after the other, and the only slot with these rows."""
+    """Return whether a slot is rows of its chunk one after the other, and the only slot with these rows."""
     parts, lengths = slot.chunk_selection, slot.chunk_shape
     if len(plan.shape) != len(parts) or not parts or any(type(part) is not slice for part in parts):
         return False
@@ -104,7 +104,7 @@ def _is_rows(plan: zarr_core.Plan, slot: zarr_core.Slot) -> bool:
 
 
 def _stored_steps(layout: ArrayLayout, plan: zarr_core.Plan) -> Steps[Found]:
-    """The stored bytes of the chunk of each slot."""
+    """Return the stored bytes of the chunk of each slot."""
     if layout.retries:
         return (yield from patient_steps(layout, lambda once: _stored_steps(once, plan)))
     if layout.shard is None:
@@ -143,7 +143,7 @@ def _shard_steps(layout: ArrayLayout, part: ShardPart) -> Steps[tuple[tuple[int,
 
 
 def _rows(layout: ArrayLayout, slot: zarr_core.Slot, raw: Buffer | None) -> ItemBuffers:
-    """The rows of a slot in the bytes of its chunk, or in those of a chunk of fill value."""
+    """Return the rows of a slot in the bytes of its chunk, or in those of a chunk of fill value."""
     coords = slot.coords if layout.shard is None else place_in_shard(layout, slot.coords)[0]
     shape, key = slot.chunk_shape, layout.key(coords)
     chain = layout.chain_for(shape)

@@ -58,7 +58,7 @@ class Overlaid(NamedTuple):
 
 
 def outs_for(out: Any, count: int) -> list[Any]:
-    """The caller's memory for each of some selections: a sequence of arrays, or one array with a row for each.
+    """Return the caller's memory for each of some selections: a sequence of arrays, or one array with a row for each.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def read_many_steps(requests: Sequence[tuple[ArrayHandle, Any]], outs: Sequence[
 
 
 def _answer(handle: ArrayHandle, one: Selected) -> Any:
-    """What was read, as the user sees it, in the place that the user gave."""
+    """Return what was read as the user sees it, in the place that the user gave."""
     nullable = handle.layout.nullable
     data = one.data if nullable is None else nullable.to_masked(one.data)
     if one.result is one.data:
@@ -155,7 +155,7 @@ def _answer(handle: ArrayHandle, one: Selected) -> Any:
 def _group_of(
     groups: dict[str, list[tuple[ArrayHandle, ArrayLayout, list[Selected]]]], handle: ArrayHandle
 ) -> tuple[ArrayLayout, list[Selected]]:
-    """The layout on which the selections of an array are planned; one, however often the array was opened."""
+    """Return the layout on which the selections of an array are planned; one, however often the array was opened."""
     layout = handle.state.layout
     known = groups.setdefault(layout.path, [])
     for owner, other, members in known:
@@ -281,16 +281,16 @@ class WantedShard:
         self.wishes: dict[int, list[tuple[int, int]]] = {}
 
     def places(self) -> list[int]:
-        """The inner chunks in the order of the shard."""
+        """Return the inner chunks in the order of the shard."""
         return sorted(self.wishes)
 
     def part(self, places: list[int]) -> ShardPart:
-        """Some of them, without a plan that they belong to."""
+        """Return some of them, without a plan that they belong to."""
         return ShardPart.of(self.coords, places, self.counts)
 
 
 def wanted_shards(layout: ArrayLayout, selected: list[Selected]) -> list[WantedShard]:
-    """The shards that some selections touch, in the order of the grid."""
+    """Return the shards that some selections touch, in the order of the grid."""
     shards: dict[tuple[int, ...], WantedShard] = {}
     for owner, one in enumerate(selected):
         groups = one.plan.shard_groups(layout.starts)
@@ -375,7 +375,7 @@ def read_shared_shard_steps(
 def _plain_inner_steps(
     layout: ArrayLayout, key: str, part: ShardPart, places: list[int]
 ) -> Steps[dict[int, Ndarray | None] | None]:
-    """Some inner chunks of a shard by their places; None where there is no such shard."""
+    """Return some inner chunks of a shard by their places; None where there is no such shard."""
     assert layout.shard is not None
     found = yield from stored_steps(layout, layout.shard, key, part.nchunks, places)
     if found is None:

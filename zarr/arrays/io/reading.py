@@ -67,7 +67,7 @@ POINT_KINDS = frozenset({"coordinate", "mask", "vectorized"})
 
 
 def wants_pipeline(prototype: BufferPrototype | None) -> bool:
-    """Whether buffers or codecs of somebody else are asked for."""
+    """Return whether buffers or codecs of somebody else are asked for."""
     if prototype is None:
         return foreign_buffers()
     return prototype.buffer is not cpu.Buffer or prototype.nd_buffer is not cpu.NDBuffer or foreign_buffers()
@@ -211,7 +211,7 @@ def read_into_steps(
 
 
 def checked_out(out: NDBuffer | Ndarray, shape: tuple[int, ...]) -> Ndarray:
-    """The array behind an ``out`` argument.
+    """Return the array behind an ``out`` argument.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def settle_booleans(data: Ndarray) -> None:
 
 
 def project(data: Ndarray, fields: Fields) -> Ndarray:
-    """Some fields of a structured array, packed."""
+    """Return some fields of a structured array, packed."""
     if isinstance(fields, str):
         return data[fields].copy()
     result = np.empty(data.shape, dtype=field_dtype(data.dtype, fields))

@@ -23,29 +23,29 @@ Fields = str | list[str] | None
 
 
 def as_items(selection: Any) -> tuple[Any, ...]:
-    """A selection as a tuple, one item an axis. As in zarr-python, a tuple alone within a tuple is the selection."""
+    """Return a selection as a tuple, one item an axis. As in zarr-python, a tuple alone in a tuple is the selection."""
     if type(selection) is not tuple:
         return (selection,)
     return selection[0] if len(selection) == 1 and type(selection[0]) is tuple else selection
 
 
 def is_integer(item: Any) -> bool:
-    """Whether an item is one integer (a bool is none)."""
+    """Return whether an item is one integer (a bool is none)."""
     return (type(item) is int or isinstance(item, (int, np.integer))) and not isinstance(item, bool)
 
 
 def is_integer_array(item: Any) -> bool:
-    """Whether an item is a numpy array (or an array of ours) of integers."""
+    """Return whether an item is a numpy array (or an array of ours) of integers."""
     return getattr(getattr(item, "dtype", None), "kind", None) in ("i", "u") and not np.isscalar(item)
 
 
 def is_bool_array(item: Any) -> bool:
-    """Whether an item is an array of booleans."""
+    """Return whether an item is an array of booleans."""
     return getattr(getattr(item, "dtype", None), "kind", None) == "b"
 
 
 def is_integer_list(item: Any) -> bool:
-    """Whether an item is a list of integers (or of booleans), not empty."""
+    """Return whether an item is a list of integers (or of booleans), not empty."""
     return isinstance(item, list) and len(item) > 0 and all(isinstance(i, (int, np.integer)) for i in item)
 
 
@@ -85,7 +85,7 @@ def pop_fields(selection: Any) -> tuple[Fields, Any]:
 
 
 def field_dtype(dtype: np.dtype[Any], fields: Fields) -> np.dtype[Any]:
-    """The dtype of a selection of fields.
+    """Return the dtype of a selection of fields.
 
     Raises
     ------
@@ -139,7 +139,7 @@ CORE_MESSAGE = r"index (-?\d+) is out of bounds for dimension (\d+) with length 
 
 
 def out_of_bounds(error: IndexError) -> BoundsCheckError:
-    """An index error of the core in the words that users of zarr-python match on, with all its numbers."""
+    """Put an index error of the core into the words that users of zarr-python match on, with all its numbers."""
     found = re.search(CORE_MESSAGE, str(error))
     if found is None:
         return BoundsCheckError(str(error))
@@ -170,7 +170,7 @@ def plan_basic(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
 
 
 def simple_kind(items: tuple[Any, ...]) -> bool | None:
-    """Whether items are Python integers and slices alone (True), also others that basic indexing takes (False).
+    """Return whether items are Python integers and slices alone (True), also others that basic indexing takes (False).
 
     None stands for anything else. This and :func:`plan_simple` lie on the way of every small read: hence the bare loop.
     """
@@ -270,12 +270,12 @@ def plan_orthogonal(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
 
 
 def is_coordinate_selection(items: tuple[Any, ...], ndim: int) -> bool:
-    """Whether items are one integer or integer array per axis."""
+    """Return whether items are one integer or integer array per axis."""
     return len(items) == ndim and all(is_integer(i) or is_integer_list(i) or is_integer_array(i) for i in items)
 
 
 def is_mask_selection(items: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
-    """Whether items are a single boolean array of the array's shape."""
+    """Return whether items are a single boolean array of the array's shape."""
     return len(items) == 1 and is_bool_array(items[0]) and getattr(items[0], "shape", None) == shape
 
 
@@ -368,7 +368,7 @@ def _told(item: Any) -> str:
 
 
 def _block_slice(item: Any, axis: Any) -> slice:
-    """The elements of a selection of stored chunks along one axis."""
+    """Return the elements of a selection of stored chunks along one axis."""
     count = axis.nchunks
     if is_integer(item):
         index = int(item)
@@ -410,7 +410,7 @@ def plan_blocks(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
 
 
 def is_fancy(items: tuple[Any, ...], layout: ArrayLayout) -> bool:
-    """Whether brackets mean points or a mask: only integers and integer arrays, one per axis; or one boolean array."""
+    """Return whether brackets mean points or a mask: one integer or integer array per axis, or one boolean array."""
     ndim = layout.ndim
     if len(items) == 1 and is_bool_array(items[0]):
         return True
@@ -424,7 +424,7 @@ def is_fancy(items: tuple[Any, ...], layout: ArrayLayout) -> bool:
 
 
 def _is_orthogonal(items: tuple[Any, ...], ndim: int) -> bool:
-    """Whether brackets mean one index per axis: at most one index array, or nothing but index arrays.
+    """Return whether brackets mean one index per axis: at most one index array, or nothing but index arrays.
 
     An Ellipsis beside an index array is refused, as in zarr-python: numpy would move the axes of some such results.
     """

@@ -37,7 +37,7 @@ EMPTY = 2**64 - 1
 
 
 def index_format(shard: ShardLevel) -> zarr_core.IndexFormat:
-    """The index in the compiled core; a layout has no program where this is missing."""
+    """Return the index in the compiled core; a layout has no program where this is missing."""
     assert shard.index_format is not None
     return shard.index_format
 
@@ -69,7 +69,7 @@ class ShardPart:
 
     @classmethod
     def of(cls, coords: tuple[int, ...], inner: list[int], counts: tuple[int, ...]) -> ShardPart:
-        """Some inner chunks of a shard, without a plan that they belong to."""
+        """Return some inner chunks of a shard, without a plan that they belong to."""
         part = cls.__new__(cls)
         part.index, part.coords, part.slots, part.inner = 0, coords, [], inner
         part.counts, part.nchunks = counts, math.prod(counts)
@@ -77,7 +77,7 @@ class ShardPart:
 
 
 def place_in_shard(layout: ArrayLayout, coords: Coords) -> tuple[Coords, Coords, Coords]:
-    """The shard of an inner chunk, the chunk's place in it, and the shard's inner chunks per axis."""
+    """Return the shard of an inner chunk, the chunk's place in it, and the shard's inner chunks per axis."""
     shard, inner, counts = [], [], []
     for start, at in zip(layout.starts, coords, strict=True):
         if isinstance(start, int):
@@ -92,7 +92,7 @@ def place_in_shard(layout: ArrayLayout, coords: Coords) -> tuple[Coords, Coords,
 
 
 def index_request(shard: ShardLevel, key: str, nchunks: int) -> Get:
-    """The request for the index of a shard."""
+    """Return the request for the index of a shard."""
     return Get(key, _index_range(shard, nchunks))
 
 
@@ -102,13 +102,13 @@ def _index_range(shard: ShardLevel, nchunks: int) -> RangeByteRequest | SuffixBy
 
 
 def read_index_steps(shard: ShardLevel, key: str, nchunks: int) -> Steps[Ndarray | None]:
-    """The index of a shard as (offset, length) rows; None where there is no such shard."""
+    """Return the index of a shard as (offset, length) rows; None where there is no such shard."""
     raw = yield index_request(shard, key, nchunks)
     return None if raw is None else _parsed_index(shard, raw, nchunks)
 
 
 def index_of(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
-    """The index of a shard that is here as a whole, as (offset, length) rows."""
+    """Return the index of a shard that is here as a whole, as (offset, length) rows."""
     nbytes = shard.index_nbytes(nchunks)
     return _parsed_index(shard, raw[:nbytes] if shard.index_location == "start" else raw[-nbytes:], nchunks)
 
@@ -159,7 +159,7 @@ def check_rows(table: Ndarray) -> None:
 def stored_steps(
     layout: ArrayLayout, shard: ShardLevel, key: str, nchunks: int, inner: list[int], near: bool = False
 ) -> Steps[list[Buffer | None] | None]:
-    """The stored bytes of some inner chunks; None where there is no such shard. A store may be said to be near.
+    """Return the stored bytes of some inner chunks; None where there is no such shard. A store may be said to be near.
 
     A shard of which every inner chunk is wanted comes in one request, unless it is so large that parts of it had
     better come side by side.
@@ -180,7 +180,7 @@ def stored_steps(
 def _parts_steps(
     layout: ArrayLayout, shard: ShardLevel, key: str, nchunks: int, inner: list[int], gap: int
 ) -> Steps[list[Buffer | None] | None]:
-    """The same by the index of the shard, near inner chunks read together."""
+    """Return the same by the index of the shard, near inner chunks read together."""
     rows: list[tuple[int, int] | None] = []
 
     def choose(raw: Buffer) -> list[RangeByteRequest]:
@@ -202,7 +202,7 @@ def _parts_steps(
 
 
 def stored_inner_steps(layout: ArrayLayout, key: str, nchunks: int, place: int) -> Steps[Buffer | None]:
-    """The stored bytes of one inner chunk; None where it is not stored."""
+    """Return the stored bytes of one inner chunk; None where it is not stored."""
     assert layout.shard is not None
     found = yield from stored_steps(layout, layout.shard, key, nchunks, [place])
     return None if found is None else found[0]
@@ -276,7 +276,7 @@ def _read_cached_steps(
 def cached_inner_steps(
     layout: ArrayLayout, part: ShardPart, inner: list[int]
 ) -> Steps[dict[int, Ndarray | None] | None]:
-    """Some inner chunks of a shard by their places; None where there is no such shard."""
+    """Return some inner chunks of a shard by their places; None where there is no such shard."""
     chain, key, shard = layout.chain, layout.key(part.coords), layout.shard
     assert shard is not None
     chunks: dict[int, Ndarray | None] = {}
@@ -321,7 +321,7 @@ def read_shards_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, b
 
 
 def _bulk_read_pays(layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, bulk: str) -> bool:
-    """Whether the core should read the shards: of files and of memory it takes what it needs, others come whole.
+    """Return whether the core should read the shards: of files and of memory it takes what it needs, others come whole.
 
     That pays where more than half of each is wanted, and they are not so large that what is not wanted takes long.
     """
@@ -366,7 +366,7 @@ def _reread_steps(
 def _check_missing_steps(
     layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, missing: set[int], out: Ndarray
 ) -> Steps[None]:
-    """An inner chunk that a shard leaves out is fill by right; only a shard that is not there is missing.
+    """Raise for shards that are missing; an inner chunk that a shard leaves out is filled by right.
 
     Which of both it was is seen by reading once more: the shard may have come in the meantime.
     """

@@ -67,7 +67,7 @@ class Piece:
 
 @lru_cache(maxsize=64)
 def places_by_rank(shard: ShardLevel, counts: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The inner chunks in the order of writing, and for each inner chunk its rank in that order."""
+    """Return the inner chunks in the order of writing, and for each inner chunk its rank in that order."""
     order = np.array(shard.order_of_writing(counts), dtype=np.int64)
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(order))
@@ -75,7 +75,7 @@ def places_by_rank(shard: ShardLevel, counts: tuple[int, ...]) -> tuple[NDArray[
 
 
 def chunks_inside(layout: ArrayLayout, coords: tuple[int, ...], counts: tuple[int, ...]) -> int:
-    """How many inner chunks of a shard lie inside the array."""
+    """Return how many inner chunks of a shard lie inside the array."""
     inside = 1
     for axis, start, at, count in zip(layout.grid.axes, layout.starts, coords, counts, strict=True):
         first = at * start if isinstance(start, int) else int(start[at])
@@ -86,7 +86,7 @@ def chunks_inside(layout: ArrayLayout, coords: tuple[int, ...], counts: tuple[in
 def kept_runs(
     shard: ShardLevel, counts: tuple[int, ...], table: Ndarray, replaced: list[int]
 ) -> tuple[list[Piece], list[RangeByteRequest]]:
-    """What of a shard stays as it is, as runs of bytes, and where they lie in the old shard.
+    """Return what of a shard stays as it is, as runs of bytes, and where they lie in the old shard.
 
     A run ends where the next inner chunk does not follow in the old shard, or where one that is written comes between.
     """
@@ -112,7 +112,7 @@ def kept_runs(
 
 
 def fetch_pieces_steps(layout: ArrayLayout, key: str, ranges: list[RangeByteRequest]) -> Steps[list[Buffer]]:
-    """The bytes at some ranges of a shard, all of them there."""
+    """Return the bytes at some ranges of a shard, all of them there."""
     if not ranges:
         return []
     config = layout.config
@@ -138,7 +138,7 @@ def _all_there(ranges: list[RangeByteRequest], found: Any) -> list[Buffer]:
 
 
 def assemble(shard: ShardLevel, counts: tuple[int, ...], pieces: list[Piece]) -> list[Bytes | tuple[int, int]]:
-    """A shard out of its pieces, its index among them: bytes, and spans of the old shard."""
+    """Assemble a shard of its pieces, its index among them: bytes, and spans of the old shard."""
     nchunks = math.prod(counts)
     table = np.full((nchunks, 2), EMPTY, dtype=np.uint64)
     at_start = shard.index_location == "start"
@@ -241,7 +241,7 @@ def _piece_of(shard: ShardLevel, part: ShardPart, place: int, raw: Buffer) -> Pi
 def _look_steps(
     layout: ArrayLayout, shard: ShardLevel, key: str, part: ShardPart, whole: list[bool], splice: bool
 ) -> Steps[tuple[Ndarray | None, Buffer | None]]:
-    """The index of a shard and, where most of it is needed here, all of it, for which one request is enough.
+    """Return the index of a shard and, where most of it is needed here, all of it, for which one request is enough.
 
     So is it where the shard is no longer than what is read over between two inner chunks.
     """
@@ -261,7 +261,7 @@ def _kept_steps(
     splice: bool,
     stored: Buffer | None,
 ) -> Steps[tuple[list[Piece], dict[int, Buffer]]]:
-    """What stays of a shard, and the stored bytes of the inner chunks of which only a part is written."""
+    """Return what stays of a shard, and the stored bytes of the inner chunks of which only a part is written."""
     shard = layout.shard
     assert shard is not None
     if table is None:
@@ -310,7 +310,7 @@ def write_shards_steps(
 def split_groups(
     layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups
 ) -> tuple[NDArray[np.int64], list[int]]:
-    """The shards that are written from end to end, and the others."""
+    """Return the shards that are written from end to end, and the others."""
     flags = None
     if not plan.all_whole:
         flags = np.fromiter((plan.whole(i) for i in range(plan.nslots)), dtype=bool, count=plan.nslots)

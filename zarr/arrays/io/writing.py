@@ -187,14 +187,14 @@ def write_plan_steps(
 
 
 def one_object(value: Any) -> Ndarray:
-    """An array without dimensions that holds an object, be it a list or an array itself."""
+    """Return an array without dimensions that holds an object, be it a list or an array itself."""
     box = np.empty(1, dtype=object)
     box[0] = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
     return box.reshape(())
 
 
 def prepare_value(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], points: bool = False) -> Ndarray:
-    """A value as an array of a data type, broadcast to a shape without a copy.
+    """Return a value as an array of a data type, broadcast to a shape without a copy.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def prepare_value(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], poin
 
 
 def as_elements(value: Any, dtype: np.dtype[Any]) -> Ndarray:
-    """A value as an array of a data type; the very same array where it is one already."""
+    """Return a value as an array of a data type; the very same array where it is one already."""
     if isinstance(value, NDBuffer):
         value = value.as_ndarray_like()
     if dtype.hasobject and not isinstance(value, np.ndarray) and isinstance(value, (str, bytes, bytearray, memoryview)):

@@ -63,7 +63,7 @@ class StandardMethods(SelectionMethods):
         return self.lazy[...].transpose(*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """This array: its elements are read to the host's memory, the one device there is.
+        """Return this array: its elements are read to the host's memory, the one device there is.
 
         Raises
         ------
@@ -155,11 +155,11 @@ class StandardMethods(SelectionMethods):
         return np.ascontiguousarray(self).__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """The device of the capsule: the host, ``(1, 0)``."""
+        """Return the device of the capsule: the host, ``(1, 0)``."""
         return (1, 0)
 
     def _scalar(self, kind: str) -> Any:
-        """The element of an array that has one.
+        """Return the element of an array that has one.
 
         Raises
         ------
@@ -174,23 +174,23 @@ class StandardMethods(SelectionMethods):
         return np.asarray(self[()])[()]
 
     def __bool__(self) -> bool:
-        """Whether the element of an array without dimensions is true; any other array is there, and so true."""
+        """Return whether the element of an array without dimensions is true; any other array is there, and so true."""
         return True if self.shape else bool(self._scalar("a truth value"))
 
     def __int__(self) -> int:
-        """The element of an array without dimensions."""
+        """Return the element of an array without dimensions."""
         return int(self._scalar("an integer"))
 
     def __float__(self) -> float:
-        """The element of an array without dimensions."""
+        """Return the element of an array without dimensions."""
         return float(self._scalar("a float"))
 
     def __complex__(self) -> complex:
-        """The element of an array without dimensions."""
+        """Return the element of an array without dimensions."""
         return complex(self._scalar("a complex number"))
 
     def __index__(self) -> int:
-        """The element of an array of integers without dimensions.
+        """Return the element of an array of integers without dimensions.
 
         Raises
         ------

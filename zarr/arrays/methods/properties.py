@@ -47,7 +47,7 @@ Block = Sequence[int] | None
 
 
 def regions(grid: zarr_core.Grid, origin: Block = None, selection_shape: Block = None) -> Iterator[tuple[slice, ...]]:
-    """The parts of the array that the chunks of a block of a grid hold, the last axis fastest.
+    """Yield the parts of the array that the chunks of a block of a grid hold, the last axis fastest.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def merged_config(handle: ArrayHandle, config: ArrayConfigLike) -> Any:
 
 
 def split_codecs(metadata: ArrayV2Metadata | ArrayV3Metadata) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
-    """The codecs of the chunks that a user sees, as filters, serializer and compressors."""
+    """Return the codecs of the chunks that a user sees, as filters, serializer and compressors."""
     inner = getattr(metadata, "inner_codecs", None)
     if inner is None:
         filters, compressor = metadata.filters, metadata.compressor  # type: ignore[union-attr]
@@ -318,7 +318,7 @@ class ArrayFace:
         return self._info()
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the summary, the attributes and the grid of chunks."""
+        """Return the HTML of a notebook: the summary, the attributes and the grid of chunks."""
         return notebook.array_page(self._handle, self.info, None)
 
     def _info(self, stored: Stored | None = None) -> ArrayInfo:

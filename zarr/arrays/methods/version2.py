@@ -36,7 +36,7 @@ DOCUMENTS = {2: (".zarray", ".zattrs"), 3: ("zarr.json",)}
 
 
 def digest_steps(handle: ArrayHandle, hashname: str) -> Steps[bytes]:
-    """The checksum of all stored objects of an array, in the order of their places, and of its documents."""
+    """Return the checksum of all stored objects of an array, in the order of their places, and of its documents."""
     checksum = hashlib.new(hashname)
     metadata, path = handle.metadata, handle.store_path.path
     prefix = f"{path}/" if path else ""
@@ -92,7 +92,7 @@ class OlderMembers(ArrayFace):
         self._run(operations.refresh_steps(self._handle))
 
     def info_items(self) -> list[tuple[str, str]]:
-        """What ``info`` shows, as pairs of texts.
+        """Return what ``info`` shows, as pairs of texts.
 
         Examples
         --------
@@ -103,7 +103,7 @@ class OlderMembers(ArrayFace):
         return [(name, str(value)) for name, value in self.info._rows() if value is not None]
 
     def islice(self, start: int | None = None, end: int | None = None) -> Iterator[Any]:
-        """The elements of the first dimension from one place to another; no chunk is read twice.
+        """Yield the elements of the first dimension from one place to another; no chunk is read twice.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class OlderMembers(ArrayFace):
         return islice(indexers.iterate_rows(self, start or 0), None if end is None else max(0, end - (start or 0)))  # type: ignore[arg-type]
 
     def digest(self, hashname: str = "sha1") -> bytes:
-        """A checksum of the array as it is stored: its chunks as they were encoded, its attributes and its document.
+        """Return a checksum of the array as it is stored: its encoded chunks, its attributes and its document.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class OlderMembers(ArrayFace):
         return found
 
     def hexdigest(self, hashname: str = "sha1") -> str:
-        """The checksum of :meth:`digest` as text.
+        """Return the checksum of :meth:`digest` as text.
 
         Examples
         --------
@@ -201,7 +201,7 @@ class OlderMembers(ArrayFace):
 
 
 def viewed_metadata(metadata: Any, changes: dict[str, Any]) -> Any:
-    """The metadata of an array with parts of it replaced."""
+    """Return the metadata of an array with parts of it replaced."""
     document: dict[str, Any] = metadata.to_dict()
     of_2 = metadata.zarr_format == 2
     if "shape" in changes:

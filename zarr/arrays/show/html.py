@@ -63,7 +63,7 @@ def table(rows: Iterable[tuple[str, object]]) -> str:
 
 
 def attributes_table(attributes: Mapping[str, Any]) -> str:
-    """The first attributes, folded."""
+    """Return the first attributes, folded."""
     if not attributes:
         return ""
     names = list(attributes)
@@ -92,7 +92,7 @@ def page(*parts: str) -> str:
 def chunk_counts(
     shape: Sequence[int], stored: NDArray[np.int64], cells: tuple[int, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
-    """How many stored chunks, and how many chunks at all, each cell of a drawing stands for.
+    """Return how many stored chunks, and how many chunks at all, each cell of a drawing stands for.
 
     Parameters
     ----------
@@ -129,8 +129,10 @@ def _cell_of(chunk: NDArray[np.int64], chunks: int, cells: int) -> NDArray[np.in
 
 
 def _chunks_per_cell(chunks: int, cells: int) -> NDArray[np.object_]:
-    """How many chunks of a dimension lie in each cell; counted without a list of the chunks, of which a document may
-    name 2^62."""
+    """Return how many chunks of a dimension lie in each cell.
+
+    They are counted without a list of the chunks, of which a document may name 2^62.
+    """
     starts = [-(-cell * chunks // cells) for cell in range(cells + 1)]
     return np.array([after - start for start, after in pairwise(starts)], dtype=object)
 
@@ -138,7 +140,7 @@ def _chunks_per_cell(chunks: int, cells: int) -> NDArray[np.object_]:
 def chunk_grid_svg(
     lengths: Sequence[int], counts: Sequence[int], names: Sequence[str | None] | None, stored: NDArray[np.int64] | None
 ) -> str:
-    """The chunks of the last two dimensions as a grid, filled where they are stored.
+    """Return the chunks of the last two dimensions as a grid, filled where they are stored.
 
     Parameters
     ----------
@@ -176,7 +178,7 @@ def chunk_grid_svg(
 
 
 def _sides(lengths: Sequence[int]) -> tuple[float, float]:
-    """The width and height of a drawing of an array, in pixels."""
+    """Return the width and height of a drawing of an array, in pixels."""
     if len(lengths) == 1:
         return _LONG, _SHORT
     high, wide = max(lengths[-2], 1), max(lengths[-1], 1)

@@ -13,7 +13,7 @@ _UNITS = ("", "K", "M", "G", "T", "P")
 
 
 def human_readable_size(size: int) -> str:
-    """A number of bytes in a unit that can be read.
+    """Return a number of bytes in a unit that can be read.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def human_readable_size(size: int) -> str:
 
 
 def byte_info(size: int) -> str:
-    """A number of bytes, and again in a unit that can be read.
+    """Return a number of bytes, and again in a unit that can be read.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def stored_steps(handle: ArrayHandle) -> Steps[Stored]:
 
 
 def chunks_at_hand_steps(handle: ArrayHandle) -> Steps[list[tuple[int, ...]] | None]:
-    """The stored chunks, where looking for them is cheap; else None."""
+    """Return the stored chunks, where looking for them is cheap; else None."""
     if handle.bulk not in AT_HAND or handle.layout.outer.nchunks > MAX_LISTED:
         return None
     try:
@@ -49,7 +49,7 @@ def chunks_at_hand_steps(handle: ArrayHandle) -> Steps[list[tuple[int, ...]] | N
 
 
 def drawing_of(handle: ArrayHandle, stored: Sequence[tuple[int, ...]] | None) -> Callable[[], str]:
-    """What draws the chunks of an array, called when it is wanted."""
+    """Return a function that draws the chunks of an array."""
     layout = handle.layout
     known = None if stored is None else np.array(stored, dtype=np.int64).reshape(len(stored), layout.ndim)
     names = getattr(handle.metadata, "dimension_names", None)
@@ -57,7 +57,7 @@ def drawing_of(handle: ArrayHandle, stored: Sequence[tuple[int, ...]] | None) ->
 
 
 def array_page(handle: ArrayHandle, info: ArrayInfo, stored: Sequence[tuple[int, ...]] | None) -> str:
-    """What a notebook shows of an array."""
+    """Return the HTML that a notebook shows of an array."""
     drawing = drawing_of(handle, stored)()
     if drawing and stored is None:
         drawing += "<div>info_complete() shows which chunks are stored</div>"

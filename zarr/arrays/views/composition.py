@@ -42,19 +42,19 @@ class ViewSelection:
         return tuple(count_of(self.items[axis]) for axis in self.axes)
 
     def along(self, axis: int) -> range | NDArray[np.int64]:
-        """What an axis of the view selects of its axis of the stored array."""
+        """Return what an axis of the view selects of its axis of the stored array."""
         index = self.items[self.axes[axis]]
         assert not isinstance(index, int)
         return index
 
 
 def count_of(index: Index) -> int:
-    """The number of elements that are selected along an axis that is still there."""
+    """Return the number of elements that are selected along an axis that is still there."""
     return 1 if isinstance(index, int) else len(index)
 
 
 def whole(shape: Sequence[int]) -> ViewSelection:
-    """The selection of everything.
+    """Return the selection of everything.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def narrow(index: range | NDArray[np.int64], item: Any, axis: int) -> Index:
 
 
 def positions(array: NDArray[Any], length: int, axis: int) -> NDArray[np.int64]:
-    """An index array as places from the front, checked; a boolean one as the places where it is true."""
+    """Return an index array as places from the front, checked; a boolean one as the places where it is true."""
     if array.dtype.kind == "b":
         return np.flatnonzero(array)
     _check_bounds(array, length, axis)
@@ -160,7 +160,7 @@ def positions(array: NDArray[Any], length: int, axis: int) -> NDArray[np.int64]:
 
 
 def picked(index: Index, places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What stands at some places of an axis."""
+    """Return what stands at some places of an axis."""
     if isinstance(index, range):
         return index.start + index.step * places
     return index[places] if isinstance(index, np.ndarray) else np.full(places.shape, index, dtype=np.int64)
@@ -179,7 +179,7 @@ def _check_bounds(array: NDArray[Any], length: int, axis: int) -> None:
 
 
 def stored_items(selection: ViewSelection) -> tuple[Any, ...]:
-    """The selection as the stored array takes it: integers, forward slices, index arrays.
+    """Return the selection as the stored array takes it: integers, forward slices, index arrays.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def _forward(row: range) -> slice:
 
 
 def _flips(selection: ViewSelection) -> tuple[slice, ...]:
-    """What turns the elements of backward axes round; axes as the stored array has them, less those that are gone."""
+    """Return the slices that turn backward axes round; axes as the stored array has them, less those that are gone."""
     kept = [item for item in selection.items if not isinstance(item, int)]
     return tuple(slice(None, None, -1) if isinstance(item, range) and item.step < 0 else slice(None) for item in kept)
 
@@ -249,7 +249,7 @@ def stored_points(selection: ViewSelection, points: Sequence[Any]) -> tuple[NDAr
 
 
 def run_lengths(edges: NDArray[np.int64], index: range | NDArray[np.int64]) -> tuple[int, ...]:
-    """How many elements in a row an axis of a view has of one chunk, and of the next, and so on.
+    """Return how many elements in a row an axis of a view has of one chunk, and of the next, and so on.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def run_lengths(edges: NDArray[np.int64], index: range | NDArray[np.int64]) -> t
 
 
 def regular_length(lengths: tuple[int, ...]) -> int | None:
-    """The one length of chunks that differ in the last at most; None where they differ."""
+    """Return the one length of chunks that differ in the last at most; None where they differ."""
     if not lengths:
         return 1
     first = lengths[0]

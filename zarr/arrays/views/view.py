@@ -77,7 +77,7 @@ def write_view_steps(handle: ArrayHandle, selection: ViewSelection, value: Any, 
 
 
 def as_points(selection: ViewSelection, points: Any) -> tuple[Any, ...]:
-    """What ``vindex`` takes, points or a mask of the view's shape, as points of the stored array."""
+    """Return what ``vindex`` takes, points or a mask of the view's shape, as points of the stored array."""
     items = as_items(points)
     if len(items) == 1 and is_bool_array(items[0]):
         if items[0].shape != selection.shape:
@@ -190,7 +190,7 @@ class ViewFace:
         return self.transpose()
 
     def transpose(self, *axes: Any) -> Self:
-        """The view with its dimensions in another order; nothing is read.
+        """Return the view with its dimensions in another order; nothing is read.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class ViewFace:
         return type(self)(self._handle, selection, fields)
 
     def _narrowed(self, selection: Any, *, orthogonal: bool = False) -> Self:
-        """The view of a part of this one."""
+        """Return the view of a part of this one."""
         fields, selection = pop_fields(selection)
         if fields is not None:
             field_dtype(self.dtype, fields)
@@ -259,7 +259,7 @@ class LazyIndex(Generic[TView]):
         return self.view.T
 
     def transpose(self, *axes: Any) -> TView:
-        """A view with the dimensions in another order."""
+        """Return a view with the dimensions in another order."""
         return self.view.transpose(*axes)
 
 
@@ -313,7 +313,7 @@ class LazyArray(ViewFace):
         return self._handle.run(read_view_steps(self._handle, self._selection, self._fields))
 
     def compute(self) -> Any:
-        """The same as :meth:`result`, by the name that dask gives it."""
+        """Return the same as :meth:`result`, by the name that dask gives it."""
         return self.result()
 
     @property
@@ -327,7 +327,7 @@ class LazyArray(ViewFace):
         return ViewVIndex(self)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
-        """The elements of the view as a numpy array.
+        """Return the elements of the view as a numpy array.
 
         Raises
         ------
@@ -413,12 +413,12 @@ class AsyncLazyArray(ViewFace):
         return await self._handle.async_run(read_view_steps(self._handle, self._selection, self._fields))
 
     async def compute(self) -> Any:
-        """The same as :meth:`result`."""
+        """Return the same as :meth:`result`."""
         return await self.result()
 
 
 def _edges(axis: Any) -> Any:
-    """Where the chunks of an axis begin, and where the last one ends."""
+    """Return where the chunks of an axis begin, and where the last one ends."""
     count = axis.nchunks
     if hasattr(axis, "chunk"):
         return np.arange(count + 1, dtype=np.int64) * axis.chunk
