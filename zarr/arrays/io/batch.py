@@ -34,8 +34,6 @@ else:
 Ndarray = np.ndarray[Any, Any]
 Coords = tuple[int, ...]
 
-"""Bytes that a batch holds before it writes what it has."""
-
 
 class Pending:
     """One chunk as it will be stored.
@@ -128,21 +126,60 @@ class Batch:
         self, layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, fields: list[str] | None
     ) -> Steps[None]:
         """Write into the batch; what is as large as the batch may grow goes straight to the store."""
-        return _write_steps(self, layout, plan, value, fields)
+        yield self.lock
+        if layout is not self.layout:
+            yield from _agree_steps(self, layout)
+        budget = self.budget
+        large = budget.over or plan.nslots * layout.chunk_nbytes >= budget.limit
+        if large and layout is self.layout:
+            yield from self.flush_steps()
+            yield Gather((writing.write_plan_steps(layout, plan, value, fields, layout.skip_filled, self.bulk),))
+            return
+        for i in range(plan.nslots):
+            slot = plan.slot(i)
+            if fields is not None:
+                yield from _fields_steps(self, layout, slot)
+            _put(self, layout, slot, value, fields)
+        if large or budget.nbytes > budget.limit:
+            yield from self.flush_steps()
 
     def read_steps(self, layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray) -> Steps[None]:
         """Read what is stored, with what is pending over it."""
-        return _read_steps(self, layout, plan, out)
+        yield self.lock
+        if layout is not self.layout:
+            yield from _agree_steps(self, layout)
+        if not layout.reads_missing:  # a chunk that only the batch knows is not missing
+            yield from self.flush_steps()
+        touched = [i for i in range(plan.nslots) if plan.coords(i) in self.chunks] if self.chunks else []
+        if len(touched) < plan.nslots:
+            yield Gather((reading.read_plan_steps(layout, plan, out, self.bulk),))
+        for i in touched:
+            yield from _settle_steps(self, plan.coords(i))
+            zarr_core.scatter(self.chunks[plan.coords(i)].chunk, plan.slot(i), out)
 
     def flush_steps(self) -> Steps[None]:
         """Store all that is pending; the batch goes on."""
-        return _flush_steps(self)
+        yield self.lock
+        layout = self.layout
+        if not self.chunks:
+            return
+        if layout.shard is None:
+            yield Gather(_store_chunk_steps(self, layout, coords) for coords in list(self.chunks))
+            return
+        shards: dict[Coords, dict[int, Coords]] = {}
+        counts_of: dict[Coords, Coords] = {}
+        for coords in self.chunks:
+            at, inner, counts = _shards.place_in_shard(layout, coords)
+            place = int(np.ravel_multi_index(inner, counts)) if counts else 0
+            shards.setdefault(at, {})[place] = coords
+            counts_of[at] = counts
+        yield Gather(_store_shard_steps(self, layout, at, counts_of[at], places) for at, places in shards.items())
 
     def close_steps(self) -> Steps[None]:
         """Store all that is pending and end the batch; it ends also where that fails."""
         self.budget.over = True
         try:
-            yield from _flush_steps(self)
+            yield from self.flush_steps()
         finally:
             self.closed = True
             for coords in list(self.chunks):
@@ -175,7 +212,7 @@ def _agree_steps(batch: Batch, layout: ArrayLayout) -> Steps[None]:
     """
     wide = _widened(batch.layout, layout)
     if wide is None:
-        yield from _flush_steps(batch)
+        yield from batch.flush_steps()
     batch.layout = layout if wide is None else wide
 
 
@@ -215,27 +252,6 @@ def _settle_steps(batch: Batch, coords: Coords, anew: bool = False) -> Steps[Non
 # ----------------------------------------------------------------------------------------------- writing
 
 
-def _write_steps(
-    batch: Batch, layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, fields: list[str] | None
-) -> Steps[None]:
-    yield batch.lock
-    if layout is not batch.layout:
-        yield from _agree_steps(batch, layout)
-    budget = batch.budget
-    large = budget.over or plan.nslots * layout.chunk_nbytes >= budget.limit
-    if large and layout is batch.layout:
-        yield from _flush_steps(batch)
-        yield Gather((writing.write_plan_steps(layout, plan, value, fields, layout.skip_filled, batch.bulk),))
-        return
-    for i in range(plan.nslots):
-        slot = plan.slot(i)
-        if fields is not None:
-            yield from _fields_steps(batch, layout, slot)
-        _put(batch, layout, slot, value, fields)
-    if large or budget.nbytes > budget.limit:
-        yield from _flush_steps(batch)
-
-
 def _fields_steps(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Steps[None]:
     """Bring in the rest of each element: a mask knows elements, not their fields."""
     _pending_for(batch, layout, slot)
@@ -268,42 +284,7 @@ def _put(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray
         zarr_core.gather(np.broadcast_to(np.True_, slot.plan.shape), slot, pending.written)
 
 
-# ----------------------------------------------------------------------------------------------- reading
-
-
-def _read_steps(batch: Batch, layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray) -> Steps[None]:
-    yield batch.lock
-    if layout is not batch.layout:
-        yield from _agree_steps(batch, layout)
-    if not layout.reads_missing:  # a chunk that only the batch knows is not missing
-        yield from _flush_steps(batch)
-    touched = [i for i in range(plan.nslots) if plan.coords(i) in batch.chunks] if batch.chunks else []
-    if len(touched) < plan.nslots:
-        yield Gather((reading.read_plan_steps(layout, plan, out, batch.bulk),))
-    for i in touched:
-        yield from _settle_steps(batch, plan.coords(i))
-        zarr_core.scatter(batch.chunks[plan.coords(i)].chunk, plan.slot(i), out)
-
-
 # ----------------------------------------------------------------------------------------------- storing
-
-
-def _flush_steps(batch: Batch) -> Steps[None]:
-    yield batch.lock
-    layout = batch.layout
-    if not batch.chunks:
-        return
-    if layout.shard is None:
-        yield Gather(_store_chunk_steps(batch, layout, coords) for coords in list(batch.chunks))
-        return
-    shards: dict[Coords, dict[int, Coords]] = {}
-    counts_of: dict[Coords, Coords] = {}
-    for coords in batch.chunks:
-        at, inner, counts = _shards.place_in_shard(layout, coords)
-        place = int(np.ravel_multi_index(inner, counts)) if counts else 0
-        shards.setdefault(at, {})[place] = coords
-        counts_of[at] = counts
-    yield Gather(_store_shard_steps(batch, layout, at, counts_of[at], places) for at, places in shards.items())
 
 
 def _store_chunk_steps(batch: Batch, layout: ArrayLayout, coords: Coords) -> Steps[None]:

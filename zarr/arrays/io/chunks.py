@@ -83,6 +83,18 @@ def note_place(error: BaseException, layout: ArrayLayout, key: str, what: str) -
     error.add_note(f"while {what} {place}")
 
 
+def check_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...] | None]) -> None:
+    """Raise for chunks that are not stored, given by their coordinates, unless such chunks read as the fill value.
+
+    Raises
+    ------
+    ChunkNotFoundError
+    """
+    absent = [] if layout.reads_missing else [each for each in coords if each is not None]
+    if absent:
+        raise_missing(layout, absent)
+
+
 def raise_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...]]) -> None:
     """Refuse to fill in for stored chunks that are not there.
 
@@ -162,14 +174,10 @@ def read_chunk_steps(layout: ArrayLayout, slot: zarr_core.Slot, out: Ndarray) ->
 def read_slots_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, slots: Sequence[int]) -> Steps[None]:
     """Read slots the plain way."""
     if len(slots) == 1:
-        answer = yield from read_chunk_steps(layout, plan.slot(slots[0]), out)
-        missing = [answer]
+        missing = [(yield from read_chunk_steps(layout, plan.slot(slots[0]), out))]
     else:
         missing = (yield Gather(read_chunk_steps(layout, plan.slot(i), out) for i in slots)) if len(slots) else []
-    if not layout.reads_missing:
-        absent = [coords for coords in missing if coords is not None]
-        if absent:
-            raise_missing(layout, absent)
+    check_missing(layout, missing)
 
 
 def read_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray) -> Steps[None]:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import CodecPipeline
-from zarr.arrays.io.chunks import patient_steps, raise_missing
+from zarr.arrays.io.chunks import check_missing, patient_steps
 from zarr.arrays.layout import codecs_of
 from zarr.registry import get_pipeline_class
 from zarr.steps.requests import Await, Gather, Hold, Steps
@@ -76,9 +76,7 @@ def pipeline_read_steps(
     results = yield Await(partial(pipeline.read, batch, out, drop_axes=()))
     if layout.reads_missing or results is None:
         return
-    absent = [plan.coords(i) for i, result in enumerate(results) if result.get("status") == "missing"]
-    if absent:
-        raise_missing(layout, absent)
+    check_missing(layout, [plan.coords(i) for i, result in enumerate(results) if result.get("status") == "missing"])
 
 
 def pipeline_write_steps(

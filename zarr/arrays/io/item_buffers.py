@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zarr_core
-from zarr.arrays.io.chunks import new_chunk, note_place, patient_steps, raise_missing
+from zarr.arrays.io.chunks import check_missing, new_chunk, note_place, patient_steps
 from zarr.arrays.io.selection import as_items, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, place_in_shard, stored_steps
 from zarr.arrays.layout import foreign_buffers
@@ -112,9 +112,7 @@ def _stored_steps(layout: ArrayLayout, plan: zarr_core.Plan) -> Steps[Found]:
     else:
         groups = plan.shard_groups(layout.starts)
         answers = yield Gather(_shard_steps(layout, ShardPart(groups, g)) for g in range(groups.ngroups))
-    absent = [coords for coords, _ in answers if coords is not None]
-    if absent and not layout.reads_missing:
-        raise_missing(layout, absent)
+    check_missing(layout, [coords for coords, _ in answers])
     return {slot: raw for _, part in answers for slot, raw in part.items()}
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import zarr_core
-from zarr.arrays.io.chunks import cached_chunk_steps, decode_steps, fits_cache, note_place, patient_steps, raise_missing
+from zarr.arrays.io.chunks import cached_chunk_steps, check_missing, decode_steps, fits_cache, note_place, patient_steps
 from zarr.arrays.io.reading import checked_out, get_selection_steps, settle_booleans, wants_pipeline
 from zarr.arrays.io.selection import as_items, plan_orthogonal, plan_simple, simple_kind
-from zarr.arrays.io.shard_read import ShardPart, cached_inner_steps, decode_inner_steps, stored_steps
+from zarr.arrays.io.shard_read import ShardPart, read_inner_steps, stored_steps
 from zarr.dtype.base import empty_array
 from zarr.listening import logs_codecs
 from zarr.steps.requests import Gather, Get, Steps, Transfer
@@ -211,7 +211,7 @@ def read_overlaid_steps(layout: ArrayLayout, selected: list[Selected], bulk: str
         todo = job.failed.tolist()
     if len(todo):
         missing += yield Gather(read_shared_chunk_steps(layout, chunks.wishes(i, selected)) for i in todo)
-    _check_missing(layout, missing)
+    check_missing(layout, missing)
 
 
 def shared_job(layout: ArrayLayout, selected: list[Selected], chunks: Overlaid) -> zarr_core.SharedReadJob:
@@ -219,13 +219,6 @@ def shared_job(layout: ArrayLayout, selected: list[Selected], chunks: Overlaid) 
     program, fill = layout.program, layout.fill
     readers = [zarr_core.ReadJob(one.plan, program, one.data, fill) for one in selected]
     return zarr_core.SharedReadJob(readers, chunks.owners, chunks.slots, chunks.starts)
-
-
-def _check_missing(layout: ArrayLayout, missing: list[tuple[int, ...] | None]) -> None:
-    if not layout.reads_missing:
-        absent = [coords for coords in missing if coords is not None]
-        if absent:
-            raise_missing(layout, absent)
 
 
 def place(chunk: Ndarray | None, layout: ArrayLayout, wishes: list[Wish]) -> None:
@@ -311,7 +304,7 @@ def read_shared_shards_steps(layout: ArrayLayout, selected: list[Selected], bulk
         missing = yield from _decode_shards_steps(layout, selected, shards, bulk in ("files", "memory"))
     else:
         missing = yield Gather(read_shared_shard_steps(layout, selected, one, one.places()) for one in shards)
-    _check_missing(layout, missing)
+    check_missing(layout, missing)
 
 
 def _decode_shards_steps(
@@ -357,30 +350,8 @@ def read_shared_shard_steps(
     layout: ArrayLayout, selected: list[Selected], wanted: WantedShard, places: list[int]
 ) -> Steps[tuple[int, ...] | None]:
     """Read some inner chunks of a shard; the result is the coordinates of a shard that is not stored."""
-    key, part = layout.key(wanted.coords), wanted.part(places)
-    try:
-        if layout.cache_bytes:
-            chunks = yield from cached_inner_steps(layout, part, places)
-        else:
-            chunks = yield from _plain_inner_steps(layout, key, part, places)
-        for number in places:
-            chunk = None if chunks is None else chunks[number]
-            place(chunk, layout, [(selected[o].plan, slot, selected[o].data) for o, slot in wanted.wishes[number]])
-    except Exception as error:
-        note_place(error, layout, key, "reading")
-        raise
-    return wanted.coords if chunks is None else None
 
+    def put(number: int, chunk: Ndarray | None) -> None:
+        place(chunk, layout, [(selected[o].plan, slot, selected[o].data) for o, slot in wanted.wishes[number]])
 
-def _plain_inner_steps(
-    layout: ArrayLayout, key: str, part: ShardPart, places: list[int]
-) -> Steps[dict[int, Ndarray | None] | None]:
-    """Return some inner chunks of a shard by their places; None where there is no such shard."""
-    assert layout.shard is not None
-    found = yield from stored_steps(layout, layout.shard, key, part.nchunks, places)
-    if found is None:
-        return None
-    chunks: dict[int, Ndarray | None] = {}
-    for number, raw in zip(places, found, strict=True):
-        chunks[number] = None if raw is None else (yield from decode_inner_steps(layout.chain, raw, number))
-    return chunks
+    return (yield from read_inner_steps(layout, wanted.part(places), places, put))

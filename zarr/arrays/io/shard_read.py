@@ -8,13 +8,14 @@ chunk that lies alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
-from zarr.arrays.io.chunks import decode_steps, note_place, raise_missing
+from zarr.arrays.io.chunks import check_missing, decode_steps, note_place
 from zarr.codecs.base.shard_level import damaged_shard
 from zarr.runners.caches import chunks as chunk_cache
 from zarr.runners.caches.indexes import INDEXES
@@ -219,26 +220,47 @@ def read_shard_steps(
 def read_part_steps(
     layout: ArrayLayout, plan: zarr_core.Plan, part: ShardPart, slots: list[int], inner: list[int], out: Ndarray
 ) -> Steps[tuple[int, ...] | None]:
-    """Read some slots of one shard."""
+    """Read some slots of one shard; the result is the coordinates of a shard that is not stored."""
+    slot_of = dict(zip(inner, slots, strict=True))
+
+    def place(number: int, chunk: Ndarray | None) -> None:
+        if chunk is None:
+            zarr_core.fill(out, plan.slot(slot_of[number]), layout.fill)
+        else:
+            zarr_core.scatter(chunk, plan.slot(slot_of[number]), out)
+
+    return (yield from read_inner_steps(layout, part, inner, place))
+
+
+def read_inner_steps(
+    layout: ArrayLayout, part: ShardPart, inner: list[int], place: Callable[[int, Ndarray | None], None]
+) -> Steps[tuple[int, ...] | None]:
+    """Decode some inner chunks of a shard; the result is the coordinates of a shard that is not stored.
+
+    Parameters
+    ----------
+    layout : ArrayLayout
+    part : ShardPart
+    inner : list of int
+        The places of the inner chunks.
+    place : callable
+        Puts the elements of one, given by its place, where they are wanted; None stands for the fill value.
+    """
     shard, key = layout.shard, layout.key(part.coords)
     assert shard is not None
-    chain = layout.chain
     try:
         if layout.cache_bytes:
-            return (yield from _read_cached_steps(layout, plan, part, slots, inner, out))
+            chunks = yield from cached_inner_steps(layout, part, inner)
+            for number in inner:
+                place(number, None if chunks is None else chunks[number])
+            return part.coords if chunks is None else None
         found = yield from stored_steps(layout, shard, key, part.nchunks, inner)
-        if found is None:
-            _fill_slots(layout, plan, slots, out)
-            return part.coords
-        for slot, place, raw in zip(slots, inner, found, strict=True):
-            if raw is None:
-                zarr_core.fill(out, plan.slot(slot), layout.fill)
-                continue
-            zarr_core.scatter((yield from decode_inner_steps(chain, raw, place)), plan.slot(slot), out)
+        for number, raw in zip(inner, found or [None] * len(inner), strict=True):
+            place(number, None if raw is None else (yield from decode_inner_steps(layout.chain, raw, number)))
     except Exception as error:
         note_place(error, layout, key, "reading")
         raise
-    return None
+    return part.coords if found is None else None
 
 
 def decode_inner_steps(chain: CodecChain, raw: Buffer, place: int) -> Steps[Ndarray]:
@@ -249,28 +271,6 @@ def decode_inner_steps(chain: CodecChain, raw: Buffer, place: int) -> Steps[Ndar
         error.add_note(f"while decoding inner chunk {place} of a shard")
         raise
     return chunk
-
-
-def _fill_slots(layout: ArrayLayout, plan: zarr_core.Plan, slots: list[int], out: Ndarray) -> None:
-    for slot in slots:
-        zarr_core.fill(out, plan.slot(slot), layout.fill)
-
-
-def _read_cached_steps(
-    layout: ArrayLayout, plan: zarr_core.Plan, part: ShardPart, slots: list[int], inner: list[int], out: Ndarray
-) -> Steps[tuple[int, ...] | None]:
-    """Read some slots of one shard with the help of the cache of decoded chunks; the stamp is that of the shard."""
-    chunks = yield from cached_inner_steps(layout, part, inner)
-    if chunks is None:
-        _fill_slots(layout, plan, slots, out)
-        return part.coords
-    for slot, place in zip(slots, inner, strict=True):
-        chunk = chunks[place]
-        if chunk is None:
-            zarr_core.fill(out, plan.slot(slot), layout.fill)
-        else:
-            zarr_core.scatter(chunk, plan.slot(slot), out)
-    return None
 
 
 def cached_inner_steps(
@@ -314,10 +314,7 @@ def read_shards_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, b
         missing = [(yield from read_shard_steps(layout, plan, groups, 0, out))]
     else:
         missing = yield Gather(read_shard_steps(layout, plan, groups, g, out) for g in range(groups.ngroups))
-    if not layout.reads_missing:
-        absent = [coords for coords in missing if coords is not None]
-        if absent:
-            raise_missing(layout, absent)
+    check_missing(layout, missing)
 
 
 def _bulk_read_pays(layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, bulk: str) -> bool:
@@ -374,8 +371,5 @@ def _check_missing_steps(
     for g in range(groups.ngroups):
         part = ShardPart(groups, g)
         if missing.issuperset(part.slots):
-            coords = yield from read_part_steps(layout, plan, part, part.slots, part.inner, out)
-            if coords is not None:
-                absent.append(coords)
-    if absent:
-        raise_missing(layout, absent)
+            absent.append((yield from read_part_steps(layout, plan, part, part.slots, part.inner, out)))
+    check_missing(layout, absent)
