@@ -6,7 +6,7 @@ from typing import Any
 
 from zarr.h5py_compat.attributes import AttributeManager
 from zarr.h5py_compat.dtypes import Dtype, parse_description
-from zarr.h5py_compat.storage import Storage, parent_of
+from zarr.h5py_compat.storage import Storage, UnsupportedFeature, parent_of
 
 CLASSES: dict[str, Any] = {}
 """``group``, ``dataset``, ``datatype``, ``file`` → the class that stands for it; each class enters itself."""
@@ -110,6 +110,11 @@ class HLObject:
         if self.name is None:
             raise ValueError("Parent of an anonymous object is undefined")
         return CLASSES["group"](GroupID(self._id.storage, parent_of(self._id.path)))
+
+    @property
+    def ref(self) -> Any:
+        """Raise ``UnsupportedFeature``: a zarr hierarchy has no references; keep the path."""
+        raise UnsupportedFeature(f"object references have no place in a zarr hierarchy: keep the path {self.name!r}")
 
     @property
     def attrs(self) -> AttributeManager:

@@ -347,7 +347,8 @@ def _notes(stored: StoredType, plan: Plan) -> dict[str, Any]:
 
 def _fill(stored: StoredType, fillvalue: Any) -> Any:
     if fillvalue is None:
-        return b"" if stored.kind in ("bytes", "packed") else "" if stored.kind == "text" else _zero(stored)
+        empty: dict[str, Any] = {"bytes": b"", "packed": b"", "text": ""}
+        return empty[stored.kind] if stored.kind in empty else np.zeros((), dtype=stored.zarr_dtype)[()]
     if stored.element.names is not None and not isinstance(fillvalue, np.void | np.ndarray | tuple):
         raise ValueError(f"the fill value {fillvalue!r} is no record of {stored.element}")
     value = to_elements(fillvalue, stored.element, ())
@@ -355,7 +356,3 @@ def _fill(stored: StoredType, fillvalue: Any) -> Any:
     if check_string_dtype(stored.element) is not None or stored.kind in ("packed", "raw"):
         return encoded[()]
     return encoded.astype(stored.zarr_dtype)[()]
-
-
-def _zero(stored: StoredType) -> Any:
-    return np.zeros((), dtype=stored.zarr_dtype)[()]

@@ -156,6 +156,11 @@ class _Readable:
         return array if dtype is None else array.astype(dtype)
 
 
+def _told_by(part: str, name: str, doc: str) -> Any:
+    """Return a property that answers with an attribute of a part of the object."""
+    return property(lambda owner: getattr(getattr(owner, part), name), doc=doc)
+
+
 class _View(_Readable):
     """A dataset that is read through a conversion; it is never written."""
 
@@ -168,20 +173,9 @@ class _View(_Readable):
         """The type of the values that the view reads."""
         return self._dtype
 
-    @property
-    def shape(self) -> Any:
-        """The shape of the dataset."""
-        return self._dataset.shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return int(self._dataset.ndim)
-
-    @property
-    def size(self) -> Any:
-        """The number of elements."""
-        return self._dataset.size
+    shape = _told_by("_dataset", "shape", "The shape of the dataset.")
+    ndim = _told_by("_dataset", "ndim", "The number of axes.")
+    size = _told_by("_dataset", "size", "The number of elements.")
 
     def __len__(self) -> int:
         return len(self._dataset)
@@ -254,11 +248,6 @@ class FieldsView(_View):
             records[self._names[0]] = array
             return records[()]
         return value
-
-
-def _of_filters(name: str, doc: str) -> Any:
-    """Return the property of a dataset that one of its filters tells."""
-    return property(lambda dataset: getattr(dataset._filters_of, name), doc=doc)
 
 
 class Dataset(HLObject, _Readable):
@@ -338,13 +327,13 @@ class Dataset(HLObject, _Readable):
         full: tuple[int, ...] = tuple(self._array.chunks)
         return full[: len(full) - len(self.dtype.shape)]
 
-    compression = _of_filters("compression", "The compression, by h5py's name.")
-    compression_opts = _of_filters("compression_opts", "The level or option of the compression.")
-    shuffle = _of_filters("shuffle", "True if bytes are shuffled before compression.")
-    fletcher32 = _of_filters("fletcher32", "True if chunks bear a checksum.")
-    scaleoffset = _of_filters("scaleoffset", "The digits or bits that the scale/offset filter keeps, or None.")
-    filter_ids = _of_filters("ids", "HDF5's numbers of the filters.")
-    filter_names = _of_filters("names", "The names of the filters.")
+    compression = _told_by("_filters_of", "compression", "The compression, by h5py's name.")
+    compression_opts = _told_by("_filters_of", "compression_opts", "The level or option of the compression.")
+    shuffle = _told_by("_filters_of", "shuffle", "True if bytes are shuffled before compression.")
+    fletcher32 = _told_by("_filters_of", "fletcher32", "True if chunks bear a checksum.")
+    scaleoffset = _told_by("_filters_of", "scaleoffset", "The digits or bits that scaleoffset keeps, or None.")
+    filter_ids = _told_by("_filters_of", "ids", "HDF5's numbers of the filters.")
+    filter_names = _told_by("_filters_of", "names", "The names of the filters.")
 
     @property
     def fillvalue(self) -> Any:
@@ -352,15 +341,10 @@ class Dataset(HLObject, _Readable):
         value = self._stored.decode(np.asarray(self._array.fill_value, dtype=_fill_dtype(self._stored)))[()]
         return self.dtype.type() if isinstance(value, str) else value
 
-    @property
-    def external(self) -> None:
-        """None: data lies in the hierarchy."""
-        return None
-
-    @property
-    def is_virtual(self) -> bool:
-        """False: there are no virtual datasets."""
-        return False
+    external = None
+    """None: data lies in the hierarchy."""
+    is_virtual = False
+    """False: there are no virtual datasets."""
 
     @property
     def is_scale(self) -> bool:
@@ -375,11 +359,6 @@ class Dataset(HLObject, _Readable):
     def make_scale(self, name: Any = "") -> None:
         """Make the dataset a dimension scale of that name."""
         make_scale(self, name)
-
-    @property
-    def ref(self) -> Any:
-        """Raise ``UnsupportedFeature``: a zarr hierarchy has no references; keep the path."""
-        raise UnsupportedFeature(f"object references have no place in a zarr hierarchy: keep the path {self.name!r}")
 
     @property
     def regionref(self) -> Any:

@@ -47,11 +47,7 @@ class Group(HLObject, MutableMapping[str, Any]):
             raise ValueError(f"{bind!r} is not a GroupID")
         self._id: GroupID = bind
 
-    def __eq__(self, other: object) -> bool:
-        return HLObject.__eq__(self, other)
-
-    def __hash__(self) -> int:
-        return HLObject.__hash__(self)
+    __eq__, __hash__ = HLObject.__eq__, HLObject.__hash__
 
     @property
     def _storage(self) -> Storage:
@@ -62,11 +58,6 @@ class Group(HLObject, MutableMapping[str, Any]):
 
     def _path(self, name: Any) -> str:
         return resolve(self._id.path, as_text(name))
-
-    @property
-    def ref(self) -> Any:
-        """Raise ``UnsupportedFeature``: a zarr hierarchy has no references; keep the path."""
-        raise UnsupportedFeature(f"object references have no place in a zarr hierarchy: keep the path {self.name!r}")
 
     def _free_place(self, name: Any, kind: str) -> tuple[Storage, str]:
         """Return the place of a new member, and create missing groups above it."""
@@ -282,19 +273,19 @@ class Group(HLObject, MutableMapping[str, Any]):
 
     def visit(self, func: Callable[[str], Any]) -> Any:
         """Call ``func(name)`` for all members below, until it returns something; links are not followed."""
-        return members.visit_members(self, lambda name, _: func(name))
+        return members.visit(self, False, lambda name, *_: func(name))
 
     def visititems(self, func: Callable[[str, Any], Any]) -> Any:
         """Call ``func(name, object)`` for all members below, until it returns something."""
-        return members.visit_members(self, lambda name, opened: func(name, opened()))
+        return members.visit(self, False, lambda name, path, _: func(name, members.open_object(self._storage, path)))
 
     def visit_links(self, func: Callable[[str], Any]) -> Any:
         """Call ``func(name)`` for all names below, links too, until it returns something."""
-        return members.visit_links(self, lambda name, _: func(name))
+        return members.visit(self, True, lambda name, *_: func(name))
 
     def visititems_links(self, func: Callable[[str, Any], Any]) -> Any:
         """Call ``func(name, link)`` for all names below, links too, until it returns something."""
-        return members.visit_links(self, func)
+        return members.visit(self, True, lambda name, _, link: func(name, link or HardLink()))
 
     def move(self, source: Any, dest: Any) -> None:
         """Give a member another path in the same file.
@@ -441,10 +432,8 @@ class File(Group):
         """The class of the store."""
         return type(self._storage.root.store).__name__
 
-    @property
-    def userblock_size(self) -> int:
-        """0: there is no user block."""
-        return 0
+    userblock_size = 0
+    """0: there is no user block."""
 
     @property
     def swmr_mode(self) -> bool:

@@ -227,23 +227,10 @@ def _walk(storage: Storage, path: str, prefix: str, with_links: bool) -> Iterato
             yield from _walk(storage, place, shown, with_links)
 
 
-def visit_members(group: Any, func: Callable[[str, Callable[[], Any]], Any]) -> Any:
-    """Call ``func(name, open)`` for each member until it returns something; ``open()`` gives the object."""
-    storage = group.id.storage
-    for name, path, _ in _walk(storage, group.id.path, "", False):
-        answer = func(name, lambda path=path: wrap(storage, path, storage.node(path)))  # type: ignore[misc]
-        if answer is not None:
-            return answer
-    return None
-
-
-def visit_links(group: Any, func: Callable[[str, Any], Any]) -> Any:
-    """Call ``func(name, link)`` for each name until it returns something."""
-    for name, _, link in _walk(group.id.storage, group.id.path, "", True):
-        answer = func(name, HardLink() if link is None else link)
-        if answer is not None:
-            return answer
-    return None
+def visit(group: Any, with_links: bool, func: Callable[[str, str, Any], Any]) -> Any:
+    """Call ``func(name, path, link)`` for all that is below a group, until it returns something."""
+    answers = (func(*each) for each in _walk(group.id.storage, group.id.path, "", with_links))
+    return next((answer for answer in answers if answer is not None), None)
 
 
 Place = tuple[Storage, str]

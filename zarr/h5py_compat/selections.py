@@ -192,14 +192,13 @@ def read(array: Any, stored: StoredType, selection: Selection) -> Array:
         if inner:
             return stored.decode(array[...])[selection.mask]
         return stored.decode(array.get_mask_selection(selection.mask))
-    return stored.decode(_get(array, selection, len(inner))).reshape(selection.shape + inner)
+    where, index = _target(array, selection, len(inner))
+    return stored.decode(where[index]).reshape(selection.shape + inner)
 
 
-def _get(array: Any, selection: Selection, inner: int) -> Any:
-    index = selection.axes + (slice(None),) * inner
-    if not index:
-        return array[...]
-    return array.oindex[index] if selection.has_list else array[index]
+def _target(array: Any, selection: Selection, inner: int) -> tuple[Any, Any]:
+    """Return what takes the index of a selection, and the index."""
+    return (array.oindex if selection.has_list else array), (selection.axes + (slice(None),) * inner) or Ellipsis
 
 
 def spread(values: Array, shape: tuple[int, ...]) -> Array:
@@ -227,14 +226,8 @@ def write(array: Any, stored: StoredType, selection: Selection, values: Array) -
         else:
             array.set_mask_selection(selection.mask, encoded)
         return
-    index = selection.axes + (slice(None),) * len(inner)
-    encoded = encoded.reshape(selection.full_shape + inner)
-    if not index:
-        array[...] = encoded
-    elif selection.has_list:
-        array.oindex[index] = encoded
-    else:
-        array[index] = encoded
+    where, index = _target(array, selection, len(inner))
+    where[index] = encoded.reshape(selection.full_shape + inner)
 
 
 def walk_chunks(shape: tuple[int, ...], chunks: tuple[int, ...], sel: Any) -> Iterator[tuple[slice, ...]]:

@@ -200,8 +200,8 @@ def open_storage(name: Any, mode: str) -> Storage:
     if _is_archive(path):
         zip_mode = {"r": "r", "r+": "a", "a": "a", "w": "w"}.get(mode, "x")
         return _open_in_store(ZipStore(path, mode=zip_mode), filename, mode)  # type: ignore[arg-type]
-    if exists and mode == "w":
-        _clear(path)
+    if (exists and mode == "w") or (path.is_file() and mode != "r"):
+        _clear(path)  # also an empty file, as tempfile makes one
     return _open_in_store(LocalStore(path, read_only=mode == "r"), filename, mode)
 
 
@@ -230,13 +230,11 @@ def _check_place(path: Path, mode: str) -> bool:
 def _clear(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path)
-    elif path.exists():
+    else:
         path.unlink()
 
 
 def _open_in_store(store: Store, filename: str, mode: str, *, owns_store: bool = True) -> Storage:
-    if owns_store and isinstance(store, LocalStore) and mode != "r" and Path(filename).is_file():
-        Path(filename).unlink()
     group_mode: Any = {"x": "w-", "a": "a"}.get(mode, mode)
     root = zarr.open_group(store, mode=group_mode)
     return Storage(root, filename, "r" if mode == "r" else "r+", owns_store=owns_store)
