@@ -105,13 +105,13 @@ def _array_to_v2(model: v3.ArraySpec[Any]) -> v2.ArraySpec[Any]:
         raise MetadataValidationError("arrays of format 2 have no storage transformers and no further members")
     if metadata.sharding_codec is not None:
         raise MetadataValidationError("arrays of format 2 have no shards")
-    before, serializer, after = _parted(list(metadata.codecs))
-    order, before = _order(before, len(model.shape))
-    compressed = [_numcodec(codec.to_dict()) for codec in after]
+    at = next(i for i, codec in enumerate(metadata.codecs) if isinstance(codec, ArrayBytesCodec))
+    order, before = _order(list(metadata.codecs[:at]), len(model.shape))
+    compressed = [_numcodec(codec.to_dict()) for codec in metadata.codecs[at + 1 :]]
     attributes = plain(model.attributes)
     if model.dimension_names is not None and all(model.dimension_names):
         attributes = {**attributes, DIMENSIONS: list(model.dimension_names)}
-    dtype, object_filter = _dtype_v2(metadata.data_type, serializer)
+    dtype, object_filter = _dtype_v2(metadata.data_type, metadata.codecs[at])
     filters = [*(_numcodec(codec.to_dict()) for codec in before), *object_filter, *compressed[:-1]]
     return v2.ArraySpec(
         attributes=attributes,
@@ -126,21 +126,14 @@ def _array_to_v2(model: v3.ArraySpec[Any]) -> v2.ArraySpec[Any]:
     )
 
 
-def _parted(codecs: list[Any]) -> tuple[list[Any], Any, list[Any]]:
-    at = next(i for i, codec in enumerate(codecs) if isinstance(codec, ArrayBytesCodec))
-    return codecs[:at], codecs[at], codecs[at + 1 :]
-
-
 def _order(codecs: list[Any], ndim: int) -> tuple[bool, list[Any]]:
     """Return the memory order that the codecs imply, and the other codecs."""
-    if codecs and isinstance(codecs[0], TransposeCodec):
-        order = tuple(codecs[0].order)
-        if order == tuple(reversed(range(ndim))):
-            return ndim > 1, codecs[1:]
-        if order != tuple(range(ndim)):
-            raise MetadataValidationError(f"format 2 has the orders 'C' and 'F', not {order}")
-        return False, codecs[1:]
-    return False, codecs
+    if not codecs or not isinstance(codecs[0], TransposeCodec):
+        return False, codecs
+    order, plain_order = tuple(codecs[0].order), tuple(range(ndim))
+    if order not in (plain_order, plain_order[::-1]):
+        raise MetadataValidationError(f"format 2 has the orders 'C' and 'F', not {order}")
+    return order != plain_order, codecs[1:]
 
 
 def _dtype_v2(data_type: Any, serializer: Any) -> tuple[Any, list[dict[str, Any]]]:

@@ -177,8 +177,7 @@ class NodeSpec(metaclass=ModelType):
 
     def _of_stored(self, node: Any) -> NodeSpec:
         """Return the model of a stored node, of this class without parameters."""
-        cls: Any = unspecialized(type(self))
-        model: NodeSpec = cls.from_zarr(node)
+        model: NodeSpec = unspecialized(type(self)).from_zarr(node)
         return model
 
     def _attributes_as_asked(self, where: str) -> Any:
@@ -314,29 +313,20 @@ class GroupModel(NodeSpec):
                     node, wanted.__args__, lambda part: self._member(node, part, name), f"the member {name!r}"
                 )
                 return model
-            if anything(wanted) or not (isinstance(wanted, type) and issubclass(wanted, NodeSpec)):
-                wanted = None
-            if isinstance(node, NodeSpec):
-                self._check_format(node)
-            if wanted is None:
-                return node if isinstance(node, NodeSpec) else self._class_of(node).from_json(node)
-            fits: NodeSpec = node if isinstance(node, wanted) else self._converted(node, wanted)
-            return fits
+            given = type(node) if isinstance(node, NodeSpec) else self._class_of(node)
+            if not issubclass(given, self._array_class | self._group_class):
+                raise MetadataValidationError(
+                    f"a group of format {self.zarr_format} has members of that format, got a {given.__name__}"
+                )
+            cls = wanted if isinstance(wanted, type) and issubclass(wanted, NodeSpec) else given
+            if isinstance(node, cls):
+                return node
+            if given.node_kind != cls.node_kind:
+                raise MetadataValidationError(f"expected a {cls.__name__}, got a model of a {given.node_kind}")
+            return cls.model_validate(node)
         except MetadataValidationError as error:
             error.add_note(f"in the member {name!r} of a group")
             raise
-
-    def _check_format(self, node: NodeSpec) -> None:
-        if not isinstance(node, self._array_class | self._group_class):
-            raise MetadataValidationError(
-                f"a group of format {self.zarr_format} has members of that format, got a {type(node).__name__}"
-            )
-
-    def _converted(self, node: Any, wanted: type[NodeSpec]) -> NodeSpec:
-        given = type(node) if isinstance(node, NodeSpec) else self._class_of(node)
-        if given.node_kind != wanted.node_kind:
-            raise MetadataValidationError(f"expected a {wanted.__name__}, got a model of a {given.node_kind}")
-        return wanted.model_validate(node)
 
     @classmethod
     def _class_of(cls, document: Any) -> type[NodeSpec]:
