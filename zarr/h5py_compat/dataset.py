@@ -158,7 +158,11 @@ class _Readable:
 
 def _told_by(part: str, name: str, doc: str) -> Any:
     """Return a property that answers with an attribute of a part of the object."""
-    return property(lambda owner: getattr(getattr(owner, part), name), doc=doc)
+
+    def answer(self: Any) -> Any:
+        return getattr(getattr(self, part), name)
+
+    return property(answer, doc=doc)
 
 
 class _View(_Readable):
