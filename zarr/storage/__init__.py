@@ -54,14 +54,14 @@ __getattr__, __dir__ = lazy_names(
         "zarr.storage.wrappers.wrapper": "WrapperStore",
         "zarr.storage.zip.store": "ZipStore",
         # Names of zarr-python 2 that mean nothing else now; stores that kept their names are those of format 3 here.
-        "zarr.storage.version2": (
-            "ABSStore ConsolidatedMetadataStore DirectoryStore FSStore KVStore LRUStoreCache MongoDBStore N5FSStore "
+        "zarr.storage.version2.stores": (
+            "ABSStore ConsolidatedMetadataStore DirectoryStore FSStore KVStore MongoDBStore N5FSStore "
             "NestedDirectoryStore RedisStore TempStore"
         ),
         # Functions and bases of zarr-python 2.
         "zarr.storage._format2": (
-            "BaseStore DictStore Store array_meta_key atexit_rmglob atexit_rmtree attrs_key contains_array "
-            "contains_group default_compressor getsize group_meta_key init_array init_group listdir "
+            "BaseStore DictStore LRUStoreCache Store array_meta_key atexit_rmglob atexit_rmtree attrs_key "
+            "contains_array contains_group default_compressor getsize group_meta_key init_array init_group listdir "
             "normalize_storage_path normalize_store_arg rename rmdir"
         ),
     },
