@@ -9,7 +9,7 @@ from zarr.abc.store import Store
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError
 from zarr.steps.requests import Get
-from zarr.storage.keys import METADATA_NAMES, join
+from zarr.storage.keys import METADATA_NAMES, check_key, join
 from zarr.storage.ranges import slice_of
 from zarr.storage.wrappers.wrapper import Call, StepsStore
 
@@ -26,13 +26,14 @@ def read_steps(key: str) -> Steps[bytes | None]:
 
 
 def split_document(key: str) -> tuple[str, str] | None:
-    """Return the node's path and the name of the document, of a key that is one of a document.
+    """Return the node's path and the name of the document, of a key that is one of a document; refuse bad keys.
 
     Examples
     --------
     >>> split_document("a/b/zarr.json"), split_document("a/c/0")
     (('a/b', 'zarr.json'), None)
     """
+    check_key(key)
     path, _, name = key.rpartition("/")
     return (path, name) if name in METADATA_NAMES else None
 

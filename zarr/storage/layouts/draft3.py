@@ -13,7 +13,7 @@ import numpy as np
 from zarr.abc.store import Store
 from zarr.errors import MetadataValidationError, ReadOnlyError
 from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put
-from zarr.storage.keys import child_names, dir_prefix, join
+from zarr.storage.keys import check_prefix, child_names, dir_prefix, join
 from zarr.storage.layouts.base import LayoutStore, read_steps, split_document
 
 if TYPE_CHECKING:
@@ -461,7 +461,7 @@ class Draft3Store(LayoutStore):
 
     def list_dir_steps(self, prefix: str) -> Steps[list[str]]:
         """Return the names below a group, by one listing; below an array, of its chunks."""
-        path = prefix.strip("/")
+        path = check_prefix(prefix).strip("/")
         found = yield ListDir(f"{self._meta(path)}/")
         names = set()
         for name in found:
@@ -473,6 +473,7 @@ class Draft3Store(LayoutStore):
 
     def list_prefix_steps(self, prefix: str) -> Steps[list[str]]:
         """All keys as format 3 has them, by a listing of all documents and, where there are arrays, one of chunks."""
+        check_prefix(prefix)
         listed = yield List(self._below("meta"))
         nodes = dict(node for node in map(self._node_of, listed) if node is not None)
         groups = {"", *(parent for path in nodes for parent in _parents(path))}

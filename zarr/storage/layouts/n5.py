@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from zarr.errors import MetadataValidationError
 from zarr.steps.requests import List, ListDir
-from zarr.storage.keys import child_names, dir_prefix, join
+from zarr.storage.keys import check_prefix, child_names, dir_prefix, join
 from zarr.storage.layouts.base import LayoutStore, read_steps
 from zarr.storage.layouts.draft3 import to_bytes
 
@@ -159,6 +159,9 @@ class N5Store(LayoutStore):
     True
     """
 
+    supports_writes: bool = False
+    supports_deletes: bool = False
+
     def chunk_key(self, key: str) -> str | None:
         """Return the key of a block: coordinates in N5's order, a folder each."""
         path, _, name = key.rpartition("/")
@@ -192,7 +195,7 @@ class N5Store(LayoutStore):
 
     def list_dir_steps(self, prefix: str) -> Steps[list[str]]:
         """Return the names below a group; below an array, those of its chunks."""
-        path = prefix.strip("/")
+        path = check_prefix(prefix).strip("/")
         attributes = yield from self._attributes_steps(path)
         if attributes is not None and is_n5_array(attributes):
             return child_names((yield from self.list_prefix_steps(dir_prefix(path))), path)
@@ -201,7 +204,7 @@ class N5Store(LayoutStore):
 
     def list_prefix_steps(self, prefix: str) -> Steps[list[str]]:
         """Return all keys as format 3 has them."""
-        start, folder = dir_prefix(self.path), prefix.rpartition("/")[0]
+        start, folder = dir_prefix(self.path), check_prefix(prefix).rpartition("/")[0]
         found = yield List(self._below(folder))
         split = [key[len(start) :].rpartition("/")[::2] for key in found]
         nodes = {path for path, name in split if name == DOCUMENT}

@@ -20,7 +20,7 @@ from zarr.storage.checks import check_buffer, check_clearable, value_size
 from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
 from zarr.storage.local.files import write_file
 from zarr.storage.ranges import check_byte_range
-from zarr.storage.url import MISTAKES, naming_url
+from zarr.storage.url import MISTAKES, filesystem_of, naming_url
 
 if TYPE_CHECKING:
     import asyncio
@@ -252,14 +252,8 @@ class FsspecStore(NamedStore):
         StoreUrlError
             If the URL is malformed, of a scheme that is not known, or lacks what its file system needs.
         """
-        try:
-            from fsspec.core import url_to_fs
-        except ImportError as error:
-            raise ModuleNotFoundError(
-                f"fsspec is needed to open {url!r}, and is not installed: pip install 'zarr[remote]'", name="fsspec"
-            ) from error
         with naming_url(url):
-            fs, path = url_to_fs(url, **{"asynchronous": True, **(storage_options or {})})
+            fs, path = filesystem_of(url, {"asynchronous": True, **(storage_options or {})})
             if "://" in path and not path.startswith("http"):
                 path = fs._strip_protocol(path)
             return cls(fs=fs, path=path, read_only=read_only, allowed_exceptions=allowed_exceptions)
