@@ -74,14 +74,6 @@ def _of_suffix(place: str, path: str) -> Any:
     return cls if cls is not None and cls.is_at(place) else None
 
 
-def _from_file(cls: Any, place: str, storage_options: dict[str, Any] | None) -> Store:
-    """Return a store of a file that names other files; whether it is to be trusted is among the options."""
-    options = dict(storage_options or {})
-    allow = bool(options.pop("allow_outside", False))
-    store: Store = cls.from_path(place, allow_outside=allow, storage_options=options)
-    return store
-
-
 def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
     """Return the store of a folder; or of a zip file, by its suffix, or by its first bytes where there is one."""
     check_local_path(path)
@@ -133,7 +125,7 @@ def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[st
         place = path = url.removeprefix("file:").removeprefix("//")
     table = _of_suffix(place, path) if scheme != "memory" else None
     if table is not None:
-        return _from_file(table, url, storage_options)
+        return table.from_path(url, storage_options=storage_options)  # type: ignore[no-any-return]
     if scheme in {"memory", "file"}:
         _refuse_options(storage_options)
     if scheme == "memory":
@@ -202,7 +194,7 @@ def resolve_store(
     if hasattr(store_like, "__fspath__") and instance_of(store_like, "pathlib", "Path") and not is_upath(store_like):
         location = os.fspath(cast("Path", store_like))
     if isinstance(location, str) and (table := _of_suffix(location, location)) is not None:
-        return _from_file(table, location, storage_options)
+        return table.from_path(location, storage_options=storage_options)  # type: ignore[no-any-return]
     _refuse_options(storage_options)
     if store_like is None or isinstance(store_like, dict):
         return store_class("MemoryStore")(store_like)  # type: ignore[no-any-return]

@@ -298,7 +298,7 @@ class ReferenceStore(BlockingStore):
         ----------
         path : str or PathLike
         allow_outside, storage_options
-            See the class.
+            See the class; ``allow_outside`` may also stand among the options.
 
         Raises
         ------
@@ -315,8 +315,8 @@ class ReferenceStore(BlockingStore):
         is_json = text.lower().endswith(".json")
         folder = text.rpartition("/")[0] or ("/" if text.startswith("/") else ".") if is_json else text.rstrip("/")
         folder = os.path.abspath(folder) if local else folder
-        options = storage_options or {}
-
+        options = dict(storage_options or {})
+        allow_outside = bool(options.pop("allow_outside", allow_outside))
         read = partial(_read_in, folder, None if local else options)
         table: Mapping[str, Any]
         if is_json:
@@ -329,7 +329,7 @@ class ReferenceStore(BlockingStore):
             table = ParquetTable(read, text)
         # Files named in a table of parquet lie beside its folder.
         beside = folder if is_json else folder.rpartition("/")[0]
-        return cls(table, folder=beside, allow_outside=allow_outside, storage_options=storage_options, name=text)
+        return cls(table, folder=beside, allow_outside=allow_outside, storage_options=options, name=text)
 
     def with_read_only(self, read_only: bool = False) -> ReferenceStore:
         """Return the same store; it cannot be written to.
