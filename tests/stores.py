@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dbm.dumb
 import json
+import tarfile
 from collections import UserDict
 from collections.abc import Callable
 from pathlib import Path
@@ -60,6 +61,14 @@ def _references(folder: Path) -> Any:
     return ReferenceStore.from_path(folder / "refs.json")
 
 
+def _tar(folder: Path) -> Any:
+    (folder / "value").write_bytes(b"x")
+    with tarfile.open(folder / "store.tar", "w") as archive:
+        for name in ("a/zarr.json", "../x"):
+            archive.add(folder / "value", name)
+    return zarr.storage.TarStore(folder / "store.tar")
+
+
 MAKERS: dict[str, Callable[[Path], Any]] = {
     "DBMStore": lambda folder: DBMStore(folder / "store", opener=dbm.dumb.open),
     "FsspecStore": lambda folder: _fsspec(f"memory://{folder}/store"),
@@ -72,6 +81,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "N5Store": lambda folder: N5Store(MemoryStore()),
     "ObjectStore": lambda folder: _obstore(None),
     "ReferenceStore": _references,
+    "TarStore": _tar,
     "WrapperStore": lambda folder: WrapperStore(MemoryStore()),
     "ZipStore": lambda folder: ZipStore(folder / "store.zip", mode="w"),
 }

@@ -93,6 +93,7 @@ STORES: Final[dict[str, tuple[str, str, str, str]]] = {
     "ObjectStore": ("zarr.storage.remote.obstore", "", "", "remote"),
     "ReferenceStore": ("zarr.storage.references.store", "", ".json .parq .parquet", ""),
     "SQLiteStore": ("zarr.storage.databases.sqlite", "sqlite", "", ""),
+    "TarStore": ("zarr.storage.references.tar", "", ".tar", ""),
     "WrapperStore": ("zarr.storage.wrappers.wrapper", "", "", ""),
     "ZipStore": ("zarr.storage.zip.store", "", ".zip", ""),
 }
