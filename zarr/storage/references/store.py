@@ -11,7 +11,6 @@ import operator
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -317,8 +316,11 @@ class ReferenceStore(BlockingStore):
         folder = os.path.abspath(folder) if local else folder
         options = dict(storage_options or {})
         allow_outside = bool(options.pop("allow_outside", allow_outside))
-        read = partial(_read_in, folder, None if local else options)
         table: Mapping[str, Any]
+
+        def read(name: str) -> bytes:
+            return _read_file(f"{folder}/{name}", None if local else options)
+
         if is_json:
             raw = read(text.rpartition("/")[2])
             try:
@@ -413,7 +415,7 @@ class ReferenceStore(BlockingStore):
         return child_names(list(self.list_sync()), prefix)
 
     def _read(self, key: str, span: Span, byte_range: ByteRequest | None) -> bytes:
-        place, local = self._place(key, span.url)
+        place, options = self._place(key, span.url)
         start, stop = span.offset, None if span.length is None else span.offset + span.length
         try:
             if byte_range is not None:
@@ -422,7 +424,7 @@ class ReferenceStore(BlockingStore):
                 start, stop = span.offset + first, span.offset + last
             if start == stop:
                 return b""
-            data = _read_file(place, start, stop) if local else _read_url(place, self._options, start, stop)
+            data = _read_file(place, options, start, stop)
         except BrokenReferenceError:
             raise
         except OSError as error:
@@ -436,36 +438,36 @@ class ReferenceStore(BlockingStore):
     def _size(self, key: str, span: Span) -> int:
         if span.length is not None:
             return span.length
-        place, local = self._place(key, span.url)
+        place, options = self._place(key, span.url)
         try:
-            return os.path.getsize(place) if local else _size_of_url(place, self._options)
+            return _size_of(place, options)
         except OSError as error:
             raise BrokenReferenceError(f"{self}: {key!r} is in {place!r}, which cannot be read: {error}") from error
 
-    def _place(self, key: str, url: str) -> tuple[str, bool]:
-        """Return the path or URL of a file, and whether it is a path of this computer."""
+    def _place(self, key: str, url: str) -> tuple[str, dict[str, Any] | None]:
+        """Return the path or URL of a file, and the options for fsspec; None for a path of this computer."""
         scheme = _scheme_of(url) if "::" not in url else "::"
         if scheme not in ("", "file"):
             if scheme not in REMOTE and not self._allow_outside:
                 raise self._outside(key, url, f"the scheme {scheme!r}")
-            return url, False
+            return url, self._options
         path = url.removeprefix("file:").removeprefix("//") if scheme else url
         check_local_path(path)
         folder = self._folder
         if folder is not None and _scheme_of(folder):
             if os.path.isabs(path) or scheme or ".." in path.replace("\\", "/").split("/"):
                 if self._allow_outside and os.path.isabs(path):
-                    return path, True
+                    return path, None
                 raise self._outside(key, url, "a path out of the folder of the table")
-            return f"{folder}/{path}", False
+            return f"{folder}/{path}", self._options
         if self._allow_outside:
-            return os.path.join(folder or "", path), True
+            return os.path.join(folder or "", path), None
         if folder is None:
             raise self._outside(key, url, "a path of this computer that begins in no folder of the table's")
         whole, top = os.path.realpath(os.path.join(folder, path)), os.path.realpath(folder)
         if not Path(whole).is_relative_to(top):
             raise self._outside(key, url, "a path out of the folder of the table")
-        return whole, True
+        return whole, None
 
     def _outside(self, key: str, url: str, what: str) -> BrokenReferenceError:
         return BrokenReferenceError(
@@ -496,26 +498,20 @@ def _absolute_folder(folder: str | None, allow_outside: bool) -> str | None:
     return folder if _scheme_of(folder) else os.path.join(os.getcwd(), folder)
 
 
-def _read_in(folder: str, options: dict[str, Any] | None, name: str) -> bytes:
-    """Read a file of a folder of this computer, or, with options for fsspec, of one that a URL names."""
-    place = f"{folder}/{name}"
-    return _read_file(place) if options is None else _read_url(place, options)
-
-
-def _read_file(path: str, start: int = 0, stop: int | None = None) -> bytes:
+def _read_file(path: str, options: dict[str, Any] | None, start: int = 0, stop: int | None = None) -> bytes:
+    """Read a part of a file of this computer, or, with options for fsspec, of one that a URL names."""
+    if options is not None:
+        with naming_url(path):
+            fs, path = filesystem_of(path, options)
+            return fs.cat_file(path, start=start, end=stop)  # type: ignore[no-any-return]
     with open(path, "rb") as file:
         file.seek(start)
         return file.read() if stop is None else file.read(stop - start)
 
 
-def _read_url(url: str, options: dict[str, Any], start: int = 0, stop: int | None = None) -> bytes:
-    with naming_url(url):
-        fs, path = filesystem_of(url, options)
-        data: bytes = fs.cat_file(path, start=start, end=stop)
-    return data
-
-
-def _size_of_url(url: str, options: dict[str, Any]) -> int:
-    with naming_url(url):
-        fs, path = filesystem_of(url, options)
+def _size_of(path: str, options: dict[str, Any] | None) -> int:
+    if options is None:
+        return os.path.getsize(path)
+    with naming_url(path):
+        fs, path = filesystem_of(path, options)
         return int(fs.size(path))

@@ -46,6 +46,16 @@ def logged(name: str) -> Any:
     return named_as(name, coroutine if waits else listing if name.startswith("list") and "_sync" not in name else plain)
 
 
+def logged_property(name: str) -> Any:
+    """Return a property that logs that it is asked for, and is what the wrapped store says."""
+
+    def say(self: LoggingStore[Any]) -> Any:
+        with self.log(method=name):
+            return getattr(self._store, name)
+
+    return property(say, doc=getattr(WrapperStore, name).__doc__)
+
+
 class LoggingStore(WrapperStore[T_Store]):
     """Log every call, with the time it took, and counts the calls of each method.
 
@@ -143,29 +153,10 @@ class LoggingStore(WrapperStore[T_Store]):
         with self.log(other, method="__eq__"):
             return type(self) is type(other) and self._store == other._store
 
-    @property
-    def read_only(self) -> bool:
-        """Return True if the wrapped store refuses to be written to."""
-        with self.log(method="read_only"):
-            return self._store.read_only
-
-    @property
-    def supports_writes(self) -> bool:
-        """Return what the wrapped store says."""
-        with self.log(method="supports_writes"):
-            return super().supports_writes
-
-    @property
-    def supports_deletes(self) -> bool:
-        """Return what the wrapped store says."""
-        with self.log(method="supports_deletes"):
-            return super().supports_deletes
-
-    @property
-    def supports_listing(self) -> bool:
-        """Return what the wrapped store says."""
-        with self.log(method="supports_listing"):
-            return super().supports_listing
+    read_only = logged_property("read_only")
+    supports_writes = logged_property("supports_writes")
+    supports_deletes = logged_property("supports_deletes")
+    supports_listing = logged_property("supports_listing")
 
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, cast
 
 from zarr.abc.store import Store, SyncStore, bulk_access_of, is_synchronous, takes_contents_first
 from zarr.abc.stores.async_store import as_folder, gather_windowed
@@ -27,6 +27,11 @@ T_Store = TypeVar("T_Store", bound=Store)
 def named_as(name: str, method: Any) -> Any:
     """Return a method with the name, signature and documentation of a method of stores."""
     return wraps(getattr(SyncStore, name), updated=())(method)
+
+
+def said(name: str) -> Any:
+    """Return a property that is what the wrapped store says."""
+    return property(lambda self: getattr(self._store, name), doc=getattr(SyncStore, name).__doc__)
 
 
 def handed_on(name: str) -> Any:
@@ -116,11 +121,6 @@ class WrapperStore(Store, Generic[T_Store]):
     def _is_open(self, value: bool) -> None:
         raise NotImplementedError(f"{type(self).__name__} must be opened via the `_open` method, which opens its store")
 
-    @property
-    def read_only(self) -> bool:
-        """Return whether the wrapped store refuses to be written to."""
-        return self._store.read_only
-
     def __enter__(self) -> Self:
         self._store.__enter__()
         return self
@@ -155,35 +155,13 @@ class WrapperStore(Store, Generic[T_Store]):
     def __eq__(self, value: object) -> bool:
         return type(self) is type(value) and self._store == value._store
 
-    @property
-    def supports_writes(self) -> bool:
-        """Return what the wrapped store says."""
-        return self._store.supports_writes
-
-    @property
-    def supports_deletes(self) -> bool:
-        """Return what the wrapped store says."""
-        return self._store.supports_deletes
-
-    @property
-    def supports_listing(self) -> bool:
-        """Return what the wrapped store says."""
-        return self._store.supports_listing
-
-    @property
-    def supports_set_if_match(self) -> bool:
-        """Return what the wrapped store says."""
-        return self._store.supports_set_if_match
-
-    @property
-    def supports_partial_writes(self) -> Literal[False]:
-        """Return what the wrapped store says."""
-        return self._store.supports_partial_writes
-
-    @property
-    def supports_consolidated_metadata(self) -> bool:
-        """Return what the wrapped store says."""
-        return self._store.supports_consolidated_metadata
+    read_only = said("read_only")
+    supports_writes = said("supports_writes")
+    supports_deletes = said("supports_deletes")
+    supports_listing = said("supports_listing")
+    supports_set_if_match = said("supports_set_if_match")
+    supports_partial_writes = said("supports_partial_writes")
+    supports_consolidated_metadata = said("supports_consolidated_metadata")
 
     # Coroutines
 
