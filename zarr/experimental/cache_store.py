@@ -188,12 +188,12 @@ class CacheStore(StepsStore):
 
     @property
     def max_age_seconds(self) -> float | Literal["infinity"]:
-        """The number of seconds for which a value is cached."""
+        """Return the number of seconds for which a value is cached."""
         return self._records.max_age_seconds
 
     @property
     def max_size(self) -> int | None:
-        """The number of bytes that are cached at most."""
+        """Return the number of bytes that are cached at most."""
         return self._records.max_size
 
     def __repr__(self) -> str:

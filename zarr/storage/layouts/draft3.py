@@ -472,7 +472,7 @@ class Draft3Store(LayoutStore):
         return child_names((yield from self.list_prefix_steps(f"{path}/")), path)
 
     def list_prefix_steps(self, prefix: str) -> Steps[list[str]]:
-        """All keys as format 3 has them, by a listing of all documents and, where there are arrays, one of chunks."""
+        """List all keys as format 3 has them, by one listing of documents and, where there are arrays, one of chunks."""
         check_prefix(prefix)
         listed = yield List(self._below("meta"))
         nodes = dict(node for node in map(self._node_of, listed) if node is not None)
@@ -565,5 +565,5 @@ def _parents(path: str) -> list[str]:
 
 
 def _tops(paths: set[str]) -> list[str]:
-    """Those paths that lie below no other."""
+    """Return those paths that lie below no other."""
     return sorted(path for path in paths if not any(parent in paths for parent in _parents(path) if parent != path))

@@ -43,7 +43,7 @@ Reference: TypeAlias = bytes | Span
 
 
 def parse_reference(key: str, value: Any) -> Reference:
-    """One entry of a table: a text, an object, or a list of a URL, an offset and a length.
+    """Parse one entry of a table: a text, an object, or a list of a URL, an offset and a length.
 
     Raises
     ------

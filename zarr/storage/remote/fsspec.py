@@ -85,7 +85,7 @@ def make_async(fs: Any) -> AsyncFileSystem:
 
 
 def _is_local(fs: Any) -> bool:
-    """Whether a file system is that of this machine as it is, and not a subclass that sees to what is written."""
+    """Return True if a file system is that of this machine, and no subclass that sees to what is written."""
     local = sys.modules.get("fsspec.implementations.local")
     return local is not None and type(getattr(fs, "sync_fs", None)) is local.LocalFileSystem
 
@@ -122,7 +122,7 @@ def _clone(fs: Any) -> Any:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two file systems are one; those made for other loops, and those unpickled, are known by their options."""
+    """Return True if two file systems are one; copies for other loops, or from pickles, are known by their options."""
     if one == other:
         return True
     names = ("storage_args", "storage_options")
@@ -433,7 +433,7 @@ class FsspecStore(NamedStore):
             await self._filesystem()._rm(self._path(key))
 
     def _check_clearable(self, prefix: str) -> None:
-        """See that what is removed is not all of this machine's files; see ``misplaced.check_clearable``."""
+        """See that what is removed is not all of this machine's files; see ``checks.check_clearable``."""
         if not prefix.strip("/") and _has_files(self.fs):
             check_clearable(self._root or "/")
 

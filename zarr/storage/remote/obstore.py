@@ -120,7 +120,7 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         return f"object_store:{id(self.store)}" if text.startswith("MemoryStore") else f"object_store:{text}"
 
     def lock_folder(self, path: str) -> str | None:
-        """Where the lock files of a node lie: beside its data, where that is in a local folder."""
+        """Return the folder of the lock files of a node: beside its data, where that is in a local folder."""
         return None if self._folder is None else os.path.join(self._folder, check_prefix(path), LOCKS_FOLDER)
 
     # Reading
