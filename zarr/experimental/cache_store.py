@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr.abc.store import ByteRequest, Store, is_synchronous
-from zarr.buffer.core import default_buffer_prototype
 from zarr.steps.requests import Delete, DeletePrefix, Get, Put
 from zarr.storage.wrappers.wrapper import Call, StepsStore, WrapperStore
 
@@ -257,7 +256,6 @@ class CacheStore(StepsStore):
         if self._records.use(entry):
             value = self._records.parts.get(entry)
             if byte_range is None:
-                prototype = prototype or default_buffer_prototype()
                 value = yield Call(self._cache, "get", key, prototype=prototype)
         self._records.count(value is not None)
         if value is not None:

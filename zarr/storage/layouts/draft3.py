@@ -472,7 +472,7 @@ class Draft3Store(LayoutStore):
         return child_names((yield from self.list_prefix_steps(f"{path}/")), path)
 
     def list_prefix_steps(self, prefix: str) -> Steps[list[str]]:
-        """List all keys as format 3 has them, by one listing of documents and, where there are arrays, one of chunks."""
+        """List all keys as format 3 has them, by a listing of documents and, if there are arrays, one of chunks."""
         check_prefix(prefix)
         listed = yield List(self._below("meta"))
         nodes = dict(node for node in map(self._node_of, listed) if node is not None)

@@ -383,8 +383,8 @@ class StepsStore(WrapperStore[Store]):
             while True:
                 store, name, arguments, options = _CALLS[type(request)](self._store, request)
                 try:
-                    reply = getattr(store, f"{name}_sync")(*arguments, **options)
-                    if name.startswith("list"):
+                    reply = getattr(store, name + "_sync")(*arguments, **options)
+                    if name[:4] == "list":
                         reply = builtins.list(reply)
                 except BaseException as error:
                     request = steps.throw(error)
