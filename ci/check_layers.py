@@ -40,6 +40,7 @@ FLOORS: dict[str, float] = {
     "zarr.codecs": 2.3,
     "zarr.metadata": 2.4,
     "zarr.storage": 2.4,
+    "zarr.steps.requests": 1.9,
     "zarr.steps": 3.0,
     "zarr.runners": 3.1,
     "zarr.arrays": 4,

@@ -59,7 +59,7 @@ else:
 _settings.configured = lambda: _configuration.config
 
 _FORMAT_2_STORES = (
-    "ABSStore ConsolidatedMetadataStore DBMStore DirectoryStore FSStore KVStore LMDBStore LRUStoreCache MemoryStore "
+    "ABSStore ConsolidatedMetadataStore DBMStore DirectoryStore FSStore KVStore LMDBStore MemoryStore "
     "MongoDBStore N5FSStore N5Store NestedDirectoryStore RedisStore SQLiteStore TempStore ZipStore"
 )
 # What zarr-python 2 took over from numcodecs; in `zarr.codecs` some of these names mean codecs of format 3.
@@ -94,7 +94,8 @@ __getattr__, __dir__ = lazy_names(
         "zarr.metadata.v2": "ArrayV2Metadata",
         "zarr.metadata.v3": "ArrayV3Metadata",
         "zarr.logs": "debug_lines",
-        "zarr.storage.version2": _FORMAT_2_STORES,
+        "zarr.storage.version2.stores": _FORMAT_2_STORES,
+        "zarr.storage._format2": "LRUStoreCache",
         "numcodecs": _FORMAT_2_CODECS,
         # Further names of zarr-python 2.
         "numcodecs.registry": "codec_registry get_codec register_codec",

@@ -78,6 +78,26 @@ EXTENSION_CODECS: Final[dict[str, str]] = {
 """All other codecs: a new one is a line here, from which its registration and its name in ``zarr.codecs`` follow."""
 CODEC_EXTRAS: Final[dict[str, str]] = {"pcodec": "pcodec", "zfpy": "zfp", "zfp": "zfp"}
 """The extra of this library that brings the package that a codec needs."""
+STORES: Final[dict[str, tuple[str, str, str, str]]] = {
+    # class: module, schemes of URLs that its ``from_url`` opens, suffixes of files that its ``is_at`` knows, extra
+    "DBMStore": ("zarr.storage.databases.dbm", "", "", ""),
+    "FsspecStore": ("zarr.storage.remote.fsspec", "", "", "remote"),
+    "GpuMemoryStore": ("zarr.storage.memory.store", "", "", "gpu"),
+    "LMDBStore": ("zarr.storage.databases.lmdb", "lmdb", "", "lmdb"),
+    "LocalStore": ("zarr.storage.local.store", "", "", ""),
+    "LoggingStore": ("zarr.storage.wrappers.logging", "", "", ""),
+    "ManagedMemoryStore": ("zarr.storage.memory.managed", "", "", ""),
+    "MappingStore": ("zarr.storage.memory.mapping", "", "", ""),
+    "MemoryStore": ("zarr.storage.memory.store", "", "", ""),
+    "N5Store": ("zarr.storage.layouts.n5", "", "", ""),
+    "ObjectStore": ("zarr.storage.remote.obstore", "", "", "remote"),
+    "ReferenceStore": ("zarr.storage.references.store", "", ".json .parq .parquet", ""),
+    "SQLiteStore": ("zarr.storage.databases.sqlite", "sqlite", "", ""),
+    "TarStore": ("zarr.storage.references.tar", "", ".tar", ""),
+    "WrapperStore": ("zarr.storage.wrappers.wrapper", "", "", ""),
+    "ZipStore": ("zarr.storage.zip.store", "", ".zip", ""),
+}
+"""The stores: a new one is a line here, from which its public name follows, and which URLs and paths mean it."""
 DEFAULTS: Final[dict[str, Any]] = {
     "default_zarr_format": 3,
     "array": {

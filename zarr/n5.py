@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from zarr.storage.version2 import N5FSStore, N5Store
+from zarr.storage.version2.stores import N5FSStore, N5Store
 
 __all__ = ["N5FSStore", "N5Store"]

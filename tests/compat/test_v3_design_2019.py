@@ -260,7 +260,7 @@ def test_d7_all_nodes_are_found_by_one_listing() -> None:
 @pytest.mark.parametrize("name", ["ä", "a b", "a:b"])
 def test_d8_names_are_ascii(name: str) -> None:
     root = zarr.draft3.create({})
-    with pytest.raises(ValueError, match="other characters"):
+    with pytest.raises(ValueError, match=r"other characters|not allowed"):
         root.create_group(name)
 
 

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import zarr
+from tests.stores import WRITABLE, make
 from tests.trust.fuzzing.cases import DOCUMENTED, text_of
 from tests.trust.fuzzing.documents import hierarchy, stored_documents
-from tests.trust.test_keys import STORES
 from tests.trust.test_places import THINGS
 from zarr.buffer import default_buffer_prototype
 from zarr.buffer.cpu import Buffer
@@ -57,9 +57,9 @@ READS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.fixture(params=[name for name in STORES if name != "references"])
+@pytest.fixture(params=WRITABLE)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
-    made = STORES[request.param](tmp_path)
+    made = make(request.param, tmp_path)
     yield made
     made.close()
 

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 import zarr
-from tests.trust.test_keys import drain, fsspec_store, object_store
+from tests.stores import make
+from tests.trust.test_keys import drain, fsspec_store
 from zarr.buffer.cpu import Buffer
 from zarr.errors import KeyNotAllowedError, StoreDamagedError
 from zarr.storage import (
@@ -101,6 +102,11 @@ def fsspec_references(path: Path) -> Any:
     return FsspecStore(fsspec.filesystem("reference", **options))
 
 
+def obstore_local(path: Path) -> Any:
+    folder(path / "store")
+    return make("obstore-local", path)
+
+
 STORES: dict[str, Callable[[Path], Any]] = {
     "memory": lambda path: MemoryStore({key: Buffer.from_bytes(raw) for key, raw in HOSTILE.items()}),
     "mapping": lambda path: MappingStore(dict(HOSTILE)),
@@ -109,7 +115,7 @@ STORES: dict[str, Callable[[Path], Any]] = {
     "dbm": dbm_store,
     "local": lambda path: LocalStore(folder(path / "inside")),
     "fsspec local": lambda path: fsspec_store(f"file://{folder(path / 'inside')}"),
-    "obstore local": lambda path: object_store(folder(path / "inside")),
+    "obstore local": obstore_local,
     "zip": zip_store,
     "references": lambda path: ReferenceStore(references()),
     "references by fsspec": fsspec_references,

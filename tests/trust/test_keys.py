@@ -6,30 +6,22 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import zarr
+from tests.stores import KINDS, make
 from zarr.abc.store import RangeByteRequest
 from zarr.buffer import default_buffer_prototype
 from zarr.buffer.cpu import Buffer
 from zarr.errors import MetadataValidationError
-from zarr.experimental.cache_store import CacheStore
 from zarr.storage import (
-    DBMStore,
     FsspecStore,
-    LMDBStore,
     LocalStore,
-    LoggingStore,
-    ManagedMemoryStore,
-    MappingStore,
     MemoryStore,
-    ObjectStore,
-    SQLiteStore,
-    WrapperStore,
-    ZipStore,
 )
 
 VALUE = Buffer.from_bytes(b"x")
@@ -46,11 +38,6 @@ def fsspec_store(url: str) -> Any:
     return FsspecStore.from_url(url)
 
 
-def object_store(path: Path | None) -> Any:
-    stores = pytest.importorskip("obstore.store")
-    return ObjectStore(stores.MemoryStore() if path is None else stores.LocalStore(path, mkdir=True))
-
-
 def reference_store(path: Path) -> Any:
     """References by kerchunk's plan, one of them out of its folder."""
     fsspec = pytest.importorskip("fsspec")
@@ -58,29 +45,9 @@ def reference_store(path: Path) -> Any:
     return FsspecStore(fsspec.filesystem("reference", fo=references, asynchronous=True, remote_protocol="memory"))
 
 
-def lmdb_store(path: Path) -> Any:
-    pytest.importorskip("lmdb")
-    return LMDBStore(path)
-
-
 STORES: dict[str, Callable[[Path], Any]] = {
-    "local": lambda path: LocalStore(path / "inside"),
-    "memory": lambda path: MemoryStore(),
-    "managed": lambda path: ManagedMemoryStore(),
-    "managed, below": lambda path: ManagedMemoryStore(path="in/side"),
-    "zip": lambda path: ZipStore(path / "a.zip", mode="w"),
-    "sqlite": lambda path: SQLiteStore(path / "a.sqlite"),
-    "lmdb": lambda path: lmdb_store(path / "a.lmdb"),
-    "dbm": lambda path: DBMStore(path / "a.dbm"),
-    "mapping": lambda path: MappingStore({}),
-    "wrapper": lambda path: WrapperStore(MemoryStore()),
-    "logging": lambda path: LoggingStore(MemoryStore(), log_level="ERROR"),
-    "cache": lambda path: CacheStore(MemoryStore(), cache_store=MemoryStore()),
-    "fsspec memory": lambda path: fsspec_store("memory://root/inside"),
-    "fsspec local": lambda path: fsspec_store(f"file://{path}/inside"),
-    "references": reference_store,
-    "obstore memory": lambda path: object_store(None),
-    "obstore local": lambda path: object_store(path / "inside"),
+    **{kind: partial(make, kind) for kind in KINDS},
+    "references by fsspec": reference_store,
 }
 
 

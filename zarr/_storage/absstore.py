@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from zarr.storage.version2 import ABSStore
+from zarr.storage.version2.stores import ABSStore
 
 __all__ = ["ABSStore"]

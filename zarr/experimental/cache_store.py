@@ -6,16 +6,18 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr.abc.store import ByteRequest, Store, is_synchronous
-from zarr.storage.wrappers.wrapper import WrapperStore
+from zarr.steps.requests import Delete, DeletePrefix, Get, Put
+from zarr.storage.wrappers.wrapper import Call, StepsStore, WrapperStore
 
 if TYPE_CHECKING:
     from zarr.buffer.core import Buffer, BufferPrototype
+    from zarr.steps.requests import Steps
 
-__all__ = ["CacheStore"]
+__all__ = ["CacheStore", "WrapperStore"]
 
 logger = logging.getLogger("zarr.experimental.cache_store")
 
@@ -115,7 +117,7 @@ class CacheRecords:
             self.size = 0
 
 
-class CacheStore(WrapperStore[Store]):
+class CacheStore(StepsStore):
     """A store that reads through a cache, which is a store itself, and writes to the store behind.
 
     Parameters
@@ -185,12 +187,12 @@ class CacheStore(WrapperStore[Store]):
 
     @property
     def max_age_seconds(self) -> float | Literal["infinity"]:
-        """The number of seconds for which a value is cached."""
+        """Return the number of seconds for which a value is cached."""
         return self._records.max_age_seconds
 
     @property
     def max_size(self) -> int | None:
-        """The number of bytes that are cached at most."""
+        """Return the number of bytes that are cached at most."""
         return self._records.max_size
 
     def __repr__(self) -> str:
@@ -235,198 +237,86 @@ class CacheStore(WrapperStore[Store]):
             "hit_rate": records.hits / total if total else 0.0,
         }
 
-    # ------------------------------------------------------------------------------------- coroutines
-
     async def clear_cache(self) -> None:
         """Forget all cached values."""
         self._records.clear()
         await self._cache.clear()
-
-    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
-        """Read from the cache, or from the store behind."""
-        entry = (key, byte_range)
-        value = None
-        if self._records.use(entry):
-            value = self._records.parts.get(entry)
-            if byte_range is None:
-                value = await self._cache.get(key, prototype)
-        self._records.count(value is not None)
-        if value is not None:
-            return value
-        moment = self._records.changes
-        value = await self._store.get(key, prototype, byte_range)
-        if value is None:
-            await self._forget(key)
-        else:
-            await self._remember(entry, value, moment)
-        return value
-
-    async def get_partial_values(
-        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
-    ) -> list[Buffer | None]:
-        """Read many values or ranges of them, each from the cache if it is there."""
-        return [await self.get(key, prototype, byte_range) for key, byte_range in key_ranges]
-
-    async def get_ranges(
-        self,
-        key: str,
-        byte_ranges: Sequence[ByteRequest | None],
-        *,
-        prototype: BufferPrototype,
-        max_concurrency: int | None = None,
-        max_gap_bytes: int | None = None,
-        max_coalesced_bytes: int | None = None,
-    ) -> AsyncIterator[Sequence[tuple[int, Buffer | None]]]:
-        """Read ranges of one value, cached ones from the cache, the others together."""
-        known, missing = self._split(key, byte_ranges)
-        if known:
-            yield known
-        if not missing:
-            return
-        limits = {
-            "max_concurrency": max_concurrency,
-            "max_gap_bytes": max_gap_bytes,
-            "max_coalesced_bytes": max_coalesced_bytes,
-        }
-        chosen: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
-        wanted, moment = [byte_ranges[i] for i in missing], self._records.changes
-        async for answers in self._store.get_ranges(key, wanted, prototype=prototype, **chosen):
-            for i, value in answers:
-                if value is not None:
-                    await self._remember((key, wanted[i]), value, moment)
-            yield [(missing[i], value) for i, value in answers]
-
-    async def set(self, key: str, value: Buffer) -> None:
-        """Write to the store behind, then to the cache."""
-        await self._forget(key)
-        moment = self._records.changes + 1
-        await self._store.set(key, value)
-        await self._forget(key)
-        if self._cache_set_data:
-            await self._remember((key, None), value, moment)
-
-    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
-        """Write to the store behind if the key has no value, and forget the key."""
-        await self._store.set_if_not_exists(key, value)
-        await self._forget(key)
-
-    async def _set_many(self, values: Iterable[tuple[str, Buffer]]) -> None:
-        for key, value in values:
-            await self.set(key, value)
-
-    async def delete(self, key: str) -> None:
-        """Remove a key from both stores."""
-        await self._store.delete(key)
-        await self._forget(key)
-
-    async def delete_dir(self, prefix: str) -> None:
-        """Remove all keys below a prefix from both stores."""
-        await self._store.delete_dir(prefix)
-        for key in self._records.forget(prefix, below=True):
-            await self._cache.delete(key)
 
     async def clear(self) -> None:
         """Remove everything from both stores."""
         await self._store.clear()
         await self.clear_cache()
 
-    async def _remember(self, entry: Entry, value: Buffer, moment: int) -> None:
-        """Cache what was read or written since ``moment``, unless there were writes in between."""
-        fits, gone = self._records.add(entry, len(value), moment)
-        for name, part in gone:
-            if part is None:
-                await self._cache.delete(name)
-        if fits and entry[1] is None:
-            await self._cache.set(entry[0], value)
-        elif fits:
-            self._records.parts[entry] = value
-        if fits and self._records.changes != moment:
-            await self._forget(entry[0])
-
-    async def _forget(self, key: str) -> None:
-        for name in self._records.forget(key):
-            await self._cache.delete(name)
-
-    # --------------------------------------------------------------------------------- plain methods
-
-    def get_sync(
-        self,
-        key: str,
-        *,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
-    ) -> Buffer | None:
+    def get_steps(
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Steps[Buffer | None]:
         """Read from the cache, or from the store behind."""
         entry = (key, byte_range)
         value: Buffer | None = None
         if self._records.use(entry):
             value = self._records.parts.get(entry)
             if byte_range is None:
-                value = self._of_cache("get_sync")(key, prototype=prototype)
+                value = yield Call(self._cache, "get", key, prototype=prototype)
         self._records.count(value is not None)
         if value is not None:
             return value
         moment = self._records.changes
-        value = super().get_sync(key, prototype=prototype, byte_range=byte_range)
+        value = yield Get(key, byte_range, prototype)
         if value is None:
-            self._forget_sync(key)
+            yield from self._forget_steps(key)
         else:
-            self._remember_sync(entry, value, moment)
+            yield from self._remember_steps(entry, value, moment)
         return value
 
-    def get_ranges_sync(
-        self,
-        key: str,
-        byte_ranges: Sequence[ByteRequest | None],
-        *,
-        prototype: BufferPrototype,
-        max_gap_bytes: int = 1048576,
-        max_coalesced_bytes: int = 16777216,
-    ) -> Sequence[tuple[int, Buffer | None]]:
+    def get_ranges_steps(
+        self, key: str, byte_ranges: Sequence[ByteRequest | None], *, prototype: BufferPrototype, **limits: Any
+    ) -> Steps[list[tuple[int, Buffer | None]]]:
         """Read ranges of one value, cached ones from the cache, the others together."""
         known, missing = self._split(key, byte_ranges)
         if not missing:
             return known
         wanted, moment = [byte_ranges[i] for i in missing], self._records.changes
-        answers = self._sync_method("get_ranges_sync")(
-            key,
-            wanted,
-            prototype=prototype,
-            max_gap_bytes=max_gap_bytes,
-            max_coalesced_bytes=max_coalesced_bytes,
-        )
+        given = {name: limit for name, limit in limits.items() if limit is not None}
+        answers = yield Call(self._store, "get_ranges", key, wanted, prototype=prototype, **given)
         for i, value in answers:
             if value is not None:
-                self._remember_sync((key, wanted[i]), value, moment)
+                yield from self._remember_steps((key, wanted[i]), value, moment)
         return [*known, *[(missing[i], value) for i, value in answers]]
 
-    def set_sync(self, key: str, value: Buffer) -> None:
+    def set_steps(self, key: str, value: Buffer) -> Steps[None]:
         """Write to the store behind, then to the cache."""
-        self._forget_sync(key)
+        yield from self._forget_steps(key)
         moment = self._records.changes + 1
-        super().set_sync(key, value)
-        self._forget_sync(key)
+        yield from self._changing_steps(Put(key, value), key)
         if self._cache_set_data:
-            self._remember_sync((key, None), value, moment)
+            yield from self._remember_steps((key, None), value, moment)
 
-    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
+    def set_if_not_exists_steps(self, key: str, value: Buffer) -> Steps[None]:
         """Write to the store behind if the key has no value, and forget the key."""
-        super().set_if_not_exists_sync(key, value)
-        self._forget_sync(key)
+        yield from self._changing_steps(Call(self._store, "set_if_not_exists", key, value), key)
 
-    def delete_sync(self, key: str) -> None:
+    def set_if_match_steps(self, key: str, value: Buffer, expected: Buffer | None) -> Steps[bool]:
+        """Write to the store behind if the key holds the expected value, and forget the key."""
+        request = Call(self._store, "set_if_match", key, value, expected)
+        return bool((yield from self._changing_steps(request, key)))
+
+    def delete_steps(self, key: str) -> Steps[None]:
         """Remove a key from both stores."""
-        super().delete_sync(key)
-        self._forget_sync(key)
+        yield from self._changing_steps(Delete(key), key)
 
-    def delete_dir_sync(self, prefix: str) -> None:
+    def delete_dir_steps(self, prefix: str) -> Steps[None]:
         """Remove all keys below a prefix from both stores."""
-        super().delete_dir_sync(prefix)
-        for key in self._records.forget(prefix, below=True):
-            self._of_cache("delete_sync")(key)
+        yield from self._changing_steps(DeletePrefix(prefix), prefix, below=True)
 
-    def _of_cache(self, name: str) -> Any:
-        return getattr(self._cache, name)
+    def _changing_steps(self, request: Any, key: str, below: bool = False) -> Steps[Any]:
+        """Change the store behind, and forget what was cached of it, also where the change has failed."""
+        try:
+            reply = yield request
+        finally:
+            gone = self._records.forget(key, below=below)
+        for name in gone:
+            yield Call(self._cache, "delete", name)
+        return reply
 
     def _split(
         self, key: str, byte_ranges: Sequence[ByteRequest | None]
@@ -444,18 +334,19 @@ class CacheStore(WrapperStore[Store]):
                 known.append((i, value))
         return known, missing
 
-    def _remember_sync(self, entry: Entry, value: Buffer, moment: int) -> None:
+    def _remember_steps(self, entry: Entry, value: Buffer, moment: int) -> Steps[None]:
+        """Cache what was read or written since ``moment``, unless there were writes in between."""
         fits, gone = self._records.add(entry, len(value), moment)
         for name, part in gone:
             if part is None:
-                self._of_cache("delete_sync")(name)
+                yield Call(self._cache, "delete", name)
         if fits and entry[1] is None:
-            self._of_cache("set_sync")(entry[0], value)
+            yield Call(self._cache, "set", entry[0], value)
         elif fits:
             self._records.parts[entry] = value
         if fits and self._records.changes != moment:
-            self._forget_sync(entry[0])
+            yield from self._forget_steps(entry[0])
 
-    def _forget_sync(self, key: str) -> None:
+    def _forget_steps(self, key: str) -> Steps[None]:
         for name in self._records.forget(key):
-            self._of_cache("delete_sync")(name)
+            yield Call(self._cache, "delete", name)

@@ -42,6 +42,7 @@ from zarr.registry.kinds import (
     register_chunk_grid,
     register_storage_transformer,
     register_store,
+    store_class,
 )
 from zarr.registry.table import (
     Registry,
@@ -111,6 +112,7 @@ __all__ = [
     "register_pipeline",
     "register_storage_transformer",
     "register_store",
+    "store_class",
 ]
 
 # Offered here too, but made beside the contract that is registered, or not needed by most.

@@ -7,9 +7,11 @@ key encodings in ``zarr.chunks.keys``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, cast
 
-from zarr.registry.table import failure_of
+from zarr.defaults import STORES
+from zarr.registry.table import failure_of, import_path
 from zarr.registry.tables import (
     _chunk_grid_registry,
     _storage_transformer_registry,
@@ -106,4 +108,16 @@ def get_store_factory(scheme: str) -> Callable[..., Any] | None:
     found = named_class(_store_registry, scheme)
     if found is None and failure_of(scheme):
         raise ValueError(f"There is no store for URLs that begin with '{scheme}:'.{failure_of(scheme)}")
-    return found
+    return getattr(found, "from_url", found)
+
+
+@cache
+def store_class(name: str) -> Any:
+    """Return a class of the table of stores (``zarr.defaults.STORES``), imported when it is asked for.
+
+    Examples
+    --------
+    >>> store_class("MemoryStore")().read_only
+    False
+    """
+    return import_path(f"{STORES[name][0]}.{name}")

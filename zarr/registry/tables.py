@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from zarr.defaults import CODEC_CLASSES, EXTENSION_CODECS, BadConfigError, settings
+from zarr.defaults import CODEC_CLASSES, EXTENSION_CODECS, STORES, BadConfigError, settings
 from zarr.registry.table import Changes, Registry, entry_points_by_group, entry_points_for
 
 # Where the classes live that the configuration names by the paths of zarr-python.
@@ -64,8 +64,7 @@ _chunk_grid_registry.builtins = {
 _storage_transformer_registry: Registry[Any] = Registry()
 _store_registry: Registry[Any] = Registry()
 _store_registry.builtins = {
-    "sqlite": "zarr.storage.databases.sqlite.open_sqlite_url",
-    "lmdb": "zarr.storage.databases.lmdb.open_lmdb_url",
+    scheme: f"{module}.{name}" for name, (module, schemes, _, _) in STORES.items() for scheme in schemes.split()
 }
 
 _BY_KIND: Final[dict[str, Registry[Any]]] = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zarr.errors import MetadataValidationError, NodeNotFoundError, label_of
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.documents import name_store, not_found, parse_v3
-from zarr.steps.requests import Get, GetMany, ListDir, Steps
+from zarr.steps.requests import GetMany, Steps
 from zarr.storage.keys import join
 from zarr.storage.layouts.base import LayoutStore
 from zarr.storage.layouts.draft3 import Draft3Store, is_bootstrap, parse_bootstrap
@@ -19,7 +19,6 @@ from zarr.storage.path import StorePath
 if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
     from zarr.steps.documents import NodeMetadata
-    from zarr.storage.layouts.base import Asking
 
 
 class Translated(NamedTuple):
@@ -62,7 +61,7 @@ def translated_steps(place: StorePath, kind: type[NodeNotFoundError] = NodeNotFo
             return None
         path = place.path.removeprefix(store.path).strip("/")
         below = StorePath(store, path)
-        document = yield from _answered(store.document_of(path))
+        document = yield from store.document_steps(path)
     except MetadataValidationError as error:
         name_store(error, place)
         raise
@@ -110,15 +109,3 @@ def parsed_or_none(raw: Buffer) -> Any:
         return json.loads(raw.to_bytes())
     except (ValueError, RecursionError):
         return None
-
-
-def _answered(asking: Asking[bytes | None]) -> Steps[bytes | None]:
-    """Let the runner of the store below answer what a layout asks for."""
-    reply: Any = None
-    try:
-        while True:
-            call = asking.send(reply)
-            reply = yield ListDir(*call.arguments) if call.method == "list_dir" else Get(*call.arguments)
-    except StopIteration as done:
-        document: bytes | None = done.value
-        return document

@@ -13,79 +13,50 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import lazy_names
+from zarr.defaults import STORES as _STORES
 from zarr.errors import ZarrDeprecationWarning
 from zarr.notices import warn
 
-if TYPE_CHECKING:
-    from zarr.storage.databases.dbm import DBMStore
-    from zarr.storage.databases.lmdb import LMDBStore
-    from zarr.storage.databases.sqlite import SQLiteStore
-    from zarr.storage.layouts.n5 import N5Store
-    from zarr.storage.local.store import LocalStore
-    from zarr.storage.memory.managed import ManagedMemoryStore
-    from zarr.storage.memory.mapping import MappingStore
-    from zarr.storage.memory.store import GpuMemoryStore, MemoryStore
-    from zarr.storage.path import StorePath
-    from zarr.storage.references.store import ReferenceStore
-    from zarr.storage.remote.fsspec import FsspecStore
-    from zarr.storage.remote.obstore import ObjectStore
-    from zarr.storage.resolve import StoreLike
-    from zarr.storage.wrappers.logging import LoggingStore
-    from zarr.storage.wrappers.wrapper import WrapperStore
-    from zarr.storage.zip.store import ZipStore
+if TYPE_CHECKING:  # what type checkers know of the table; a class that is not named here is Any to them
+    from zarr.storage.databases.dbm import DBMStore as DBMStore
+    from zarr.storage.databases.lmdb import LMDBStore as LMDBStore
+    from zarr.storage.databases.sqlite import SQLiteStore as SQLiteStore
+    from zarr.storage.layouts.n5 import N5Store as N5Store
+    from zarr.storage.local.store import LocalStore as LocalStore
+    from zarr.storage.memory.managed import ManagedMemoryStore as ManagedMemoryStore
+    from zarr.storage.memory.mapping import MappingStore as MappingStore
+    from zarr.storage.memory.store import GpuMemoryStore as GpuMemoryStore
+    from zarr.storage.memory.store import MemoryStore as MemoryStore
+    from zarr.storage.path import StorePath as StorePath
+    from zarr.storage.references.store import ReferenceStore as ReferenceStore
+    from zarr.storage.remote.fsspec import FsspecStore as FsspecStore
+    from zarr.storage.remote.obstore import ObjectStore as ObjectStore
+    from zarr.storage.resolve import StoreLike as StoreLike
+    from zarr.storage.wrappers.logging import LoggingStore as LoggingStore
+    from zarr.storage.wrappers.wrapper import WrapperStore as WrapperStore
+    from zarr.storage.zip.store import ZipStore as ZipStore
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "zarr.storage.databases.dbm": "DBMStore",
-        "zarr.storage.remote.fsspec": "FsspecStore",
-        "zarr.storage.databases.lmdb": "LMDBStore",
-        "zarr.storage.local.store": "LocalStore",
-        "zarr.storage.wrappers.logging": "LoggingStore",
-        "zarr.storage.memory.mapping": "MappingStore",
-        "zarr.storage.memory.managed": "ManagedMemoryStore",
-        "zarr.storage.memory.store": "GpuMemoryStore MemoryStore",
-        "zarr.storage.layouts.n5": "N5Store",
-        "zarr.storage.remote.obstore": "ObjectStore",
+        **{module: " ".join(name for name in _STORES if _STORES[name][0] == module) for module, *_ in _STORES.values()},
         "zarr.storage.path": "StorePath",
-        "zarr.storage.references.store": "ReferenceStore",
         "zarr.storage.resolve": "StoreLike",
-        "zarr.storage.databases.sqlite": "SQLiteStore",
-        "zarr.storage.wrappers.wrapper": "WrapperStore",
-        "zarr.storage.zip.store": "ZipStore",
         # Names of zarr-python 2 that mean nothing else now; stores that kept their names are those of format 3 here.
-        "zarr.storage.version2": (
-            "ABSStore ConsolidatedMetadataStore DirectoryStore FSStore KVStore LRUStoreCache MongoDBStore N5FSStore "
+        "zarr.storage.version2.stores": (
+            "ABSStore ConsolidatedMetadataStore DirectoryStore FSStore KVStore MongoDBStore N5FSStore "
             "NestedDirectoryStore RedisStore TempStore"
         ),
         # Functions and bases of zarr-python 2.
         "zarr.storage._format2": (
-            "BaseStore DictStore Store array_meta_key atexit_rmglob atexit_rmtree attrs_key contains_array "
-            "contains_group default_compressor getsize group_meta_key init_array init_group listdir "
+            "BaseStore DictStore LRUStoreCache Store array_meta_key atexit_rmglob atexit_rmtree attrs_key "
+            "contains_array contains_group default_compressor getsize group_meta_key init_array init_group listdir "
             "normalize_storage_path normalize_store_arg rename rmdir"
         ),
     },
 )
 
-__all__ = [
-    "DBMStore",
-    "FsspecStore",
-    "GpuMemoryStore",
-    "LMDBStore",
-    "LocalStore",
-    "LoggingStore",
-    "ManagedMemoryStore",
-    "MappingStore",
-    "MemoryStore",
-    "N5Store",
-    "ObjectStore",
-    "ReferenceStore",
-    "SQLiteStore",
-    "StoreLike",
-    "StorePath",
-    "WrapperStore",
-    "ZipStore",
-]
+__all__ = [*_STORES, "StoreLike", "StorePath"]  # noqa: PLE0604
 
 
 class VerboseModule(ModuleType):

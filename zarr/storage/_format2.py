@@ -17,8 +17,11 @@ import numcodecs
 from zarr.abc.store import Store as CurrentStore
 from zarr.api.create import create
 from zarr.api.opening import create_group
+from zarr.experimental.cache_store import CacheStore
 from zarr.storage.keys import child_names, dir_prefix, normalize_path
-from zarr.storage.version2 import DirectoryStore, Format2Store, FSStore, KVStore, MemoryStore, ZipStore
+from zarr.storage.memory.store import MemoryStore as CurrentMemoryStore
+from zarr.storage.version2.base import Format2Store
+from zarr.storage.version2.stores import DirectoryStore, FSStore, KVStore, MemoryStore, ZipStore
 
 array_meta_key = ".zarray"
 group_meta_key = ".zgroup"
@@ -26,6 +29,59 @@ attrs_key = ".zattrs"
 default_compressor = numcodecs.Blosc()
 DictStore = MemoryStore
 normalize_storage_path = normalize_path
+
+
+class LRUStoreCache(Format2Store[CacheStore]):
+    """A store whose values are kept in memory when they were read; what was not asked for longest goes first.
+
+    What others write to the store below is not noticed: call :meth:`invalidate` when they do.
+
+    Parameters
+    ----------
+    store : Store
+    max_size : int or None
+        Bytes to keep; None for all.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> cache = zarr.LRUStoreCache(zarr.MemoryStore({"a": b"value"}), max_size=2**20)
+    >>> cache["a"], cache["a"], cache.hits
+    (b'value', b'value', 1)
+    """
+
+    def __init__(self, store: CurrentStore, max_size: int | None) -> None:
+        self._memory = CurrentMemoryStore()
+        cache = CacheStore(store, cache_store=self._memory, max_size=max_size, cache_set_data=False)
+        super().__init__(cache, getattr(store, "dimension_separator", None))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._store._store, self.max_size)
+
+    @property
+    def max_size(self) -> int | None:
+        """Return how many bytes are kept at most; None for all."""
+        return self._store.max_size
+
+    @property
+    def hits(self) -> int:
+        """Return how many values came from memory."""
+        return int(self._store.cache_stats()["hits"])
+
+    @property
+    def misses(self) -> int:
+        """Return how many values came from the store."""
+        return int(self._store.cache_stats()["misses"])
+
+    def invalidate(self) -> None:
+        """Forget all values."""
+        self._store._records.clear()
+        self._memory.delete_dir_sync("")
+
+    invalidate_values = invalidate
+
+    def invalidate_keys(self) -> None:
+        """Do nothing: which keys there are is always asked of the store."""
 
 
 class BaseStore(MutableMapping[str, Any]):
@@ -268,6 +324,7 @@ def atexit_rmglob(path: str) -> None:
 __all__ = [
     "BaseStore",
     "DictStore",
+    "LRUStoreCache",
     "Store",
     "array_meta_key",
     "atexit_rmglob",

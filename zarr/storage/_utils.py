@@ -57,7 +57,7 @@ def _normalize_path_keys(data: Mapping[str, T]) -> dict[str, T]:
 
 
 def _normalize_byte_range_index(data: Buffer, byte_range: ByteRequest | None) -> tuple[int, int]:
-    """Where a byte request begins and ends in a value."""
+    """Return where a byte request begins and ends in a value."""
     return (0, len(data)) if byte_range is None else bounds_of(byte_range, len(data))
 
 

@@ -7,12 +7,13 @@ import os
 import stat
 from collections.abc import MutableMapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from zarr._lazy import LazyModule, instance_of
+from zarr._lazy import LazyModule, instance_of, load
 from zarr.abc.store import Store
+from zarr.defaults import STORES
 from zarr.errors import PlaceNotFoundError, StoreUrlError
-from zarr.registry import get_store_factory
+from zarr.registry import get_store_factory, store_class
 from zarr.storage.keys import check_local_path, is_fsmap, is_upath, join, normalize_path
 from zarr.storage.local.store import LocalStore
 from zarr.storage.path import StorePath, check_mode
@@ -21,14 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from zarr.storage import url as _url
-    from zarr.storage import url_chains
-    from zarr.storage.memory import managed, mapping
-    from zarr.storage.memory import store as memory
-    from zarr.storage.memory.managed import ManagedMemoryStore
-    from zarr.storage.references import store as reference_store
-    from zarr.storage.references import tables
-    from zarr.storage.remote import fsspec
-    from zarr.storage.zip import store as zip_store
+    from zarr.storage.zip.store import ZipStore
     from zarr.types import AccessModeLiteral
 
     StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
@@ -44,23 +38,13 @@ else:
         globals()[name] = Store | StorePath | Path | str | MutableMapping[str, Any]
         return globals()[name]
 
-    zip_store = LazyModule("zarr.storage.zip.store")
-    url_chains = LazyModule("zarr.storage.url_chains")
-    reference_store = LazyModule("zarr.storage.references.store")
-    tables = LazyModule("zarr.storage.references.tables")
-    fsspec = LazyModule("zarr.storage.remote.fsspec")
-    managed = LazyModule("zarr.storage.memory.managed")
-    mapping = LazyModule("zarr.storage.memory.mapping")
-    memory = LazyModule("zarr.storage.memory.store")
     _url = LazyModule("zarr.storage.url")
 
 
 _ZIP_MODES: Final[dict[str | None, str]] = {"r": "r", "r+": "a", "a": "a", "w": "w", "w-": "x", None: "a"}
-
-
-def is_managed_store(store: object) -> TypeGuard[ManagedMemoryStore]:
-    """Return whether a store is one of those in memory that have names."""
-    return instance_of(store, "zarr.storage.memory.managed", "ManagedMemoryStore")
+_SUFFIXES: Final = {suffix: name for name, (_, _, suffixes, _) in STORES.items() for suffix in suffixes.split()}
+"""The stores of files by the ends of their names."""
+_ENDS: Final = tuple(_SUFFIXES)
 
 
 def _refuse_options(storage_options: dict[str, Any] | None) -> None:
@@ -72,51 +56,46 @@ def _refuse_options(storage_options: dict[str, Any] | None) -> None:
 
 
 def _is_zip(path: str) -> bool:
-    """Return whether a path means a zip file; most mean a folder, and need no look into a file to tell."""
+    """Return True if a path means a zip file; most mean a folder, and need no look into a file to tell."""
     try:
         if stat.S_ISDIR(os.stat(path).st_mode):
             return False
     except (OSError, ValueError):
         if not path.lower().endswith(".zip"):
             return False
-    return zip_store.looks_like_zip(path)
+    return bool(load(STORES["ZipStore"][0]).looks_like_zip(path))
 
 
-def _is_table(path: str) -> bool:
-    """Return whether a path means a table of references; few do, and most tell by their name that they do not."""
-    if path.lower().endswith(".json"):
-        return os.path.isfile(path)
-    return path.rstrip("/").endswith((".parq", ".parquet")) and tables.is_parquet(path)
-
-
-def _from_table(path: str, storage_options: dict[str, Any] | None) -> Store:
-    """Return a table of references; whether it is to be trusted is among the options."""
-    options = dict(storage_options or {})
-    allow = bool(options.pop("allow_outside", False))
-    return reference_store.ReferenceStore.from_path(path, allow_outside=allow, storage_options=options)
+def _of_suffix(place: str, path: str) -> Any:
+    """Return the class of a file that is only read, by the end of its path or URL; None for all other places."""
+    named = path.rstrip("/").lower()
+    name = next((name for suffix, name in _SUFFIXES.items() if named.endswith(suffix)), "ZipStore")
+    cls = store_class(name) if name != "ZipStore" else None  # which is known by its first bytes, too
+    return cls if cls is not None and cls.is_at(place) else None
 
 
 def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
     """Return the store of a folder; or of a zip file, by its suffix, or by its first bytes where there is one."""
     check_local_path(path)
-    if _is_zip(path):
-        zip_mode = _ZIP_MODES[mode]
-        if zip_mode == "x" and os.path.exists(path):
-            zip_mode = "a"  # whoever opens the node looks whether there is something in it
-        if zip_mode == "a" and not os.access(path if os.path.exists(path) else os.path.dirname(path) or ".", os.W_OK):
-            zip_mode = "r"
-        return zip_store.ZipStore(path, mode=zip_mode)  # type: ignore[arg-type]
-    return LocalStore(path, read_only=mode == "r")
+    if not _is_zip(path):
+        return LocalStore(path, read_only=mode == "r")
+    zip_mode = _ZIP_MODES[mode]
+    if zip_mode == "x" and os.path.exists(path):
+        zip_mode = "a"  # whoever opens the node looks whether there is something in it
+    if zip_mode == "a" and not os.access(path if os.path.exists(path) else os.path.dirname(path) or ".", os.W_OK):
+        zip_mode = "r"
+    archive: Store = store_class("ZipStore")(path, mode=zip_mode)
+    return archive
 
 
 def _is_plain_folder(path: str, mode: AccessModeLiteral | None) -> bool:
-    """Whether a string names a folder, and cannot mean anything else, as most do: it is there, or may be made."""
-    if "|" in path or ":" in path or path.rstrip("/").endswith((".parq", ".parquet")):
+    """Return True if a string names a folder that is there, or may be made, and cannot mean anything else."""
+    if "|" in path or ":" in path or path.rstrip("/").lower().endswith(_ENDS):
         return False
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)
     except FileNotFoundError:
-        return mode == "a" and not path.lower().endswith(".zip")
+        return mode == "a"
     except (OSError, ValueError):
         return False
 
@@ -131,7 +110,7 @@ def _check_place(store: Store, mode: AccessModeLiteral | None, *, opened: bool) 
         elif os.path.isfile(root):
             raise FileExistsError(errno.EEXIST, "a file that is no zip file stands where a folder should be", root)
     elif mode == "r" and not opened and instance_of(store, "zarr.storage.zip.store", "ZipStore"):
-        archive = cast("zip_store.ZipStore", store)
+        archive = cast("ZipStore", store)
         try:
             archive._sync_open()
         except FileNotFoundError as error:
@@ -139,35 +118,31 @@ def _check_place(store: Store, mode: AccessModeLiteral | None, *, opened: bool) 
 
 
 def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[str, Any] | None) -> Store:
-    scheme = _url.parse_store_url(url).scheme if "::" not in url else "chain"
-    if scheme != "memory" and _is_table(url.removeprefix("file:").removeprefix("//")):
-        return _from_table(url, storage_options)
-    if scheme not in {"memory", "chain", "file"} and _url.parse_store_url(url).path.lower().endswith(".json"):
-        return _from_table(url, storage_options)
+    parsed = _url.parse_store_url(url if "::" not in url else "chain:")
+    scheme, read_only = parsed.scheme, mode == "r"
+    place, path = url, parsed.path
+    if scheme == "file":
+        place = path = url.removeprefix("file:").removeprefix("//")
+    table = _of_suffix(place, path) if scheme != "memory" else None
+    if table is not None:
+        return table.from_path(url, storage_options=storage_options)  # type: ignore[no-any-return]
     if scheme in {"memory", "file"}:
         _refuse_options(storage_options)
     if scheme == "memory":
         # A store of that name, if one is in use; else fsspec's memory, which keeps what is in it as long as the process
         # lives; a store of that name where fsspec is not installed.
-        name = _url.parse_store_url(url).name
-        if managed.is_managed(name) or find_spec("fsspec") is None:
-            parsed = _url.parse_store_url(url)
-            return managed.ManagedMemoryStore(name, path=parsed.path, read_only=mode == "r")
+        if load(STORES["ManagedMemoryStore"][0]).is_managed(parsed.name) or find_spec("fsspec") is None:
+            named: Store = store_class("ManagedMemoryStore")(parsed.name, path=parsed.path, read_only=read_only)
+            return named
     if scheme == "file":
-        return _from_local_path(url.removeprefix("file:").removeprefix("//") or ".", mode)
+        return _from_local_path(path or ".", mode)
     factory = get_store_factory(scheme)
     if factory is not None:
         with _url.naming_url(url):
-            store: Store = factory(url, read_only=mode == "r", **(storage_options or {}))
+            store: Store = factory(url, read_only=read_only, **(storage_options or {}))
         return store
-    return fsspec.FsspecStore.from_url(url, storage_options=storage_options, read_only=mode == "r")
-
-
-def _from_upath(upath: Any, mode: AccessModeLiteral | None) -> Store:
-    """Return a path of universal_pathlib on the disk is a path; any other is one for fsspec."""
-    if upath.protocol in {"", "file", "local"}:
-        return _from_local_path(upath.path, mode)
-    return fsspec.FsspecStore.from_upath(upath, read_only=mode == "r")
+    remote: Store = store_class("FsspecStore").from_url(url, storage_options=storage_options, read_only=read_only)
+    return remote
 
 
 def resolve_store(
@@ -209,7 +184,7 @@ def resolve_store(
     """
     check_mode(mode)
     if isinstance(store_like, str) and "|" in store_like and _url.is_pipeline(store_like):
-        store, path = url_chains.open_pipeline(store_like, mode, storage_options, resolve_store)
+        store, path = _url.open_pipeline(store_like, mode, storage_options, resolve_store)
         if path:
             raise StoreUrlError(f"{store_like!r} names the place {path!r} in a store, where a store is asked for")
         return store
@@ -218,25 +193,26 @@ def resolve_store(
     location: object = store_like
     if hasattr(store_like, "__fspath__") and instance_of(store_like, "pathlib", "Path") and not is_upath(store_like):
         location = os.fspath(cast("Path", store_like))
-    if isinstance(location, str) and _is_table(location):
-        return _from_table(location, storage_options)
+    if isinstance(location, str) and (table := _of_suffix(location, location)) is not None:
+        return table.from_path(location, storage_options=storage_options)  # type: ignore[no-any-return]
     _refuse_options(storage_options)
+    if store_like is None or isinstance(store_like, dict):
+        return store_class("MemoryStore")(store_like)  # type: ignore[no-any-return]
     if is_fsmap(store_like):
-        return fsspec.FsspecStore.from_mapper(store_like, read_only=mode == "r")
-    if store_like is None:
-        return memory.MemoryStore()
+        return store_class("FsspecStore").from_mapper(store_like, read_only=mode == "r")  # type: ignore[no-any-return]
     if isinstance(store_like, StorePath):
         return store_like.store
     if isinstance(store_like, Store):
         return store_like
     if is_upath(store_like):
-        return _from_upath(store_like, mode)
+        upath: Any = store_like
+        if upath.protocol not in {"", "file", "local"}:
+            return store_class("FsspecStore").from_upath(upath, read_only=mode == "r")  # type: ignore[no-any-return]
+        location = upath.path
     if isinstance(location, str):
         return _from_local_path(location, mode)
-    if isinstance(store_like, dict):
-        return memory.MemoryStore(store_like)
     if isinstance(store_like, MutableMapping):
-        return mapping.MappingStore(store_like)
+        return store_class("MappingStore")(store_like)  # type: ignore[no-any-return]
     raise TypeError(f"Unsupported type for store_like: {type(store_like).__name__!r}")
 
 
@@ -291,14 +267,13 @@ def resolve_store_path(
     if below and is_fsmap(store_like):
         raise ValueError("'path' was provided but is not used for FSMap store_like objects; put it into the mapper")
     if isinstance(store_like, str) and "|" in store_like and _url.is_pipeline(store_like):
-        store, above = url_chains.open_pipeline(store_like, mode, storage_options, resolve_store)
+        store, above = _url.open_pipeline(store_like, mode, storage_options, resolve_store)
         return StorePath.with_mode(store, join(above, below), mode)
     store = resolve_store(store_like, mode=mode, storage_options=storage_options)
     _check_place(store, mode, opened=store is store_like)
-    if isinstance(store_like, str) and is_managed_store(store):
-        # The path of the URL is the path of the node: the store itself begins at its root.
-        below = join(store.path, below)
-        store = managed.ManagedMemoryStore(store.name, read_only=store.read_only)
+    if isinstance(store_like, str) and store_like.startswith("memory:"):
+        store, above = _url.from_root(store)
+        below = join(above, below)
     return StorePath.with_mode(store, below, mode)
 
 

@@ -1,25 +1,26 @@
-"""Taking store URLs apart."""
+"""Take store URLs apart, and open URL pipelines (ZEP 8): ``file:///x.zip|zip:inner|zarr3:array``."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from zarr._lazy import LazyModule
+from zarr._lazy import instance_of, loaded_class
+from zarr.defaults import STORES
 from zarr.errors import BaseZarrError, StoreUrlError
+from zarr.registry import store_class
+from zarr.storage.keys import check_local_path, join, normalize_path
 
 if TYPE_CHECKING:
-    import tarfile
-    import zipfile
-else:
-    tarfile = LazyModule("tarfile")
-    zipfile = LazyModule("zipfile")
+    from zarr.abc.store import Store
+    from zarr.types import AccessModeLiteral
 
 ADAPTERS: Final = ("zip", "zarr", "zarr2", "zarr3", "n5", "icechunk")
 FORMATS: Final[dict[str, Literal[2, 3] | None]] = {"zarr": None, "zarr2": 2, "zarr3": 3}
@@ -79,7 +80,7 @@ MISTAKES: Final = (ValueError, TypeError, LookupError, AttributeError, Assertion
 
 @contextlib.contextmanager
 def naming_url(url: str) -> Iterator[None]:
-    """Within it, what somebody else's code makes of a URL that it cannot open becomes an error that names the URL.
+    """Turn what somebody else's code raises of a URL that it cannot open into an error that names the URL.
 
     Errors of the system, of missing packages and of this library stay what they are.
 
@@ -100,13 +101,14 @@ def naming_url(url: str) -> Iterator[None]:
     except (BaseZarrError, OSError, ImportError):
         raise
     except Exception as error:
-        if not isinstance(error, (*MISTAKES, zipfile.BadZipFile, tarfile.TarError)):
+        damaged = (loaded_class("zipfile", "BadZipFile"), loaded_class("tarfile", "TarError"))
+        if not isinstance(error, (MISTAKES, damaged)):
             raise
         raise StoreUrlError(f"the URL {url!r} cannot be opened: {type(error).__name__}: {error}") from error
 
 
 def is_uri(text: str) -> bool:
-    """Return whether a string names a store by a scheme, and not by a path (Windows drive letters are no schemes)."""
+    """Return True if a string names a store by a scheme, and not by a path (Windows drive letters are no schemes)."""
     head, separator, _ = text.partition("://")
     return (bool(separator) and len(head) > 1) or "::" in text
 
@@ -120,7 +122,7 @@ class Part(NamedTuple):
 
 
 def is_pipeline(url: object) -> bool:
-    """Return whether a string is a pipeline: an adapter and a colon follow a bar. Names of files hardly ever look so.
+    """Return True if a string is a pipeline: an adapter and a colon follow a bar. Names of files hardly ever look so.
 
     Examples
     --------
@@ -181,3 +183,176 @@ def format_of_url(url: object, given: Any) -> Any:
     if named is not None and given is not None and named != given:
         raise StoreUrlError(f"zarr_format={given} contradicts the URL {url!r}, which names format {named}")
     return given if named is None else named
+
+
+def filesystem_of(url: str, options: dict[str, Any] | None) -> tuple[Any, str]:
+    """Return the file system of fsspec that serves a URL, and the path in it.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If fsspec, or what the file system needs, is not installed.
+    """
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise ModuleNotFoundError(
+            f"fsspec is needed to open {url!r}, and is not installed: pip install 'zarr[remote]'", name="fsspec"
+        ) from error
+    found: tuple[Any, str] = url_to_fs(url, **(options or {}))
+    return found
+
+
+def is_managed_store(store: object) -> bool:
+    """Return True if a store is one of those in memory that have names."""
+    return instance_of(store, STORES["ManagedMemoryStore"][0], "ManagedMemoryStore")
+
+
+def from_root(store: Any) -> tuple[Store, str]:
+    """Return a named store in memory from its root, and the path that its URL named; any other store as it is."""
+    if not is_managed_store(store):
+        return store, ""
+    return type(store)(store.name, read_only=store.read_only), store.path
+
+
+# ---------------------------------------------------------------------------------------------- pipelines
+
+_ZIP_MODES: Final[dict[str | None, Any]] = {None: "r", "r": "r", "r+": "a", "a": "a", "w": "w", "w-": "x"}
+
+
+def open_pipeline(
+    url: str,
+    mode: AccessModeLiteral | None,
+    storage_options: dict[str, Any] | None,
+    resolve: Callable[..., Store],
+) -> tuple[Store, str]:
+    """Open what a pipeline names.
+
+    Parameters
+    ----------
+    url : str
+    mode : {"r", "r+", "a", "w", "w-"}, optional
+    storage_options : dict, optional
+        For the URL at the beginning.
+    resolve : callable
+        Makes a store of a URL.
+
+    Returns
+    -------
+    (Store, str)
+        The store, and the path in it.
+
+    Raises
+    ------
+    StoreUrlError
+        If the URL is malformed.
+    FileNotFoundError
+        If an archive is not there.
+    """
+    base, parts = parse_pipeline(url)
+    opened = Opened(base, mode, storage_options, resolve)
+    for part in parts:
+        try:
+            with naming_url(url):
+                getattr(opened, "zarr" if part.adapter in FORMATS else part.adapter)(part.path)
+        except (ValueError, FileNotFoundError) as error:
+            error.add_note(f"while opening {part.adapter!r}, at position {part.position} of the URL {url!r}")
+            raise
+    return opened.from_base(), opened.path
+
+
+class Opened:
+    """What the parts of a pipeline have opened: a store and a path in it; nothing yet at its beginning.
+
+    Each adapter is a method, which takes the path that follows the colon.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        mode: AccessModeLiteral | None,
+        options: dict[str, Any] | None,
+        resolve: Callable[..., Store],
+    ) -> None:
+        self.url, self.mode, self.options, self.resolve = url, mode, options, resolve
+        self.store: Store | None = None
+        self.path = ""
+
+    def from_base(self) -> Store:
+        """Return the store that is open, or open the URL at the beginning."""
+        if self.store is None:
+            local = self.local_path()
+            if local is not None:
+                self.store = self.resolve(local, mode=self.mode)
+            else:
+                store = self.resolve(self.url, mode=self.mode, storage_options=self.options)
+                self.store, self.path = from_root(store)
+        return self.store
+
+    def local_path(self) -> str | None:
+        """Return the path of a file on this computer, percent-encoding undone in URLs; None for URLs of elsewhere."""
+        if self.store is None and self.url.startswith("file:"):
+            return unquote(self.url.removeprefix("file:").removeprefix("//")) or "."
+        return None if self.store is not None or "://" in self.url or "::" in self.url else self.url
+
+    def zarr(self, path: str) -> None:
+        """Go to a node of format 2 or 3."""
+        self.from_base()
+        self.path = join(self.path, normalize_path(path))
+
+    def n5(self, path: str) -> None:
+        """Show what is open as a hierarchy of N5."""
+        self.store, self.path = store_class("N5Store")(self.from_base(), self.path), normalize_path(path)
+
+    def zip(self, path: str) -> None:
+        """Open a zip file: in a folder of this computer, at a URL, or in what is open."""
+        local = self.local_path()
+        if local is not None:
+            check_local_path(local)
+            if self.mode in (None, "r", "r+") and not os.path.isfile(local):
+                raise FileNotFoundError(f"there is no zip file {local!r}")
+            if os.path.isdir(local):
+                raise StoreUrlError(f"{local!r} is a folder, not a zip file; name it without 'zip:'")
+            self.store = store_class("ZipStore")(local, mode=_ZIP_MODES[self.mode])
+        else:
+            self.store = store_class("ZipStore")(self._archive())
+        self.path = normalize_path(path)
+
+    def _archive(self) -> Any:
+        """Return a file to read an archive from, that lies in a store or at a URL."""
+        named = self.url.startswith("memory:") and is_managed_store(self.resolve(self.url))
+        if self.store is None and not named:
+            fs, path = filesystem_of(self.url, self.options)
+            return fs.open(path, "rb")
+        store = self.from_base()
+        get = getattr(store, "get_sync", None)
+        if get is None:
+            raise StoreUrlError(f"an archive in {store} cannot be opened: the store has coroutines only")
+        value = get(self.path)
+        if value is None:
+            raise FileNotFoundError(f"there is no archive {self.path!r} in {store}")
+        return io.BytesIO(value.to_bytes())
+
+    def icechunk(self, path: str) -> None:
+        """Open a repository of icechunk, at a version: ``@branch.<name>``, ``@tag.<name>`` or ``@<snapshot>``."""
+        try:
+            import icechunk
+        except ImportError as error:
+            raise ModuleNotFoundError(
+                "icechunk is needed for 'icechunk:', and is not installed: pip install icechunk", name="icechunk"
+            ) from error
+        if self.store is not None:
+            raise StoreUrlError("'icechunk:' opens a folder or a bucket, not what is in an archive")
+        local, parsed = self.local_path(), parse_store_url(self.url)
+        if local is not None:
+            storage = icechunk.local_filesystem_storage(os.path.abspath(local))
+        elif parsed.scheme == "s3":
+            options = self.options or {}
+            storage = icechunk.s3_storage(bucket=parsed.name, prefix=parsed.path, from_env=True, **options)
+        else:
+            raise StoreUrlError(f"'icechunk:' is known of folders and of s3://, not of {parsed.scheme}://")
+        text, _, path = path.partition("/") if path.startswith("@") else ("", "", path)
+        kind, _, name = text.removeprefix("@").partition(".")
+        version = {kind: name} if kind in ("branch", "tag") and name else {"snapshot_id": text.removeprefix("@")}
+        session = icechunk.Repository.open(storage).readonly_session(**(version if text[1:] else {"branch": "main"}))
+        self.store, self.path = session.store, normalize_path(path)

@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 import zarr
+from tests.stores import WRITABLE, make
 from zarr.abc.store import ReadListStore, ReadStore, ReadWriteListStore, ReadWriteStore, Store
 from zarr.buffer.core import default_buffer_prototype
 from zarr.buffer.cpu import Buffer
 from zarr.errors import ReadOnlyError
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
-
-from .test_contract import KINDS, make
 
 PROTOTYPE = default_buffer_prototype()
 
@@ -32,7 +31,7 @@ async def value_of(store: Store, key: str) -> bytes | None:
     return None if found is None else found.to_bytes()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", WRITABLE)
 def test_parts_of_values_are_replaced(kind: str, tmp_path: Path) -> None:
     async def work() -> None:
         store = make(kind, tmp_path)
@@ -50,7 +49,7 @@ def test_parts_of_values_are_replaced(kind: str, tmp_path: Path) -> None:
     asyncio.run(work())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", WRITABLE)
 def test_keys_and_folders_are_renamed(kind: str, tmp_path: Path) -> None:
     async def work() -> None:
         store = make(kind, tmp_path)

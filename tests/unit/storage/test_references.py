@@ -13,7 +13,7 @@ import zarr
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
 from zarr.errors import BrokenReferenceError, MetadataValidationError, ReadOnlyError
 from zarr.storage import ReferenceStore
-from zarr.storage.references.tables import parse_table
+from zarr.storage.references.store import parse_table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -206,3 +206,26 @@ def test_of_two_who_write_at_once_the_last_is_remembered() -> None:
     below.meanwhile = lambda: store.set_sync("a", value(b"later"))
     store.set_sync("a", value(b"earlier"))
     assert store.get_sync("a").to_bytes() == b"later"
+
+
+async def test_a_value_that_was_stored_on_a_condition_is_not_hidden_by_the_old_one() -> None:
+    store = made()
+    old, new = value(b"old"), value(b"new")
+    await store.set("a", old)
+    assert await store.set_if_match("a", new, old)
+    assert await read(store, "a") == b"new"
+    assert store.set_if_match_sync("a", old, new)
+    assert await read(store, "a") == b"old"
+
+
+async def test_a_write_that_failed_leaves_nothing_in_the_cache() -> None:
+    class Failing(MemoryStore):
+        def set_sync(self, key: str, value: Any) -> None:
+            super().set_sync(key, value)
+            store._records.add(("a", None), 3, store._records.changes)  # somebody has read meanwhile
+            raise OSError("the answer was lost")
+
+    store = CacheStore(Failing({"a": value(b"old")}), cache_store=MemoryStore({"a": value(b"old")}))
+    with pytest.raises(OSError, match="lost"):
+        store.set_sync("a", value(b"new"))
+    assert await read(store, "a") == b"new"

@@ -326,8 +326,3 @@ class LMDBStore(TransactionDatabase):
                     transaction.put(name, payload, overwrite=name not in defaults)
 
         environment.write(change)
-
-
-def open_lmdb_url(url: str, **options: Any) -> LMDBStore:
-    """Make a store of an ``lmdb://`` URL; see :meth:`LMDBStore.from_url`."""
-    return LMDBStore.from_url(url, **options)

@@ -309,9 +309,3 @@ class SQLiteStore(TransactionDatabase):
             connection.executemany(_PUT_ABSENT, defaults)
             connection.executemany(_PUT, [item for item in values.items() if item[1] is not None])
             connection.executemany(_DELETE, [(key,) for key, payload in values.items() if payload is None])
-
-
-def open_sqlite_url(url: str, **options: Any) -> SQLiteStore:
-    """Make a store of a ``sqlite://`` URL; see :meth:`SQLiteStore.from_url`."""
-    return SQLiteStore.from_url(url, **options)
-

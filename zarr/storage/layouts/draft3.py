@@ -12,12 +12,14 @@ import numpy as np
 
 from zarr.abc.store import Store
 from zarr.errors import MetadataValidationError, ReadOnlyError
-from zarr.storage.keys import child_names, dir_prefix, join
-from zarr.storage.layouts.base import Asking, LayoutStore, ask, read, split_document
+from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put
+from zarr.storage.keys import check_prefix, child_names, dir_prefix, join
+from zarr.storage.layouts.base import LayoutStore, read_steps, split_document
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
+    from zarr.steps.requests import Steps
 
 
 CORE_URI: Final = "http://purl.org/zarr/spec/protocol/core/3.0"
@@ -422,24 +424,27 @@ class Draft3Store(LayoutStore):
 
     # Reading
 
-    def document_of(self, path: str) -> Asking[bytes | None]:
+    def document_steps(self, path: str) -> Steps[bytes | None]:
         """Return the document of a node: rewritten, or made up for a group that only its members tell of."""
         for kind in ("array", "group"):
             key = self._node_key(path, kind)
-            raw = yield from read(key)
+            raw = yield from read_steps(key)
             if raw is not None:
                 draft = _load(raw, key)
                 return to_bytes(array_document(draft, key) if kind == "array" else group_document(draft, key))
-        if path and not (yield ask("list_dir", f"{self._meta(path)}/")):
+        if path and not (yield ListDir(f"{self._meta(path)}/")):
             return None
         return to_bytes(group_document(None, path))
 
-    def _get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None) -> Asking[Buffer | None]:
-        found = yield from super()._get(key, prototype, byte_range)
+    def get_steps(
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Steps[Buffer | None]:
+        """Return the value of a key, or a range of it; None where there is no such key."""
+        found = yield from super().get_steps(key, prototype, byte_range)
         if found is None and self.layout.rooted and (key == "c" or key.endswith("/c")):
             # The one chunk of an array without axes: some writers call it c0, some c.
             below = join(self._data(key[:-1].rstrip("/")), "c")
-            found = yield ask("get", below, prototype=prototype, byte_range=byte_range)
+            found = yield Get(below, byte_range, prototype)
         return found
 
     def _node_of(self, key: str) -> tuple[str, str] | None:
@@ -454,20 +459,22 @@ class Draft3Store(LayoutStore):
                 return path[1:], kind
         return None
 
-    def names_of(self, path: str) -> Asking[list[str]]:
+    def list_dir_steps(self, prefix: str) -> Steps[list[str]]:
         """Return the names below a group, by one listing; below an array, of its chunks."""
-        found = yield ask("list_dir", f"{self._meta(path)}/")
+        path = check_prefix(prefix).strip("/")
+        found = yield ListDir(f"{self._meta(path)}/")
         names = set()
         for name in found:
             node = self._node_of(f"{self._meta(path)}/{name}")
             names.add(name if node is None else node[0].rpartition("/")[2])
         if names or not path:
             return sorted({*names, "zarr.json"})
-        return child_names((yield from self.keys_of(f"{path}/")), path)
+        return child_names((yield from self.list_prefix_steps(f"{path}/")), path)
 
-    def keys_of(self, prefix: str) -> Asking[list[str]]:
-        """All keys as format 3 has them, by a listing of all documents and, where there are arrays, one of chunks."""
-        listed = yield ask("list_prefix", self._below("meta") + "/")
+    def list_prefix_steps(self, prefix: str) -> Steps[list[str]]:
+        """List all keys as format 3 has them, by a listing of documents and, if there are arrays, one of chunks."""
+        check_prefix(prefix)
+        listed = yield List(self._below("meta"))
         nodes = dict(node for node in map(self._node_of, listed) if node is not None)
         groups = {"", *(parent for path in nodes for parent in _parents(path))}
         keys = {join(path, "zarr.json") for path in groups | nodes.keys()}
@@ -475,10 +482,10 @@ class Draft3Store(LayoutStore):
         wanted = {path for path in arrays if f"{path}/".startswith(prefix) or prefix.startswith(f"{path}/") or not path}
         forms = {}
         for path in sorted(wanted):
-            raw = yield from read(self._node_key(path, "array"))
+            raw = yield from read_steps(self._node_key(path, "array"))
             forms[path] = _form_of(_load(raw or b"{}", path))
         for top in _tops(wanted):
-            chunks = yield ask("list_prefix", dir_prefix(self._data(top)))
+            chunks = yield List(self._data(top))
             keys.update(filter(None, (self._key_of(key, forms) for key in chunks)))
         return sorted(key for key in keys if key.startswith(prefix))
 
@@ -498,14 +505,15 @@ class Draft3Store(LayoutStore):
 
     # Writing
 
-    def _set(self, key: str, value: Buffer) -> Asking[None]:
+    def set_steps(self, key: str, value: Buffer) -> Steps[None]:
+        """Store a value where the draft has it; a document of format 3 as one of the draft."""
         self._check_writable()
         named = split_document(key)
         if named is None:
             below = self.chunk_key(key)
             if below is None:
                 raise ValueError(f"{key!r} is no key of a chunk: {self} takes those of the default encoding")
-            yield ask("set", below, value)
+            yield Put(below, value)
             return
         path, document = named
         for name in path.split("/") if path else ():
@@ -515,25 +523,27 @@ class Draft3Store(LayoutStore):
             raise ValueError(f"{key!r} is a document of format 2; {self} takes those of format 3")
         node: Mapping[str, Any] = _load(value.to_bytes(), key)
         kind = "group" if node.get("node_type") == "group" else "array"
-        yield ask("set", self._node_key(path, kind), type(value).from_bytes(to_bytes(draft_of(node))))
+        yield Put(self._node_key(path, kind), type(value).from_bytes(to_bytes(draft_of(node))))
 
-    def _delete(self, key: str) -> Asking[None]:
+    def delete_steps(self, key: str) -> Steps[None]:
+        """Remove the key, if it is there."""
         self._check_writable()
         named = split_document(key)
         if named is None:
             below = self.chunk_key(key)
             if below is not None:
-                yield ask("delete", below)
+                yield Delete(below)
         elif named[1] == "zarr.json":
             for kind in ("array", "group"):
-                yield ask("delete", self._node_key(named[0], kind))
+                yield Delete(self._node_key(named[0], kind))
 
-    def _delete_dir(self, prefix: str) -> Asking[None]:
+    def delete_dir_steps(self, prefix: str) -> Steps[None]:
+        """Remove all keys below a folder."""
         self._check_writable()
         path = prefix.strip("/")
-        yield from self._delete(join(path, "zarr.json"))
-        yield ask("delete_dir", self._meta(path))
-        yield ask("delete_dir", self._data(path))
+        yield from self.delete_steps(join(path, "zarr.json"))
+        yield DeletePrefix(self._meta(path))
+        yield DeletePrefix(self._data(path))
 
 
 def _form_of(draft: Mapping[str, Any]) -> tuple[int, str]:
@@ -555,5 +565,5 @@ def _parents(path: str) -> list[str]:
 
 
 def _tops(paths: set[str]) -> list[str]:
-    """Those paths that lie below no other."""
+    """Return those paths that lie below no other."""
     return sorted(path for path in paths if not any(parent in paths for parent in _parents(path) if parent != path))

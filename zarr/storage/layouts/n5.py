@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from zarr.errors import MetadataValidationError
-from zarr.storage.keys import child_names, dir_prefix, join
-from zarr.storage.layouts.base import Asking, LayoutStore, ask, read
+from zarr.steps.requests import List, ListDir
+from zarr.storage.keys import check_prefix, child_names, dir_prefix, join
+from zarr.storage.layouts.base import LayoutStore, read_steps
 from zarr.storage.layouts.draft3 import to_bytes
+
+if TYPE_CHECKING:
+    from zarr.steps.requests import Steps
 
 N5_KEYS: Final = frozenset(("dimensions", "blockSize", "dataType", "compression", "compressionType", "n5"))
 """Members of ``attributes.json`` that are not attributes of a user."""
@@ -155,6 +159,9 @@ class N5Store(LayoutStore):
     True
     """
 
+    supports_writes: bool = False
+    supports_deletes: bool = False
+
     def chunk_key(self, key: str) -> str | None:
         """Return the key of a block: coordinates in N5's order, a folder each."""
         path, _, name = key.rpartition("/")
@@ -162,9 +169,9 @@ class N5Store(LayoutStore):
             return None
         return self._below(path, *reversed(name.split(".")))
 
-    def _attributes_of(self, path: str) -> Asking[dict[str, Any] | None]:
+    def _attributes_steps(self, path: str) -> Steps[dict[str, Any] | None]:
         key = self._below(path, DOCUMENT)
-        raw = yield from read(key)
+        raw = yield from read_steps(key)
         if raw is None:
             return None
         try:
@@ -175,29 +182,30 @@ class N5Store(LayoutStore):
             raise MetadataValidationError(f"The document {key!r} must be a JSON object.")
         return attributes
 
-    def document_of(self, path: str) -> Asking[bytes | None]:
+    def document_steps(self, path: str) -> Steps[bytes | None]:
         """Return the document of an array, or of a group: of any folder that has something in it."""
-        attributes = yield from self._attributes_of(path)
+        attributes = yield from self._attributes_steps(path)
         if attributes is None:
-            if path and not (yield ask("list_dir", dir_prefix(self._below(path)))):
+            if path and not (yield ListDir(dir_prefix(self._below(path)))):
                 return None
             attributes = {}
         if is_n5_array(attributes):
             return to_bytes(n5_array_document(attributes, self._below(path, DOCUMENT)))
         return to_bytes(n5_group_document(attributes))
 
-    def names_of(self, path: str) -> Asking[list[str]]:
+    def list_dir_steps(self, prefix: str) -> Steps[list[str]]:
         """Return the names below a group; below an array, those of its chunks."""
-        attributes = yield from self._attributes_of(path)
+        path = check_prefix(prefix).strip("/")
+        attributes = yield from self._attributes_steps(path)
         if attributes is not None and is_n5_array(attributes):
-            return child_names((yield from self.keys_of(dir_prefix(path))), path)
-        found = yield ask("list_dir", dir_prefix(self._below(path)))
+            return child_names((yield from self.list_prefix_steps(dir_prefix(path))), path)
+        found = yield ListDir(dir_prefix(self._below(path)))
         return sorted({*(name for name in found if name != DOCUMENT), "zarr.json"})
 
-    def keys_of(self, prefix: str) -> Asking[list[str]]:
+    def list_prefix_steps(self, prefix: str) -> Steps[list[str]]:
         """Return all keys as format 3 has them."""
-        start, folder = dir_prefix(self.path), prefix.rpartition("/")[0]
-        found = yield ask("list_prefix", dir_prefix(self._below(folder)))
+        start, folder = dir_prefix(self.path), check_prefix(prefix).rpartition("/")[0]
+        found = yield List(self._below(folder))
         split = [key[len(start) :].rpartition("/")[::2] for key in found]
         nodes = {path for path, name in split if name == DOCUMENT}
         keys = {join(path, "zarr.json") for path in nodes}

@@ -11,7 +11,12 @@ from typing import Any, Final
 
 from zarr.errors import MetadataValidationError
 from zarr.storage.keys import child_names, dir_prefix
-from zarr.storage.references.tables import MAX_GENERATED, MAX_OFFSET
+
+MAX_GENERATED: Final = 1_000_000
+"""How many references a table may stand for that does not name each of them."""
+
+MAX_OFFSET: Final = 2**62
+"""No file is longer."""
 
 COLUMNS: Final = ("path", "offset", "size", "raw")
 

@@ -2,26 +2,226 @@
 
 from __future__ import annotations
 
+import ast
+import base64
+import itertools
 import json
+import math
+import operator
 import os
 import re
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import BrokenReferenceError, MetadataValidationError, ReadOnlyError
 from zarr.storage.base import BlockingStore
 from zarr.storage.keys import check_key, check_local_path, check_prefix, child_names, only_keys
 from zarr.storage.ranges import bounds_of
-from zarr.storage.references.parquet import ParquetTable
-from zarr.storage.references.tables import Reference, Span, parse_reference, parse_table
-from zarr.storage.url import naming_url
+from zarr.storage.references.parquet import MAX_GENERATED, MAX_OFFSET, ParquetTable
+from zarr.storage.url import filesystem_of, naming_url
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
+
+
+MAX_RENDERED: Final = 8192
+"""How long a key or a URL may be."""
+
+
+class Span(NamedTuple):
+    """Bytes of a file: all of them, or ``length`` from ``offset``."""
+
+    url: str
+    offset: int = 0
+    length: int | None = None
+
+
+Reference: TypeAlias = bytes | Span
+
+
+def parse_reference(key: str, value: Any) -> Reference:
+    """Parse one entry of a table: a text, an object, or a list of a URL, an offset and a length.
+
+    Raises
+    ------
+    MetadataValidationError
+        If it is none of them, or has an offset and no length.
+
+    Examples
+    --------
+    >>> parse_reference("a/0", "base64:AAE="), parse_reference("a/0", ["x.nc", 10, 4])
+    (b'\\x00\\x01', Span(url='x.nc', offset=10, length=4))
+    """
+    if isinstance(value, str):
+        if value.startswith("base64:"):
+            try:
+                return base64.b64decode(value[7:], validate=True)
+            except ValueError as error:
+                raise MetadataValidationError(f"the reference of {key!r} is not base64: {error}") from error
+        try:
+            return value.encode()
+        except UnicodeEncodeError as error:
+            raise MetadataValidationError(f"the reference of {key!r} is no text: {error}") from error
+    if isinstance(value, Mapping):
+        return json.dumps(value).encode()
+    if isinstance(value, list) and value and isinstance(value[0], str):
+        if len(value) == 1:
+            return Span(value[0])
+        numbers = value[1:]
+        if len(value) == 3 and all(type(number) is int and number >= 0 for number in numbers):
+            return Span(value[0], *numbers)
+    raise MetadataValidationError(
+        f"the reference of {key!r} must be a text, an object, [url] or [url, offset, length] with numbers of 0 or "
+        f"more, got {value!r}"
+    )
+
+
+def parse_table(document: Any, name: str) -> dict[str, Any]:
+    """Return the references of a document, of version 0 (references alone) or 1 (with templates and generators).
+
+    Raises
+    ------
+    MetadataValidationError
+        If it is malformed.
+
+    Examples
+    --------
+    >>> parse_table({"version": 1, "templates": {"u": "s3://b"}, "refs": {"a/0": ["{{u}}/x", 0, 9]}}, "refs.json")
+    {'a/0': ['s3://b/x', 0, 9]}
+    """
+    if not isinstance(document, Mapping):
+        raise MetadataValidationError(f"{name}: references are a JSON object, got {type(document).__name__}")
+    if "refs" not in document:
+        return dict(document)
+    if document.get("version", 1) != 1:
+        raise MetadataValidationError(f"{name}: references of version {document['version']!r}; 0 and 1 are known")
+    for member in ("refs", "templates"):
+        if not isinstance(document.get(member) or {}, Mapping):
+            raise MetadataValidationError(f"{name}: {member} must be an object, got {document[member]!r}")
+    templates = dict(document.get("templates") or {})
+    refs = {}
+    for key, value in (document["refs"] or {}).items():
+        if isinstance(value, list) and value and isinstance(value[0], str) and "{{" in value[0]:
+            value = [render(value[0], templates), *value[1:]]
+        refs[key] = value
+    generators = document.get("gen") or []
+    if not isinstance(generators, list):
+        raise MetadataValidationError(f"{name}: gen must be a list of generators, got {generators!r}")
+    room = MAX_GENERATED
+    for generator in generators:
+        made = dict(_generated(generator, templates, name, room))
+        room -= len(made)
+        refs.update(made)
+    return refs
+
+
+def _generated(
+    generator: Any, templates: Mapping[str, str], name: str, room: int = MAX_GENERATED
+) -> Iterator[tuple[str, Any]]:
+    try:
+        dimensions, key, url = generator["dimensions"], generator["key"], generator["url"]
+    except (KeyError, TypeError):
+        raise MetadataValidationError(f"{name}: a generator needs dimensions, key and url, got {generator!r}") from None
+    if not isinstance(dimensions, Mapping) or not isinstance(key, str) or not isinstance(url, str):
+        raise MetadataValidationError(f"{name}: a generator has an object of dimensions, and texts, got {generator!r}")
+    ranges = [_range_of(values, name) for values in dimensions.values()]
+    count = math.prod(len(values) for values in ranges)
+    if count > room:
+        raise MetadataValidationError(f"{name}: the generators make more than {MAX_GENERATED} references")
+    if not count:  # one of the others may be longer than any memory
+        return
+    for combination in itertools.product(*ranges):
+        names = {**templates, **dict(zip(dimensions, combination, strict=True))}
+        value: list[Any] = [render(url, names)]
+        if "offset" in generator:
+            value += [_number_of(generator, part, names, name) for part in ("offset", "length")]
+        yield render(key, names), value
+
+
+def _number_of(generator: Mapping[str, Any], part: str, names: Mapping[str, Any], name: str) -> int:
+    text = render(str(generator.get(part)), names)
+    try:
+        return int(text)
+    except ValueError:
+        raise MetadataValidationError(f"{name}: the {part} of a generator is {text!r}, which is no number") from None
+
+
+def _range_of(values: Any, name: str) -> range | list[Any]:
+    if isinstance(values, list):
+        return values
+    if isinstance(values, Mapping):
+        start, stop, step = values.get("start", 0), values.get("stop"), values.get("step", 1)
+        if type(start) is type(stop) is type(step) is int and step:
+            if max(abs(start), abs(stop), abs(step)) < MAX_OFFSET:  # the length of a range has 63 bits
+                return range(start, stop, step)
+    raise MetadataValidationError(
+        f"{name}: a dimension of a generator is a list, or has numbers start, stop and step; got {values!r}"
+    )
+
+
+# ------------------------------------------------------------------------------------------ templates
+
+_OPERATORS: Final[dict[type, Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}  # fmt: skip
+
+
+def render(text: str, names: Mapping[str, Any]) -> str:
+    """Put values in the place of ``{{…}}``: names, whole-number arithmetic, and templates with arguments.
+
+    Raises
+    ------
+    MetadataValidationError
+        If there is anything else in the braces, or a name is not known.
+
+    Examples
+    --------
+    >>> render("{{u}}/{{(i + 1) * 10}}", {"u": "s3://b", "i": 2})
+    's3://b/30'
+    >>> render("{{f(c='text')}}", {"f": "server.org/{{c}}"})
+    'server.org/text'
+    """
+    parts, end, room = [], 0, MAX_RENDERED
+    for match in re.finditer(r"\{\{(.*?)\}\}", text):
+        parts += [text[end : match.start()], str(_evaluate(match[1].strip(), names))]
+        end = match.end()
+        room -= len(parts[-2]) + len(parts[-1])
+        if room < 0:
+            raise MetadataValidationError(f"the template {text[:100]!r} makes more than {MAX_RENDERED} characters")
+    return "".join([*parts, text[end:]])
+
+
+def _evaluate(expression: str, names: Mapping[str, Any]) -> Any:
+    try:
+        return _value(ast.parse(expression, mode="eval").body, names)
+    except (SyntaxError, KeyError, TypeError, ValueError, ZeroDivisionError, RecursionError, MemoryError) as error:
+        raise MetadataValidationError(
+            f"the template {{{{{expression}}}}} cannot be filled in ({type(error).__name__}: {error}); names, whole "
+            "numbers, + - * // % and templates with named arguments are known"
+        ) from error
+
+
+def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    if isinstance(node, ast.Name):
+        return names[node.id]
+    if isinstance(node, ast.Constant) and type(node.value) in (int, str):
+        return node.value
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        left, right = _value(node.left, names), _value(node.right, names)
+        if type(left) is int and type(right) is int:
+            result = _OPERATORS[type(node.op)](left, right)
+            if abs(result) <= MAX_OFFSET:
+                return result
+            raise ValueError("the number is too large for any file")
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+        given = {keyword.arg: _value(keyword.value, names) for keyword in node.keywords if keyword.arg}
+        return render(str(names[node.func.id]), given)
+    raise TypeError(f"{ast.unparse(node)!r} is not among them")
+
 
 REMOTE: Final = frozenset(("http", "https", "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "memory", "oci"))
 """Schemes of URLs that a table may name, wherever it lies: they cannot lead to files of this computer."""
@@ -81,6 +281,13 @@ class ReferenceStore(BlockingStore):
         self._name = name
 
     @classmethod
+    def is_at(cls, place: str) -> bool:
+        """Return True if a path or URL whose end is that of a table means one: a file of JSON, or a folder."""
+        if place.rstrip("/").endswith((".parq", ".parquet")):
+            return os.path.isfile(os.path.join(place, ".zmetadata"))
+        return _scheme_of(place) not in ("", "file") or os.path.isfile(place)
+
+    @classmethod
     def from_path(
         cls, path: str | os.PathLike[str], *, allow_outside: bool = False, storage_options: dict[str, Any] | None = None
     ) -> ReferenceStore:
@@ -90,7 +297,7 @@ class ReferenceStore(BlockingStore):
         ----------
         path : str or PathLike
         allow_outside, storage_options
-            See the class.
+            See the class; ``allow_outside`` may also stand among the options.
 
         Raises
         ------
@@ -107,10 +314,13 @@ class ReferenceStore(BlockingStore):
         is_json = text.lower().endswith(".json")
         folder = text.rpartition("/")[0] or ("/" if text.startswith("/") else ".") if is_json else text.rstrip("/")
         folder = os.path.abspath(folder) if local else folder
-        options = storage_options or {}
-
-        read = partial(_read_in, folder, None if local else options)
+        options = dict(storage_options or {})
+        allow_outside = bool(options.pop("allow_outside", allow_outside))
         table: Mapping[str, Any]
+
+        def read(name: str) -> bytes:
+            return _read_file(f"{folder}/{name}", None if local else options)
+
         if is_json:
             raw = read(text.rpartition("/")[2])
             try:
@@ -121,7 +331,7 @@ class ReferenceStore(BlockingStore):
             table = ParquetTable(read, text)
         # Files named in a table of parquet lie beside its folder.
         beside = folder if is_json else folder.rpartition("/")[0]
-        return cls(table, folder=beside, allow_outside=allow_outside, storage_options=storage_options, name=text)
+        return cls(table, folder=beside, allow_outside=allow_outside, storage_options=options, name=text)
 
     def with_read_only(self, read_only: bool = False) -> ReferenceStore:
         """Return the same store; it cannot be written to.
@@ -205,7 +415,7 @@ class ReferenceStore(BlockingStore):
         return child_names(list(self.list_sync()), prefix)
 
     def _read(self, key: str, span: Span, byte_range: ByteRequest | None) -> bytes:
-        place, local = self._place(key, span.url)
+        place, options = self._place(key, span.url)
         start, stop = span.offset, None if span.length is None else span.offset + span.length
         try:
             if byte_range is not None:
@@ -214,7 +424,7 @@ class ReferenceStore(BlockingStore):
                 start, stop = span.offset + first, span.offset + last
             if start == stop:
                 return b""
-            data = _read_file(place, start, stop) if local else _read_url(place, self._options, start, stop)
+            data = _read_file(place, options, start, stop)
         except BrokenReferenceError:
             raise
         except OSError as error:
@@ -228,36 +438,36 @@ class ReferenceStore(BlockingStore):
     def _size(self, key: str, span: Span) -> int:
         if span.length is not None:
             return span.length
-        place, local = self._place(key, span.url)
+        place, options = self._place(key, span.url)
         try:
-            return os.path.getsize(place) if local else _size_of_url(place, self._options)
+            return _size_of(place, options)
         except OSError as error:
             raise BrokenReferenceError(f"{self}: {key!r} is in {place!r}, which cannot be read: {error}") from error
 
-    def _place(self, key: str, url: str) -> tuple[str, bool]:
-        """Return the path or URL of a file, and whether it is a path of this computer."""
+    def _place(self, key: str, url: str) -> tuple[str, dict[str, Any] | None]:
+        """Return the path or URL of a file, and the options for fsspec; None for a path of this computer."""
         scheme = _scheme_of(url) if "::" not in url else "::"
         if scheme not in ("", "file"):
             if scheme not in REMOTE and not self._allow_outside:
                 raise self._outside(key, url, f"the scheme {scheme!r}")
-            return url, False
+            return url, self._options
         path = url.removeprefix("file:").removeprefix("//") if scheme else url
         check_local_path(path)
         folder = self._folder
         if folder is not None and _scheme_of(folder):
             if os.path.isabs(path) or scheme or ".." in path.replace("\\", "/").split("/"):
                 if self._allow_outside and os.path.isabs(path):
-                    return path, True
+                    return path, None
                 raise self._outside(key, url, "a path out of the folder of the table")
-            return f"{folder}/{path}", False
+            return f"{folder}/{path}", self._options
         if self._allow_outside:
-            return os.path.join(folder or "", path), True
+            return os.path.join(folder or "", path), None
         if folder is None:
             raise self._outside(key, url, "a path of this computer that begins in no folder of the table's")
         whole, top = os.path.realpath(os.path.join(folder, path)), os.path.realpath(folder)
         if not Path(whole).is_relative_to(top):
             raise self._outside(key, url, "a path out of the folder of the table")
-        return whole, True
+        return whole, None
 
     def _outside(self, key: str, url: str, what: str) -> BrokenReferenceError:
         return BrokenReferenceError(
@@ -288,38 +498,20 @@ def _absolute_folder(folder: str | None, allow_outside: bool) -> str | None:
     return folder if _scheme_of(folder) else os.path.join(os.getcwd(), folder)
 
 
-def _read_in(folder: str, options: dict[str, Any] | None, name: str) -> bytes:
-    """Read a file of a folder of this computer, or, with options for fsspec, of one that a URL names."""
-    place = f"{folder}/{name}"
-    return _read_file(place) if options is None else _read_url(place, options)
-
-
-def _read_file(path: str, start: int = 0, stop: int | None = None) -> bytes:
+def _read_file(path: str, options: dict[str, Any] | None, start: int = 0, stop: int | None = None) -> bytes:
+    """Read a part of a file of this computer, or, with options for fsspec, of one that a URL names."""
+    if options is not None:
+        with naming_url(path):
+            fs, path = filesystem_of(path, options)
+            return fs.cat_file(path, start=start, end=stop)  # type: ignore[no-any-return]
     with open(path, "rb") as file:
         file.seek(start)
         return file.read() if stop is None else file.read(stop - start)
 
 
-def _filesystem(url: str, options: dict[str, Any]) -> tuple[Any, str]:
-    try:
-        from fsspec.core import url_to_fs
-    except ImportError as error:
-        raise ModuleNotFoundError(
-            f"fsspec is needed to read {url!r}, and is not installed: pip install 'zarr[remote]'", name="fsspec"
-        ) from error
-    with naming_url(url):
-        fs, path = url_to_fs(url, **options)
-    return fs, path
-
-
-def _read_url(url: str, options: dict[str, Any], start: int = 0, stop: int | None = None) -> bytes:
-    fs, path = _filesystem(url, options)
-    with naming_url(url):
-        data: bytes = fs.cat_file(path, start=start, end=stop)
-    return data
-
-
-def _size_of_url(url: str, options: dict[str, Any]) -> int:
-    fs, path = _filesystem(url, options)
-    with naming_url(url):
+def _size_of(path: str, options: dict[str, Any] | None) -> int:
+    if options is None:
+        return os.path.getsize(path)
+    with naming_url(path):
+        fs, path = filesystem_of(path, options)
         return int(fs.size(path))

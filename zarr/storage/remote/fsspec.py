@@ -20,7 +20,7 @@ from zarr.storage.checks import check_buffer, check_clearable, value_size
 from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
 from zarr.storage.local.files import write_file
 from zarr.storage.ranges import check_byte_range
-from zarr.storage.url import MISTAKES, naming_url
+from zarr.storage.url import MISTAKES, filesystem_of, naming_url
 
 if TYPE_CHECKING:
     import asyncio
@@ -85,7 +85,7 @@ def make_async(fs: Any) -> AsyncFileSystem:
 
 
 def _is_local(fs: Any) -> bool:
-    """Whether a file system is that of this machine as it is, and not a subclass that sees to what is written."""
+    """Return True if a file system is that of this machine, and no subclass that sees to what is written."""
     local = sys.modules.get("fsspec.implementations.local")
     return local is not None and type(getattr(fs, "sync_fs", None)) is local.LocalFileSystem
 
@@ -122,7 +122,7 @@ def _clone(fs: Any) -> Any:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two file systems are one; those made for other loops, and those unpickled, are known by their options."""
+    """Return True if two file systems are one; copies for other loops, or from pickles, are known by their options."""
     if one == other:
         return True
     names = ("storage_args", "storage_options")
@@ -252,14 +252,8 @@ class FsspecStore(NamedStore):
         StoreUrlError
             If the URL is malformed, of a scheme that is not known, or lacks what its file system needs.
         """
-        try:
-            from fsspec.core import url_to_fs
-        except ImportError as error:
-            raise ModuleNotFoundError(
-                f"fsspec is needed to open {url!r}, and is not installed: pip install 'zarr[remote]'", name="fsspec"
-            ) from error
         with naming_url(url):
-            fs, path = url_to_fs(url, **{"asynchronous": True, **(storage_options or {})})
+            fs, path = filesystem_of(url, {"asynchronous": True, **(storage_options or {})})
             if "://" in path and not path.startswith("http"):
                 path = fs._strip_protocol(path)
             return cls(fs=fs, path=path, read_only=read_only, allowed_exceptions=allowed_exceptions)
@@ -439,7 +433,7 @@ class FsspecStore(NamedStore):
             await self._filesystem()._rm(self._path(key))
 
     def _check_clearable(self, prefix: str) -> None:
-        """See that what is removed is not all of this machine's files; see ``misplaced.check_clearable``."""
+        """See that what is removed is not all of this machine's files; see ``checks.check_clearable``."""
         if not prefix.strip("/") and _has_files(self.fs):
             check_clearable(self._root or "/")
 

@@ -10,9 +10,10 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import OffsetByteRequest, Store, SuffixByteRequest
+from zarr.abc.store import OffsetByteRequest, SuffixByteRequest
 from zarr.buffer.core import Buffer
 from zarr.errors import ArrayTooLargeError, StoreDamagedError
+from zarr.storage.base import NamedStore
 from zarr.storage.checks import check_buffer, check_clearable, memory_of_machine
 from zarr.storage.keys import (
     LOCKS_FOLDER,
@@ -41,8 +42,6 @@ _LARGE: Final = 64 << 20
 
 T_Store = TypeVar("T_Store", bound="_UpstreamObjectStore")
 
-ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
-
 
 def _folder_of(store: Any) -> str | None:
     """Return the folder of a store of local files, by a name that holds in any working directory; None of others."""
@@ -50,7 +49,7 @@ def _folder_of(store: Any) -> str | None:
     return None if prefix is None else os.path.join(os.getcwd(), prefix)
 
 
-class ObjectStore(Store, Generic[T_Store]):
+class ObjectStore(NamedStore, Generic[T_Store]):
     """Keys as objects of a store of obstore.
 
     Parameters
@@ -71,7 +70,6 @@ class ObjectStore(Store, Generic[T_Store]):
     True
     """
 
-    contents_first: bool = True
     store: T_Store
 
     def __init__(self, store: T_Store, *, read_only: bool = False) -> None:
@@ -95,10 +93,9 @@ class ObjectStore(Store, Generic[T_Store]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self})"
 
-    def __eq__(self, value: object) -> bool:
-        if not isinstance(value, ObjectStore) or self.read_only != value.read_only:
-            return False
-        return self.store == value.store if self._folder is None else self._folder == value._folder
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (self.read_only, self.store if self._folder is None else self._folder)
 
     def __getstate__(self) -> dict[Any, Any]:
         state = self.__dict__.copy()
@@ -123,23 +120,8 @@ class ObjectStore(Store, Generic[T_Store]):
         return f"object_store:{id(self.store)}" if text.startswith("MemoryStore") else f"object_store:{text}"
 
     def lock_folder(self, path: str) -> str | None:
-        """Where the lock files of a node lie: beside its data, where that is in a local folder."""
+        """Return the folder of the lock files of a node: beside its data, where that is in a local folder."""
         return None if self._folder is None else os.path.join(self._folder, check_prefix(path), LOCKS_FOLDER)
-
-    @property
-    def supports_writes(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def supports_deletes(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def supports_listing(self) -> bool:
-        """Always."""
-        return True
 
     # Reading
 
@@ -376,5 +358,6 @@ def _is_bad_range(error: Exception) -> bool:
 
 
 def _is_missing(error: Exception) -> bool:
-    """Return whether an error means that there is no such key; below a file of a local store, too, there is none."""
-    return isinstance(error, ALLOWED_EXCEPTIONS) or "(os error 20)" in str(error)
+    """Return True if an error means that there is no such key; below a file of a local store, too, there is none."""
+    missing = isinstance(error, (FileNotFoundError, IsADirectoryError, NotADirectoryError))
+    return missing or "(os error 20)" in str(error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar
 
 from zarr.abc.store import Store
@@ -198,7 +198,7 @@ class Format2Store(WrapperStore[T_Store]):
 
     def is_listable(self) -> bool:
         """Return whether keys can be listed."""
-        return self.supports_listing
+        return bool(self.supports_listing)
 
     def is_erasable(self) -> bool:
         """Return whether keys can be removed."""
@@ -217,11 +217,6 @@ class Format2Store(WrapperStore[T_Store]):
         """Remove those of some keys that are there."""
         for key in keys:
             self.delete_sync(key)
-
-    def update(self, other: Any = (), /, **values: Any) -> None:
-        """Store several values."""
-        for key, value in dict(other, **values).items():
-            self[key] = value
 
     def setdefault(self, key: str, default: Any = b"") -> bytes:
         """Return the value of a key; where there is none, one is stored first."""
@@ -243,17 +238,8 @@ class Format2Store(WrapperStore[T_Store]):
         del self[key]
         return value
 
-    def popitem(self) -> tuple[str, bytes]:
-        """Remove one of the keys and return it with its value.
-
-        Raises
-        ------
-        KeyError
-            There is none.
-        """
-        for key in self:
-            return key, self.pop(key)
-        raise KeyError("popitem(): the store is empty")
+    update = MutableMapping.update
+    popitem = MutableMapping.popitem
 
     def keys(self) -> list[str]:
         """Return all keys."""

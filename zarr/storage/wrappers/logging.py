@@ -1,4 +1,4 @@
-"""A store that writes down what is asked of another store."""
+"""Log what is asked of a store."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import logging
 import sys
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from zarr.abc.store import Store
-from zarr.storage.wrappers.wrapper import WrapperStore
+from zarr.storage.wrappers.wrapper import WrapperStore, named_as
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -20,8 +20,44 @@ if TYPE_CHECKING:
 T_Store = TypeVar("T_Store", bound=Store)
 
 
+def _subject(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return the key or prefix that a call is about; an empty text where it is about the whole store."""
+    return args[0] if args else options.get("key", options.get("prefix", ""))
+
+
+def logged(name: str) -> Any:
+    """Return a method that logs the call, with its first argument, and hands it on."""
+    method = getattr(WrapperStore, name)
+
+    def plain(self: LoggingStore[Any], *args: Any, **options: Any) -> Any:
+        with self.log(_subject(args, options), method=name):
+            return method(self, *args, **options)
+
+    async def coroutine(self: LoggingStore[Any], *args: Any, **options: Any) -> Any:
+        with self.log(_subject(args, options), method=name):
+            return await method(self, *args, **options)
+
+    async def listing(self: LoggingStore[Any], *args: Any) -> AsyncGenerator[str, None]:
+        with self.log(*args, method=name):
+            async for key in method(self, *args):
+                yield key
+
+    waits = name not in ("close", "list", "list_prefix", "list_dir") and not name.endswith("_sync")
+    return named_as(name, coroutine if waits else listing if name.startswith("list") and "_sync" not in name else plain)
+
+
+def logged_property(name: str) -> Any:
+    """Return a property that logs that it is asked for, and is what the wrapped store says."""
+
+    def say(self: LoggingStore[Any]) -> Any:
+        with self.log(method=name):
+            return getattr(self._store, name)
+
+    return property(say, doc=getattr(WrapperStore, name).__doc__)
+
+
 class LoggingStore(WrapperStore[T_Store]):
-    """Logs every call, with the time it took, and counts the calls of each method.
+    """Log every call, with the time it took, and counts the calls of each method.
 
     Parameters
     ----------
@@ -80,9 +116,9 @@ class LoggingStore(WrapperStore[T_Store]):
         self._configure_logger(self.log_level)
 
     @contextmanager
-    def log(self, hint: Any = "") -> Generator[None, None, None]:
-        """Log and count the method that uses this context, whether it is a coroutine or its plain twin."""
-        method = sys._getframe(2).f_code.co_name.removesuffix("_sync")
+    def log(self, hint: Any = "", *, method: str | None = None) -> Generator[None, None, None]:
+        """Log and count a call of a method; by default of the one that uses this context."""
+        method = (method or sys._getframe(2).f_code.co_name).removesuffix("_sync")
         operation = f"{type(self._store).__name__}.{method}"
         if hint != "":
             operation = f"{operation}({hint})"
@@ -106,203 +142,56 @@ class LoggingStore(WrapperStore[T_Store]):
     def _with_store(self, store: T_Store) -> Self:
         return type(self)(store=store, log_level=self.log_level, log_handler=self.log_handler)
 
-    async def _open(self) -> None:
-        with self.log():
-            await super()._open()
-
-    async def _ensure_open(self) -> None:
-        with self.log():
-            await super()._ensure_open()
-
-    def close(self) -> None:
-        """Log, and close the wrapped store."""
-        with self.log():
-            super().close()
+    _open = logged("_open")
+    _ensure_open = logged("_ensure_open")
+    close = logged("close")
 
     def __str__(self) -> str:
         return f"logging-{self._store}"
 
     def __eq__(self, other: object) -> bool:
-        with self.log(other):
+        with self.log(other, method="__eq__"):
             return type(self) is type(other) and self._store == other._store
 
-    @property
-    def read_only(self) -> bool:
-        """Return whether the wrapped store refuses to be written to."""
-        with self.log():
-            return self._store.read_only
-
-    @property
-    def supports_writes(self) -> bool:
-        """What the wrapped store says."""
-        with self.log():
-            return super().supports_writes
-
-    @property
-    def supports_deletes(self) -> bool:
-        """What the wrapped store says."""
-        with self.log():
-            return super().supports_deletes
-
-    @property
-    def supports_listing(self) -> bool:
-        """What the wrapped store says."""
-        with self.log():
-            return super().supports_listing
-
-    # Coroutines
-
-    async def get(
-        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Log, and hand on."""
-        with self.log(key):
-            return await super().get(key, prototype, byte_range)
+    read_only = logged_property("read_only")
+    supports_writes = logged_property("supports_writes")
+    supports_deletes = logged_property("supports_deletes")
+    supports_listing = logged_property("supports_listing")
 
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
     ) -> list[Buffer | None]:
         """Log, and hand on."""
         key_ranges = list(key_ranges)
-        with self.log(",".join(key for key, _ in key_ranges)):
+        with self.log(",".join(key for key, _ in key_ranges), method="get_partial_values"):
             return await super().get_partial_values(prototype, key_ranges)
-
-    async def exists(self, key: str) -> bool:
-        """Log, and hand on."""
-        with self.log(key):
-            return await super().exists(key)
-
-    async def set(self, key: str, value: Buffer) -> None:
-        """Log, and hand on."""
-        with self.log(key):
-            await super().set(key, value)
-
-    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
-        """Log, and hand on."""
-        with self.log(key):
-            await super().set_if_not_exists(key, value)
-
-    async def delete(self, key: str) -> None:
-        """Log, and hand on."""
-        with self.log(key):
-            await super().delete(key)
-
-    async def delete_dir(self, prefix: str) -> None:
-        """Log, and hand on."""
-        with self.log(prefix):
-            await super().delete_dir(prefix)
-
-    async def clear(self) -> None:
-        """Log, and hand on."""
-        with self.log():
-            await super().clear()
 
     async def is_empty(self, prefix: str = "") -> bool:
         """Log, and hand on."""
-        with self.log(prefix):
-            return await super().is_empty(prefix)
+        with self.log(prefix, method="is_empty"):
+            return bool(await super().is_empty(prefix))
 
-    async def getsize(self, key: str) -> int:
-        """Log, and hand on."""
-        with self.log(key):
-            return await super().getsize(key)
+    get = logged("get")
+    exists = logged("exists")
+    set = logged("set")
+    set_if_not_exists = logged("set_if_not_exists")
+    delete = logged("delete")
+    delete_dir = logged("delete_dir")
+    clear = logged("clear")
+    getsize = logged("getsize")
+    getsize_prefix = logged("getsize_prefix")
+    list = logged("list")
+    list_prefix = logged("list_prefix")
+    list_dir = logged("list_dir")
 
-    async def getsize_prefix(self, prefix: str) -> int:
-        """Log, and hand on."""
-        with self.log(prefix):
-            return await super().getsize_prefix(prefix)
-
-    async def list(self) -> AsyncGenerator[str, None]:
-        """Log, and hand on."""
-        with self.log():
-            async for key in super().list():
-                yield key
-
-    async def list_prefix(self, prefix: str) -> AsyncGenerator[str, None]:
-        """Log, and hand on."""
-        with self.log(prefix):
-            async for key in super().list_prefix(prefix):
-                yield key
-
-    async def list_dir(self, prefix: str) -> AsyncGenerator[str, None]:
-        """Log, and hand on."""
-        with self.log(prefix):
-            async for key in super().list_dir(prefix):
-                yield key
-
-    # Plain methods
-
-    def get_sync(
-        self,
-        key: str,
-        *,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
-    ) -> Buffer | None:
-        """Log, and hand on."""
-        with self.log(key):
-            return super().get_sync(key, prototype=prototype, byte_range=byte_range)
-
-    def get_ranges_sync(
-        self,
-        key: str,
-        byte_ranges: Sequence[ByteRequest | None],
-        *,
-        prototype: BufferPrototype,
-        max_gap_bytes: int = 1 << 20,
-        max_coalesced_bytes: int = 16 << 20,
-    ) -> Sequence[tuple[int, Buffer | None]]:
-        """Log, and hand on."""
-        with self.log(key):
-            return super().get_ranges_sync(
-                key,
-                byte_ranges,
-                prototype=prototype,
-                max_gap_bytes=max_gap_bytes,
-                max_coalesced_bytes=max_coalesced_bytes,
-            )
-
-    def set_sync(self, key: str, value: Buffer) -> None:
-        """Log, and hand on."""
-        with self.log(key):
-            super().set_sync(key, value)
-
-    def delete_sync(self, key: str) -> None:
-        """Log, and hand on."""
-        with self.log(key):
-            super().delete_sync(key)
-
-    def exists_sync(self, key: str) -> bool:
-        """Log, and hand on."""
-        with self.log(key):
-            return super().exists_sync(key)
-
-    def getsize_sync(self, key: str) -> int:
-        """Log, and hand on."""
-        with self.log(key):
-            return super().getsize_sync(key)
-
-    def list_sync(self) -> Iterable[str]:
-        """Log, and hand on."""
-        with self.log():
-            return super().list_sync()
-
-    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """Log, and hand on."""
-        with self.log(prefix):
-            return super().list_prefix_sync(prefix)
-
-    def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """Log, and hand on."""
-        with self.log(prefix):
-            return super().list_dir_sync(prefix)
-
-    def delete_dir_sync(self, prefix: str) -> None:
-        """Log, and hand on."""
-        with self.log(prefix):
-            super().delete_dir_sync(prefix)
-
-    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Log, and hand on."""
-        with self.log(key):
-            super().set_if_not_exists_sync(key, value)
+    get_sync = logged("get_sync")
+    get_ranges_sync = logged("get_ranges_sync")
+    set_sync = logged("set_sync")
+    delete_sync = logged("delete_sync")
+    exists_sync = logged("exists_sync")
+    getsize_sync = logged("getsize_sync")
+    list_sync = logged("list_sync")
+    list_prefix_sync = logged("list_prefix_sync")
+    list_dir_sync = logged("list_dir_sync")
+    delete_dir_sync = logged("delete_dir_sync")
+    set_if_not_exists_sync = logged("set_if_not_exists_sync")

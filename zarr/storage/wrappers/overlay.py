@@ -125,7 +125,7 @@ class OverlayStore(SyncStore):
         return self._lock_prefix
 
     def lock_folder(self, path: str) -> str:
-        """Empty: no other process sees what is kept here, and it is compared when it is applied."""
+        """Return no folder: no other process sees what is kept here, and it is compared when it is applied."""
         return ""
 
     def changes(self, absent: Collection[str] = ()) -> Changes:
@@ -255,7 +255,7 @@ class OverlayStore(SyncStore):
     # Bulk
 
     def bulk_access(self) -> BulkAccess | None:
-        """Values are handed over many at a time."""
+        """Return how many values are handed over at a time."""
         return BulkAccess(kind="buffers", get_many=self._get_payloads, set_many=self._set_payloads)
 
     def _get_payloads(self, keys: list[str]) -> list[Any]:

@@ -1,27 +1,36 @@
-"""One array's view of a store through its storage transformers: chunks go through them, documents pass them by."""
+"""View a store as one array does, through its storage transformers: chunks pass them, documents do not."""
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.storage_transformer import StorageTransformer
-from zarr.abc.store import Store, is_synchronous, takes_contents_first
+from zarr.abc.store import Store, is_synchronous
+from zarr.abc.stores.async_store import as_folder
 from zarr.registry import get_storage_transformer_class
-from zarr.storage.keys import join
-from zarr.storage.wrappers.wrapper import WrapperStore
+from zarr.storage.keys import dir_prefix
+from zarr.storage.wrappers.wrapper import Call, StepsStore
 from zarr.types import METADATA_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zarr.abc.store import BulkAccess, ByteRequest
-    from zarr.buffer.core import Buffer, BufferPrototype
+    from zarr.abc.store import BulkAccess
+    from zarr.steps.requests import Steps
 
 
+def routed(name: str) -> Any:
+    """Return the steps of a method that the store of the chunks answers for chunks, the user's store for all else."""
 
-class TransformedStore(WrapperStore[Store]):
+    def steps(self: TransformedStore, key: str, *arguments: Any, **options: Any) -> Steps[Any]:
+        store = self._chunks if self._is_chunk(key) else self._store
+        return (yield Call(store, name, key, *arguments, **options))
+
+    return steps
+
+
+class TransformedStore(StepsStore):
     """A store whose keys below an array, save documents, go through another store.
 
     Parameters
@@ -35,142 +44,70 @@ class TransformedStore(WrapperStore[Store]):
     """
 
     def __init__(self, plain: Store, chunks: Store, path: str) -> None:
-        super().__init__(chunks)
-        self.plain = plain
+        super().__init__(plain)
+        self._chunks = chunks
         self.path = path
         self._below = f"{path}/" if path else ""
 
     def _is_chunk(self, key: str) -> bool:
         return key.startswith(self._below) and key[len(self._below) :] not in METADATA_NAMES
 
-    def _of(self, key: str) -> Any:
-        return self._store if self._is_chunk(key) else self.plain
-
     def with_read_only(self, read_only: bool = False) -> TransformedStore:
         """Return the same view of a store that may, or may not, be written to."""
-        plain, chunks = self.plain.with_read_only(read_only), self._store.with_read_only(read_only)
+        plain, chunks = self._store.with_read_only(read_only), self._chunks.with_read_only(read_only)
         return TransformedStore(plain, chunks, self.path)
 
     @property
     def synchronous(self) -> bool:
-        """Return whether both stores have plain methods."""
-        return is_synchronous(self.plain) and is_synchronous(self._store)
-
-    @property
-    def contents_first(self) -> bool:
-        """Return whether the store of the user takes values that no document tells of yet."""
-        return takes_contents_first(self.plain)
-
-    @property
-    def lock_prefix(self) -> str:
-        """Return the locks are those of the store of the user."""
-        prefix = getattr(self.plain, "lock_prefix", None)
-        return prefix if isinstance(prefix, str) else f"object:{id(self.plain)}"
-
-    def lock_folder(self, path: str) -> str | None:
-        """Where the lock files of a node lie."""
-        lock_folder = getattr(self.plain, "lock_folder", None)
-        return None if lock_folder is None else lock_folder(path)
+        """Return True if both stores have plain methods."""
+        return is_synchronous(self._store) and is_synchronous(self._chunks)
 
     def bulk_access(self) -> BulkAccess | None:
-        """None: a transformer sees every single value."""
+        """Return None: a transformer sees every single value."""
         return None
 
     def __str__(self) -> str:
-        return f"{self.plain}"
+        return str(self._store)
 
     def __eq__(self, value: object) -> bool:
-        if not isinstance(value, TransformedStore):
-            return False
-        return (self.plain, self._store, self.path) == (value.plain, value._store, value.path)
+        return super().__eq__(value) and (self._chunks, self.path) == (value._chunks, value.path)  # type: ignore[attr-defined]
 
-    # Coroutines
+    get_steps = routed("get")
+    exists_steps = routed("exists")
+    getsize_steps = routed("getsize")
+    set_steps = routed("set")
+    set_if_not_exists_steps = routed("set_if_not_exists")
+    delete_steps = routed("delete")
 
-    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
-        value: Buffer | None = await self._of(key).get(key, prototype, byte_range)
-        return value
+    def delete_dir_steps(self, prefix: str) -> Steps[None]:
+        """Remove all keys below a folder."""
+        inside = as_folder(prefix).startswith(self._below)
+        yield Call(self._chunks if inside else self._store, "delete_dir", prefix)
 
-    async def exists(self, key: str) -> bool:
-        return bool(await self._of(key).exists(key))
+    def list_steps(self) -> Steps[list[str]]:
+        """Return all keys."""
+        return (yield from self.list_prefix_steps(""))
 
-    async def set(self, key: str, value: Buffer) -> None:
-        await self._of(key).set(key, value)
+    def list_prefix_steps(self, prefix: str) -> Steps[list[str]]:
+        """Return all keys that begin with a prefix: documents of one store, chunks of the other."""
+        return (yield from self._joined("list_prefix", prefix, ""))
 
-    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
-        await self._of(key).set_if_not_exists(key, value)
-
-    async def delete(self, key: str) -> None:
-        await self._of(key).delete(key)
-
-    async def delete_dir(self, prefix: str) -> None:
-        await (self._store if f"{prefix}/".startswith(self._below) else self.plain).delete_dir(prefix)
-
-    async def getsize(self, key: str) -> int:
-        return int(await self._of(key).getsize(key))
-
-    async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
-        async for key in self.plain.list_prefix(prefix):
-            if not self._is_chunk(key):
-                yield key
-        async for key in self._store.list_prefix(prefix):
-            if self._is_chunk(key):
-                yield key
-
-    def list(self) -> AsyncIterator[str]:
-        return self.list_prefix("")
-
-    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        names = [name async for name in self.plain.list_dir(prefix)]
-        other = [name async for name in self._store.list_dir(prefix)]
-        for name in self._names(prefix, names, other):
-            yield name
-
-    # Plain methods
-
-    def get_sync(
-        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        value: Buffer | None = self._of(key).get_sync(key, prototype=prototype, byte_range=byte_range)
-        return value
-
-    def exists_sync(self, key: str) -> bool:
-        return bool(self._of(key).exists_sync(key))
-
-    def set_sync(self, key: str, value: Buffer) -> None:
-        self._of(key).set_sync(key, value)
-
-    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        self._of(key).set_if_not_exists_sync(key, value)
-
-    def delete_sync(self, key: str) -> None:
-        self._of(key).delete_sync(key)
-
-    def delete_dir_sync(self, prefix: str) -> None:
-        store: Any = self._store if f"{prefix}/".startswith(self._below) else self.plain
-        store.delete_dir_sync(prefix)
-
-    def getsize_sync(self, key: str) -> int:
-        return int(self._of(key).getsize_sync(key))
-
-    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        plain, chunks = self.plain, self._store
-        keys = [key for key in plain.list_prefix_sync(prefix) if not self._is_chunk(key)]  # type: ignore[attr-defined]
-        return keys + [key for key in chunks.list_prefix_sync(prefix) if self._is_chunk(key)]  # type: ignore[attr-defined]
-
-    def list_sync(self) -> Iterable[str]:
-        return self.list_prefix_sync("")
-
-    def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        names, other = self.plain.list_dir_sync(prefix), self._store.list_dir_sync(prefix)  # type: ignore[attr-defined]
-        return self._names(prefix, builtins.list(names), builtins.list(other))
-
-    def _names(self, prefix: str, names: Sequence[str], other: Sequence[str]) -> builtins.list[str]:
-        """Of the names in a folder, the documents from one store and the chunks from the other."""
-        folder = f"{prefix.rstrip('/')}/" if prefix.strip("/") else ""
+    def list_dir_steps(self, prefix: str) -> Steps[list[str]]:
+        """Return the names directly below a folder: documents of one store, chunks of the other."""
+        folder = dir_prefix(prefix)
         if not folder.startswith(self._below):
-            return builtins.list(names)
-        documents = [name for name in names if not self._is_chunk(join(prefix.rstrip("/"), name))]
-        return documents + [name for name in other if self._is_chunk(join(prefix.rstrip("/"), name))]
+            found: list[str] = yield Call(self._store, "list_dir", prefix)
+            return found
+        return (yield from self._joined("list_dir", prefix, folder))
+
+    def _joined(self, name: str, prefix: str, folder: str) -> Steps[list[str]]:
+        documents, chunks = (yield Call(self._store, name, prefix)), (yield Call(self._chunks, name, prefix))
+        kept = [name for name in documents if not self._is_chunk(folder + name)]
+        return kept + [name for name in chunks if self._is_chunk(folder + name)]
+
+    is_empty = Store.is_empty
+    getsize_prefix = Store.getsize_prefix
+    clear = Store.clear
 
 
 def transformed_store(store: Store, path: str, transformers: Sequence[Mapping[str, Any]]) -> Store:

@@ -1,29 +1,57 @@
-"""A store around another store: the base class of stores that log, cache, delay or check."""
+"""Wrap a store: the base class of stores that log, cache, translate or check."""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import AsyncIterator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, cast
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, cast
 
-from zarr._lazy import LazyModule
-from zarr.abc.store import Store, bulk_access_of, is_synchronous, takes_contents_first
+from zarr.abc.store import Store, SyncStore, bulk_access_of, is_synchronous, takes_contents_first
+from zarr.abc.stores.async_store import as_folder, gather_windowed
+from zarr.buffer.core import default_buffer_prototype
+from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put, Request
 
 if TYPE_CHECKING:
-    import asyncio
     from types import TracebackType
 
     from zarr.abc.store import BulkAccess, ByteRequest
     from zarr.abc.stores.changes import PartialValue
     from zarr.buffer.core import Buffer, BufferPrototype
-else:
-    asyncio = LazyModule("asyncio")
+    from zarr.steps.requests import Steps
 
+T = TypeVar("T")
 T_Store = TypeVar("T_Store", bound=Store)
 
 
+def named_as(name: str, method: Any) -> Any:
+    """Return a method with the name, signature and documentation of a method of stores."""
+    return wraps(getattr(SyncStore, name), updated=())(method)
+
+
+def said(name: str) -> Any:
+    """Return a property that is what the wrapped store says."""
+    return property(lambda self: getattr(self._store, name), doc=getattr(SyncStore, name).__doc__)
+
+
+def handed_on(name: str) -> Any:
+    """Return a method that hands each call on to the method of the same name of the wrapped store."""
+
+    def plain(self: WrapperStore[Any], *args: Any, **options: Any) -> Any:
+        return self._sync_method(name)(*args, **options)
+
+    def listing(self: WrapperStore[Any], *args: Any) -> Any:
+        return getattr(self._store, name)(*args)
+
+    async def coroutine(self: WrapperStore[Any], *args: Any, **options: Any) -> Any:
+        return await getattr(self._store, name)(*args, **options)
+
+    method = plain if name.endswith("_sync") else listing if name.startswith("list") else coroutine
+    return named_as(name, method) if hasattr(SyncStore, name) else method
+
+
 class WrapperStore(Store, Generic[T_Store]):
-    """Hands every call on to another store.
+    """Hand every call on to another store.
 
     Subclass it and override what should differ. A subclass that overrides only a coroutine (``get``) is used through
     its coroutines; to keep the short way of synchronous stores, override the plain method (``get_sync``) too.
@@ -81,7 +109,7 @@ class WrapperStore(Store, Generic[T_Store]):
         return prefix if isinstance(prefix, str) else f"object:{id(self._store)}"
 
     def lock_folder(self, path: str) -> str | None:
-        """Where the lock files of a node of the wrapped store lie."""
+        """Return the folder of the lock files of a node of the wrapped store."""
         lock_folder = getattr(self._store, "lock_folder", None)
         return None if lock_folder is None else lock_folder(path)
 
@@ -92,11 +120,6 @@ class WrapperStore(Store, Generic[T_Store]):
     @_is_open.setter
     def _is_open(self, value: bool) -> None:
         raise NotImplementedError(f"{type(self).__name__} must be opened via the `_open` method, which opens its store")
-
-    @property
-    def read_only(self) -> bool:
-        """Return whether the wrapped store refuses to be written to."""
-        return self._store.read_only
 
     def __enter__(self) -> Self:
         self._store.__enter__()
@@ -132,42 +155,20 @@ class WrapperStore(Store, Generic[T_Store]):
     def __eq__(self, value: object) -> bool:
         return type(self) is type(value) and self._store == value._store
 
-    @property
-    def supports_writes(self) -> bool:
-        """What the wrapped store says."""
-        return self._store.supports_writes
-
-    @property
-    def supports_deletes(self) -> bool:
-        """What the wrapped store says."""
-        return self._store.supports_deletes
-
-    @property
-    def supports_listing(self) -> bool:
-        """What the wrapped store says."""
-        return self._store.supports_listing
-
-    @property
-    def supports_set_if_match(self) -> bool:
-        """What the wrapped store says."""
-        return self._store.supports_set_if_match
-
-    @property
-    def supports_partial_writes(self) -> Literal[False]:
-        """What the wrapped store says."""
-        return self._store.supports_partial_writes
-
-    @property
-    def supports_consolidated_metadata(self) -> bool:
-        """What the wrapped store says."""
-        return self._store.supports_consolidated_metadata
+    read_only = said("read_only")
+    supports_writes = said("supports_writes")
+    supports_deletes = said("supports_deletes")
+    supports_listing = said("supports_listing")
+    supports_set_if_match = said("supports_set_if_match")
+    supports_partial_writes = said("supports_partial_writes")
+    supports_consolidated_metadata = said("supports_consolidated_metadata")
 
     # Coroutines
 
     async def get(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Hand on to the wrapped store."""
+        """Return the value of a key of the wrapped store, or a range of it."""
         return await self._store.get(key, prototype, byte_range)
 
     async def get_partial_values(
@@ -176,8 +177,7 @@ class WrapperStore(Store, Generic[T_Store]):
         """Read parts of several values; by the wrapped store, unless this class has a ``get`` of its own."""
         if type(self).get is WrapperStore.get:
             return await self._store.get_partial_values(prototype, key_ranges)
-        wanted = [self.get(key, prototype, byte_range) for key, byte_range in key_ranges]
-        return builtins.list(await asyncio.gather(*wanted))
+        return await gather_windowed(self.get, [(key, prototype, byte_range) for key, byte_range in key_ranges])
 
     async def get_ranges(
         self,
@@ -193,64 +193,30 @@ class WrapperStore(Store, Generic[T_Store]):
 
         By the wrapped store, unless this class has a ``get`` of its own: then every read goes through that.
         """
-        limits = {
-            name: value
-            for name, value in (
-                ("max_concurrency", max_concurrency),
-                ("max_gap_bytes", max_gap_bytes),
-                ("max_coalesced_bytes", max_coalesced_bytes),
-            )
-            if value is not None
+        given = {
+            "max_concurrency": max_concurrency,
+            "max_gap_bytes": max_gap_bytes,
+            "max_coalesced_bytes": max_coalesced_bytes,
         }
-        if type(self).get is WrapperStore.get:
-            found = self._store.get_ranges(key, byte_ranges, prototype=prototype, **limits)
-        else:
-            found = super().get_ranges(key, byte_ranges, prototype=prototype, **limits)
-        async for group in found:
+        limits: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        read = self._store.get_ranges if type(self).get is WrapperStore.get else super().get_ranges
+        async for group in read(key, byte_ranges, prototype=prototype, **limits):
             yield group
 
-    async def exists(self, key: str) -> bool:
-        """Hand on to the wrapped store."""
-        return await self._store.exists(key)
-
-    async def set(self, key: str, value: Buffer) -> None:
-        """Hand on to the wrapped store."""
-        await self._store.set(key, value)
-
-    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
-        """Hand on to the wrapped store."""
-        await self._store.set_if_not_exists(key, value)
-
-    async def set_if_match(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
-        """Hand on to the wrapped store."""
-        return await self._store.set_if_match(key, value, expected)
-
-    async def _set_many(self, values: Iterable[tuple[str, Buffer]]) -> None:
-        await self._store._set_many(values)
-
-    async def delete(self, key: str) -> None:
-        """Hand on to the wrapped store."""
-        await self._store.delete(key)
-
-    async def delete_dir(self, prefix: str) -> None:
-        """Hand on to the wrapped store."""
-        await self._store.delete_dir(prefix)
-
-    async def clear(self) -> None:
-        """Hand on to the wrapped store."""
-        await self._store.clear()
-
-    async def is_empty(self, prefix: str) -> bool:
-        """Hand on to the wrapped store."""
-        return await self._store.is_empty(prefix)
-
-    async def getsize(self, key: str) -> int:
-        """Hand on to the wrapped store."""
-        return await self._store.getsize(key)
-
-    async def getsize_prefix(self, prefix: str) -> int:
-        """Hand on to the wrapped store."""
-        return await self._store.getsize_prefix(prefix)
+    exists = handed_on("exists")
+    set = handed_on("set")
+    set_if_not_exists = handed_on("set_if_not_exists")
+    set_if_match = handed_on("set_if_match")
+    _set_many = handed_on("_set_many")
+    delete = handed_on("delete")
+    delete_dir = handed_on("delete_dir")
+    clear = handed_on("clear")
+    is_empty = handed_on("is_empty")
+    getsize = handed_on("getsize")
+    getsize_prefix = handed_on("getsize_prefix")
+    list = handed_on("list")
+    list_prefix = handed_on("list_prefix")
+    list_dir = handed_on("list_dir")
 
     def _hands_on(self) -> bool:
         """Return whether this class leaves reads, writes and deletions to the wrapped store."""
@@ -262,30 +228,14 @@ class WrapperStore(Store, Generic[T_Store]):
         return self._hands_on() and self._store._compares_and_swaps()
 
     async def set_partial_values(self, key_start_values: Iterable[PartialValue]) -> None:
-        """Hand on to the wrapped store, unless this class sees to reads or writes itself."""
-        if self._hands_on():
-            await self._store.set_partial_values(key_start_values)
-        else:
-            await super().set_partial_values(key_start_values)
+        """Replace parts of values; by the wrapped store, unless this class sees to reads or writes itself."""
+        change = self._store.set_partial_values if self._hands_on() else super().set_partial_values
+        await change(key_start_values)
 
     async def rename(self, src: str, dest: str) -> None:
-        """Hand on to the wrapped store, unless this class sees to reads or writes itself."""
-        if self._hands_on():
-            await self._store.rename(src, dest)
-        else:
-            await super().rename(src, dest)
-
-    def list(self) -> AsyncIterator[str]:
-        """Hand on to the wrapped store."""
-        return self._store.list()
-
-    def list_prefix(self, prefix: str) -> AsyncIterator[str]:
-        """Hand on to the wrapped store."""
-        return self._store.list_prefix(prefix)
-
-    def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        """Hand on to the wrapped store."""
-        return self._store.list_dir(prefix)
+        """Give a key or a folder another name; by the wrapped store, unless this class sees to values itself."""
+        move = self._store.rename if self._hands_on() else super().rename
+        await move(src, dest)
 
     # Plain methods
 
@@ -303,7 +253,7 @@ class WrapperStore(Store, Generic[T_Store]):
         prototype: BufferPrototype | None = None,
         byte_range: ByteRequest | None = None,
     ) -> Buffer | None:
-        """Hand on to the wrapped store."""
+        """Return the value of a key of the wrapped store, or a range of it."""
         value: Buffer | None = self._sync_method("get_sync")(key, prototype=prototype, byte_range=byte_range)
         return value
 
@@ -324,62 +274,141 @@ class WrapperStore(Store, Generic[T_Store]):
         )
         return found
 
-    def set_sync(self, key: str, value: Buffer) -> None:
-        """Hand on to the wrapped store."""
-        self._sync_method("set_sync")(key, value)
-
-    def delete_sync(self, key: str) -> None:
-        """Hand on to the wrapped store."""
-        self._sync_method("delete_sync")(key)
-
-    def splice_sync(self, key: str, parts: Sequence[Any]) -> None:
-        """Hand on to the wrapped store, where its values are files of which parts can be kept."""
-        self._sync_method("splice_sync")(key, parts)
-
-    def exists_sync(self, key: str) -> bool:
-        """Hand on to the wrapped store."""
-        return bool(self._sync_method("exists_sync")(key))
-
-    def getsize_sync(self, key: str) -> int:
-        """Hand on to the wrapped store."""
-        return int(self._sync_method("getsize_sync")(key))
-
-    def list_sync(self) -> Iterable[str]:
-        """Hand on to the wrapped store."""
-        return cast("Iterable[str]", self._sync_method("list_sync")())
-
-    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """Hand on to the wrapped store."""
-        return cast("Iterable[str]", self._sync_method("list_prefix_sync")(prefix))
-
-    def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """Hand on to the wrapped store."""
-        return cast("Iterable[str]", self._sync_method("list_dir_sync")(prefix))
-
-    def delete_dir_sync(self, prefix: str) -> None:
-        """Hand on to the wrapped store."""
-        self._sync_method("delete_dir_sync")(prefix)
-
-    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Hand on to the wrapped store."""
-        self._sync_method("set_if_not_exists_sync")(key, value)
-
-    def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
-        """Hand on to the wrapped store."""
-        return bool(self._sync_method("set_if_match_sync")(key, value, expected))
-
-    def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> Sequence[Buffer | None]:
-        """Read many keys, one by one through this store's own ``get_sync``."""
-        return [self.get_sync(key, prototype=prototype) for key in keys]
-
-    def set_many_sync(self, items: Iterable[tuple[str, Buffer | None]]) -> None:
-        """Write many keys, one by one through this store's own methods; None deletes a key."""
-        for key, value in items:
-            if value is None:
-                self.delete_sync(key)
-            else:
-                self.set_sync(key, value)
+    set_sync = handed_on("set_sync")
+    delete_sync = handed_on("delete_sync")
+    splice_sync = handed_on("splice_sync")
+    exists_sync = handed_on("exists_sync")
+    getsize_sync = handed_on("getsize_sync")
+    list_sync = handed_on("list_sync")
+    list_prefix_sync = handed_on("list_prefix_sync")
+    list_dir_sync = handed_on("list_dir_sync")
+    delete_dir_sync = handed_on("delete_dir_sync")
+    set_if_not_exists_sync = handed_on("set_if_not_exists_sync")
+    set_if_match_sync = handed_on("set_if_match_sync")
+    # Many values go one by one through the methods of this class.
+    get_many_sync = SyncStore.get_many_sync
+    set_many_sync = SyncStore.set_many_sync
 
     def bulk_access(self) -> BulkAccess | None:
         """Return that of the wrapped store, unless this class sees to reads, writes or deletions itself."""
         return bulk_access_of(self._store) if self._hands_on() else None
+
+
+# ------------------------------------------------------------------------------------- both forms from one
+
+
+class Call(Request):
+    """Ask for a call of a method of a store, by the name of its coroutine; answered by a :class:`StepsStore` only.
+
+    Listings, and ranges of one value, are answered by lists.
+    """
+
+    __slots__ = ("arguments", "name", "options", "store")
+
+    def __init__(self, store: Store, name: str, *arguments: Any, **options: Any) -> None:
+        self.store = store
+        self.name = name
+        self.arguments = arguments
+        self.options = options
+
+
+def _or_default(request: Get) -> BufferPrototype:
+    return request.prototype or default_buffer_prototype()
+
+
+_CALLS: Final[dict[type, Callable[[Any, Any], tuple[Any, str, Sequence[Any], dict[str, Any]]]]] = {
+    Call: lambda below, of: (of.store, of.name, of.arguments, of.options),
+    Get: lambda below, of: (below, "get", (of.key,), {"prototype": _or_default(of), "byte_range": of.byte_range}),
+    Put: lambda below, of: (below, "set", (of.key, of.value), {}),
+    Delete: lambda below, of: (below, "delete", (of.key,), {}),
+    DeletePrefix: lambda below, of: (below, "delete_dir", (of.prefix,), {}),
+    List: lambda below, of: (below, "list_prefix", (as_folder(of.prefix),), {}),
+    ListDir: lambda below, of: (below, "list_dir", (of.prefix,), {}),
+}
+"""What requests ask for: a store, the name of its coroutine, and the arguments."""
+
+
+def two_forms(name: str) -> tuple[Any, Any]:
+    """Return the coroutine and the plain method of a store whose work is written in ``<name>_steps``."""
+    written = f"{name}_steps"
+
+    def plain(self: StepsStore, *args: Any, **options: Any) -> Any:
+        return self._run(getattr(self, written)(*args, **options))
+
+    async def coroutine(self: StepsStore, *args: Any, **options: Any) -> Any:
+        return await self._run_async(getattr(self, written)(*args, **options))
+
+    async def each(self: StepsStore, *args: Any, **options: Any) -> AsyncIterator[Any]:
+        found = await self._run_async(getattr(self, written)(*args, **options))
+        for item in [found] if name == "get_ranges" else found:
+            yield item
+
+    several = name == "get_ranges" or name.startswith("list")
+    return named_as(name, each if several else coroutine), named_as(f"{name}_sync", plain)
+
+
+class StepsStore(WrapperStore[Store]):
+    """A wrapper of which each method is written once, as steps, for stores with plain methods and for coroutines.
+
+    A method ``<name>_steps`` is a generator of requests (``Get``, ``Put``, ``ListDir``, ``Call`` …); a subclass that
+    defines it gets the coroutine ``<name>`` and the plain method ``<name>_sync``. All other calls are handed on to the
+    wrapped store.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> class Upper(StepsStore):
+    ...     def exists_steps(self, key):
+    ...         return (yield Call(self._store, "exists", key.upper()))
+    >>> Upper(MemoryStore()).exists_sync("a")
+    False
+    """
+
+    _set_many = Store._set_many
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Make the two forms of each method that is written as steps."""
+        super().__init_subclass__(**options)
+        for written in [name for name in vars(cls) if name.endswith("_steps") and name[0] != "_"]:
+            name = written.removesuffix("_steps")
+            if hasattr(Store, name) and name not in vars(cls):
+                coroutine, plain = two_forms(name)
+                setattr(cls, name, coroutine)
+                setattr(cls, f"{name}_sync", plain)
+
+    def _run(self, steps: Steps[T]) -> T:
+        """Answer steps by plain methods."""
+        try:
+            request = next(steps)
+            while True:
+                store, name, arguments, options = _CALLS[type(request)](self._store, request)
+                try:
+                    reply = getattr(store, name + "_sync")(*arguments, **options)
+                    if name[:4] == "list":
+                        reply = builtins.list(reply)
+                except BaseException as error:
+                    request = steps.throw(error)
+                else:
+                    request = steps.send(reply)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+
+    async def _run_async(self, steps: Steps[T]) -> T:
+        """Answer steps by coroutines."""
+        try:
+            request = next(steps)
+            while True:
+                store, name, arguments, options = _CALLS[type(request)](self._store, request)
+                try:
+                    answer: Any = getattr(store, name)(*arguments, **options)
+                    reply = [item async for item in answer] if hasattr(answer, "__aiter__") else await answer
+                    if name == "get_ranges":
+                        reply = [pair for group in reply for pair in group]
+                except BaseException as error:
+                    request = steps.throw(error)
+                else:
+                    request = steps.send(reply)
+        except StopIteration as done:
+            result: T = done.value
+            return result
