@@ -14,7 +14,6 @@ from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, Codec
 from zarr.codecs.base.adapters import Stage, make_stage, sort_codecs
 from zarr.codecs.base.bound import AnyArray, NativeForm, as_bytes, fixed_nbytes, native_dtype, replace_spec
 from zarr.codecs.base.partial_decode import decode_part, takes_parts
-from zarr.codecs.base.shard_level import ShardLevel
 from zarr.codecs.base.size_hints import encoded_sizes, set_size_hints
 from zarr.codecs.base.sync_methods import wrap_bytes
 from zarr.errors import ChunkDecodeError, NothingToStoreError
@@ -91,9 +90,8 @@ class CodecChain:
         self._stages = _bind(codecs, spec)
         self._shapes: dict[tuple[int, ...], CodecChain] = {}
         self.asynchronous = any(stage.asynchronous for stage in self._stages)
-        self.shard: ShardLevel | None = None
-        if len(codecs) == 1:
-            self.shard = getattr(getattr(self._stages[0], "bound", None), "level", None)
+        # A ``ShardLevel``, whose module needs this one.
+        self.shard: Any = getattr(self.serializer, "level", None) if len(codecs) == 1 else None
         self._prepare(_native_form(self._stages, self._dtype))
 
     @classmethod
@@ -466,10 +464,3 @@ def _encoded_shape(codec: ArrayArrayCodec, whole: ArraySpec, chunk_shape: tuple[
         return chunk_shape
     # A codec that drops axes by their length drops those of the chunk.
     return shape if len(shape) == len(chunk_shape) else chunk_shape
-
-
-__all__ = [
-    "CodecChain",
-    "ShardLevel",
-    "evolve_codecs",
-]
