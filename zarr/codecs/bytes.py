@@ -152,6 +152,8 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
     {'name': 'bytes', 'configuration': {'endian': 'big'}}
     """
 
+    _name = "bytes"
+    _omits_empty = True
     is_fixed_size = True
 
     endian: EndianLiteral | None
@@ -166,12 +168,6 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
         configuration = configuration_of(data, "bytes", required=False)
         configuration.setdefault("endian", None)
         return cls(**configuration)
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        if self.endian is None:
-            return {"name": "bytes"}
-        return {"name": "bytes", "configuration": {"endian": self.endian}}
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
         """Return a codec without byte order for elements that have none.

@@ -27,6 +27,8 @@ class Crc32cCodec(BytesBytesMethods, BytesBytesCodec):
     {'name': 'crc32c'}
     """
 
+    _name = "crc32c"
+    _omits_empty = True
     is_fixed_size = True
     _in_thread = False
 
@@ -35,10 +37,6 @@ class Crc32cCodec(BytesBytesMethods, BytesBytesCodec):
         """Return the codec that a JSON object describes."""
         configuration_of(data, "crc32c", required=False)
         return cls()
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "crc32c"}
 
     def bind(self, spec: ArraySpec) -> CoreStream:
         """Make the codec ready for chunks of one description."""

@@ -9,11 +9,9 @@ import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import AnyArray, FunctionCodec, native_dtype, replace_spec
-from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.sync_methods import ArrayArrayMethods
 
 if TYPE_CHECKING:
-    from typing import Self
 
     from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
@@ -39,6 +37,9 @@ class ScaleOffset(ArrayArrayMethods, ArrayArrayCodec):
     {'name': 'scale_offset', 'configuration': {'offset': 5, 'scale': 2}}
     """
 
+    _name = "scale_offset"
+    _requires_configuration = False
+    _omits_empty = True
     is_fixed_size = True
 
     offset: int | float | str
@@ -48,19 +49,9 @@ class ScaleOffset(ArrayArrayMethods, ArrayArrayCodec):
         object.__setattr__(self, "offset", _parse_number(offset, "offset"))
         object.__setattr__(self, "scale", _parse_number(scale, "scale"))
 
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "scale_offset", required=False))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        given: dict[str, JSON] = {}
-        if self.offset != 0:
-            given["offset"] = self.offset
-        if self.scale != 1:
-            given["scale"] = self.scale
-        return {"name": "scale_offset", "configuration": given} if given else {"name": "scale_offset"}
+    def _configuration(self) -> dict[str, JSON]:
+        given: dict[str, JSON] = {"offset": self.offset, "scale": self.scale}
+        return {name: value for name, value in given.items() if value != (name == "scale")}
 
     def validate(
         self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata

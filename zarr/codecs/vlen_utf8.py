@@ -17,15 +17,12 @@ from zarr.codecs.base.bound import (
     element_count,
     native_dtype,
 )
-from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
-    from typing import Self
 
     from zarr.chunks.spec import ArraySpec
-    from zarr.types import JSON
 
 
 def pack_strings(elements: AnyArray) -> bytes:
@@ -113,14 +110,8 @@ class VLenUTF8Codec(ArrayBytesMethods, ArrayBytesCodec):
     {'name': 'vlen-utf8', 'configuration': {}}
     """
 
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "vlen-utf8", required=False))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "vlen-utf8", "configuration": {}}
+    _name = "vlen-utf8"
+    _requires_configuration = False
 
     def bind(self, spec: ArraySpec) -> BoundVLen:
         """Make the codec ready for chunks of one description."""
@@ -137,14 +128,8 @@ class VLenBytesCodec(ArrayBytesMethods, ArrayBytesCodec):
     {'name': 'vlen-bytes', 'configuration': {}}
     """
 
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "vlen-bytes", required=False))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "vlen-bytes", "configuration": {}}
+    _name = "vlen-bytes"
+    _requires_configuration = False
 
     def bind(self, spec: ArraySpec) -> BoundVLen:
         """Make the codec ready for chunks of one description."""

@@ -66,7 +66,7 @@ def parse_codecs(data: Iterable[Any]) -> tuple[Codec, ...]:
 
 # Each codec costs time at every open and at every chunk; a document with more of them is no honest one.
 MOST_CODECS: Final = 256
-_INNER: Final = ("codecs", "index_codecs", "mask_codecs", "data_codecs")
+INNER_CODECS: Final = ("codecs", "index_codecs", "mask_codecs", "data_codecs")
 
 
 def check_count(count: int, what: str = "codecs") -> None:
@@ -103,7 +103,7 @@ def limited(entries: Iterable[Any], what: str = "codecs") -> list[Any]:
 
 def _count(codec: Any) -> int:
     """Return how many codecs a codec is, with those that it holds."""
-    inner = (entry for name in _INNER for entry in getattr(codec, name, None) or ())
+    inner = (entry for name in INNER_CODECS for entry in getattr(codec, name, None) or ())
     return 1 + sum(map(_count, inner))
 
 

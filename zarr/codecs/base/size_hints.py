@@ -58,13 +58,14 @@ def set_size_hints(stages: Sequence[Stage], nbytes: int | None, most: int | None
 
 _SAME_SIZE = frozenset(("shuffle", "bitround"))
 _CHECKSUMS = frozenset(("crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3"))
-_RETYPING = {
+DTYPE_PARAMETERS = {
     "delta": ("dtype", "astype"),
     "fixedscaleoffset": ("dtype", "astype"),
     "quantize": ("dtype", "astype"),
     "astype": ("decode_dtype", "encode_dtype"),
     "categorize": ("dtype", "astype"),
 }
+"""Of filters that change the data type: the parameters that name the decoded and the encoded one."""
 
 
 def first_size(config: dict[str, Any], count: int) -> int | None:
@@ -102,9 +103,9 @@ def filter_size(config: dict[str, Any], nbytes: int) -> int | None:
         return nbytes + 4
     if name == "packbits":
         return 1 + -(-nbytes // 8)
-    if name not in _RETYPING:
+    if name not in DTYPE_PARAMETERS:
         return None
-    plain, stored = (config.get(key) for key in _RETYPING[name])
+    plain, stored = (config.get(key) for key in DTYPE_PARAMETERS[name])
     plain_size = np.dtype(plain).itemsize
     if not plain_size or nbytes % plain_size:
         return None

@@ -16,7 +16,9 @@ from zarr.codecs.base.bound import (
     decoded_limit,
     element_count,
 )
+from zarr.codecs.base.sync_methods import BytesBytesMethods
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
+from zarr.registry import get_numcodec
 
 if TYPE_CHECKING:
     import bz2
@@ -121,6 +123,8 @@ class SizedStream(BoundBase):
 
     _nbytes: int | None = None
     _most: int | None = None
+    _id: str = ""
+    """The name of the codec in numcodecs."""
 
     def expect(self, nbytes: int | None) -> None:
         """Set how many bytes decoding must give; None where that is not known."""
@@ -135,6 +139,11 @@ class SizedStream(BoundBase):
         if self._nbytes is not None:
             return None
         return self._most or decoded_limit(stored_nbytes, element_count(self.out_spec.shape))
+
+    def encoded_size(self, nbytes: int) -> int | None:
+        """Return the encoded size where it depends on the size only."""
+        overhead = _FIXED_OVERHEAD.get(self._id)
+        return None if overhead is None else nbytes + overhead
 
 
 class CoreStream(SizedStream):
@@ -152,15 +161,15 @@ class CoreStream(SizedStream):
 
     def __init__(self, name: str, spec: ArraySpec, stage: NativeStage) -> None:
         super().__init__(name, spec, stage)
-        self._stage_name, self._params = stage
+        self._id, self._params = stage
 
     def decode(self, data: Bytes) -> Bytes:
         """Decode, to exactly the expected size where that is known."""
         limit = self.limit(data.size)
         try:
-            decoded = zarr_core.decode(self._stage_name, data, self._nbytes, max_nbytes=limit, **self._params)
+            decoded = zarr_core.decode(self._id, data, self._nbytes, max_nbytes=limit, **self._params)
         except ValueError as error:
-            kind = ChunkChecksumError if self._stage_name == "crc32c" else ChunkDecodeError
+            kind = ChunkChecksumError if self._id == "crc32c" else ChunkDecodeError
             remedy = _REMEDY if limit is not None and str(limit) in str(error) else ""
             raise kind(f"codec {self.name!r}: {error}{remedy}", codec=self.name) from error
         return as_bytes(decoded)
@@ -168,14 +177,9 @@ class CoreStream(SizedStream):
     def encode(self, data: Bytes) -> Bytes:
         """Encode."""
         try:
-            return as_bytes(zarr_core.encode(self._stage_name, data, **self._params))
+            return as_bytes(zarr_core.encode(self._id, data, **self._params))
         except ValueError as error:
             raise ChunkEncodeError(f"codec {self.name!r}: {error}", codec=self.name) from error
-
-    def encoded_size(self, nbytes: int) -> int | None:
-        """Return the encoded size where it depends on the size only."""
-        overhead = _FIXED_OVERHEAD.get(self._stage_name)
-        return None if overhead is None else nbytes + overhead
 
 
 class NumcodecStream(SizedStream):
@@ -183,7 +187,7 @@ class NumcodecStream(SizedStream):
 
     def __init__(self, name: str, spec: ArraySpec, codec: Numcodec) -> None:
         super().__init__(name, spec)
-        self._codec = codec
+        self._codec, self._id = codec, codec.codec_id
 
     def decode(self, data: Bytes) -> Bytes:
         """Decode, and refuse a result of another size than expected."""
@@ -196,13 +200,8 @@ class NumcodecStream(SizedStream):
         """Encode."""
         return as_bytes(numcodec_encode(self.name, self._codec, data))
 
-    def encoded_size(self, nbytes: int) -> int | None:
-        """Return the encoded size where it depends on the size only."""
-        overhead = _FIXED_OVERHEAD.get(getattr(self._codec, "codec_id", ""))
-        return None if overhead is None else nbytes + overhead
 
-
-def bytes_codec(name: str, spec: ArraySpec, codec: Numcodec, itemsize: int) -> CoreStream | NumcodecStream:
+def bytes_codec(name: str, spec: ArraySpec, config: Any, itemsize: int) -> SizedStream:
     """Return a bound bytes-to-bytes codec: of the core where it has that codec, else of numcodecs.
 
     Parameters
@@ -211,13 +210,32 @@ def bytes_codec(name: str, spec: ArraySpec, codec: Numcodec, itemsize: int) -> C
         The codec's name in the metadata.
     spec
         The description of the chunk.
-    codec
-        The numcodecs object.
+    config
+        The configuration of the codec in numcodecs, with its ``id``.
     itemsize
         The item size of what the codec gets.
     """
-    stage = native_stage(codec.get_config(), itemsize)
-    return NumcodecStream(name, spec, codec) if stage is None else CoreStream(name, spec, stage)
+    stage = native_stage(config, itemsize)
+    return NumcodecStream(name, spec, get_numcodec(config)) if stage is None else CoreStream(name, spec, stage)
+
+
+class CompressorMethods(BytesBytesMethods):
+    """Methods of compressors that numcodecs knows under the same name and parameters."""
+
+    is_fixed_size = False
+
+    def _config(self) -> Any:
+        """Return the configuration that numcodecs has for this codec."""
+        return {"id": self._name, **self._configuration()}
+
+    @property
+    def _numcodec(self) -> Numcodec:
+        """The same codec in numcodecs, for those who store it in format 2."""
+        return get_numcodec(self._config())
+
+    def bind(self, spec: ArraySpec) -> SizedStream:
+        """Make the codec ready for chunks of one description."""
+        return bytes_codec(self._name, spec, self._config(), 1)
 
 
 def numcodec_decode(

@@ -10,17 +10,15 @@ import numpy as np
 import zarr_core
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import AnyArray, FunctionCodec, as_bytes, native_dtype
-from zarr.codecs.base.parsing import configuration_of, parse_field_int
+from zarr.codecs.base.parsing import parse_field_int
 from zarr.codecs.base.sync_methods import ArrayArrayMethods
 from zarr.dtype.scalars import is_small
 
 if TYPE_CHECKING:
-    from typing import Self
 
     from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.types import JSON
 
 # Width in bytes of the components, and how many bits their mantissa has; 0 for integers.
 _FLOATS = {"f2": (2, 10), "f4": (4, 23), "f8": (8, 52), "c8": (4, 23), "c16": (8, 52)}
@@ -87,6 +85,7 @@ class BitRoundCodec(ArrayArrayMethods, ArrayArrayCodec):
     [1.125, 3.25]
     """
 
+    _name = "bitround"
     is_fixed_size = True
 
     keepbits: int
@@ -96,15 +95,6 @@ class BitRoundCodec(ArrayArrayMethods, ArrayArrayCodec):
         if parsed < 1:
             raise ValueError(f"keepbits must be at least 1, got {parsed}")
         object.__setattr__(self, "keepbits", parsed)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "bitround"))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "bitround", "configuration": {"keepbits": self.keepbits}}
 
     def validate(
         self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata

@@ -21,7 +21,7 @@ from zarr.codecs.base.bound import (
     replace_spec,
 )
 from zarr.codecs.base.chain import CodecChain
-from zarr.codecs.base.parsing import configuration_of, parse_codecs
+from zarr.codecs.base.parsing import parse_codecs
 from zarr.codecs.base.streams import SizedStream
 from zarr.codecs.base.sync_methods import ArrayBytesMethods, BytesBytesMethods, wrap_bytes
 from zarr.codecs.bytes import BytesCodec, has_byte_order
@@ -29,7 +29,6 @@ from zarr.codecs.transpose import TransposeCodec
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 
 if TYPE_CHECKING:
-    from typing import Self
 
     from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
@@ -131,6 +130,7 @@ class N5DefaultCodec(ArrayBytesMethods, ArrayBytesCodec):
     'n5_default'
     """
 
+    _name = "n5_default"
     is_fixed_size = False
 
     codecs: tuple[Codec, ...]
@@ -144,15 +144,6 @@ class N5DefaultCodec(ArrayBytesMethods, ArrayBytesCodec):
                 f"codec; got {parsed}"
             )
         object.__setattr__(self, "codecs", parsed)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "n5_default"))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "n5_default", "configuration": {"codecs": tuple(codec.to_dict() for codec in self.codecs)}}
 
     def validate(
         self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
@@ -258,16 +249,8 @@ class N5LZ4Codec(BytesBytesMethods, BytesBytesCodec):
     'zarr.n5_lz4'
     """
 
+    _name = "zarr.n5_lz4"
     is_fixed_size = False
-
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "zarr.n5_lz4"))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "zarr.n5_lz4", "configuration": {}}
 
     def bind(self, spec: ArraySpec) -> BoundN5LZ4:
         """Make the codec ready for chunks of one description."""

@@ -151,11 +151,8 @@ class OptionalCodec(ArrayBytesMethods, ArrayBytesCodec):
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the JSON object that describes this codec."""
-        parts = {
-            "mask_codecs": tuple(codec.to_dict() for codec in self.mask_codecs),
-            "data_codecs": tuple(codec.to_dict() for codec in self.data_codecs),
-        }
-        return {"name": self.name, "configuration": parts}
+        parts = self._configuration()
+        return {"name": parts.pop("name"), "configuration": parts}
 
     def validate(
         self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata

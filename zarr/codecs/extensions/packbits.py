@@ -18,18 +18,16 @@ from zarr.codecs.base.bound import (
     element_count,
     native_dtype,
 )
-from zarr.codecs.base.parsing import configuration_of, one_of, parse_field_int
+from zarr.codecs.base.parsing import one_of, parse_field_int
 from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.dtype.scalars import is_small, used_bits
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
-    from typing import Self
 
     from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.types import JSON
 
 PADDING_ENCODING = ("none", "first_byte", "last_byte")
 
@@ -137,6 +135,8 @@ class PackBitsCodec(ArrayBytesMethods, ArrayBytesCodec):
     3
     """
 
+    _name = "packbits"
+    _requires_configuration = False
     is_fixed_size = True
 
     padding_encoding: Literal["none", "first_byte", "last_byte"] = "none"
@@ -152,17 +152,6 @@ class PackBitsCodec(ArrayBytesMethods, ArrayBytesCodec):
         put(self, "last_bit", None if last_bit is None else parse_field_int(last_bit, "last_bit"))
         if (self.first_bit or 0) < 0 or (self.last_bit is not None and self.last_bit < (self.first_bit or 0)):
             raise ValueError(f"packbits keeps no bits from first_bit {first_bit} to last_bit {last_bit}")
-
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "packbits", required=False))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        given: dict[str, JSON] = {"padding_encoding": self.padding_encoding}
-        given.update({key: value for key in ("first_bit", "last_bit") if (value := getattr(self, key)) is not None})
-        return {"name": "packbits", "configuration": given}
 
     def _bits_of(self, part: _Component) -> tuple[int, int]:
         """Return the first bit and the number of bits, for components of a kind."""

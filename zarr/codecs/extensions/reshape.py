@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import FunctionCodec, replace_spec
-from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.sync_methods import ArrayArrayMethods
 
 if TYPE_CHECKING:
-    from typing import Self
 
     from zarr.chunks.spec import ArraySpec
-    from zarr.types import JSON
 
 Entry = int | tuple[int, ...]
 
@@ -101,21 +98,13 @@ class ReshapeCodec(ArrayArrayMethods, ArrayArrayCodec):
     {'name': 'reshape', 'configuration': {'shape': ((0, 1), -1)}}
     """
 
+    _name = "reshape"
     is_fixed_size = True
 
     shape: tuple[Entry, ...]
 
     def __init__(self, *, shape: Iterable[int | Sequence[int]]) -> None:
         object.__setattr__(self, "shape", _parse_shape(shape))
-
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "reshape"))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "reshape", "configuration": {"shape": self.shape}}
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
         """Return the description with the new shape.

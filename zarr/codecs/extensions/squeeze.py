@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import FunctionCodec, replace_spec
-from zarr.codecs.base.parsing import configuration_of
 from zarr.codecs.base.sync_methods import ArrayArrayMethods
 
 if TYPE_CHECKING:
-    from typing import Self
 
     from zarr.chunks.spec import ArraySpec
-    from zarr.types import JSON
 
 
 def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -48,16 +45,9 @@ class SqueezeCodec(ArrayArrayMethods, ArrayArrayCodec):
     [7, 7, 7]
     """
 
+    _name = "zarrs.squeeze"
+    _requires_configuration = False
     is_fixed_size = True
-
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "zarrs.squeeze", required=False))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "zarrs.squeeze", "configuration": {}}
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
         """Return the description without dimensions of length 1."""
