@@ -96,7 +96,7 @@ class BoundBytes(BoundBase):
 
     def decode(self, data: Bytes) -> AnyArray:
         """Return the bytes as an array."""
-        check_size("bytes", data, self._nbytes)
+        check_size("bytes", data.size, self._nbytes)
         if self._nbytes == 0:
             return np.zeros(self._shape, dtype=self._dtype)
         if self._has_unused_bits:

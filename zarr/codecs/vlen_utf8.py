@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,8 +53,9 @@ class BoundVLen(BoundBase):
         self._count = element_count(spec.shape)
         self._dtype = native_dtype(spec)
 
-    def decode(self, data: Bytes) -> AnyArray:
+    def decode(self, data: Any) -> AnyArray:
         """Return the elements."""
+        data = as_bytes(data)
         try:
             elements = self._unpack(data)
         except ValueError as error:

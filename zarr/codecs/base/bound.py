@@ -210,8 +210,8 @@ class BoundBase:
     def expect_most(self, nbytes: int) -> None:
         """Set how many bytes decoding may give at most, where the exact number cannot be known."""
 
-    def encoded_most(self, nbytes: int) -> int:
-        """Return how many bytes ``nbytes`` bytes may become at most."""
+    def encoded_most(self, nbytes: int) -> int | None:
+        """Return how many bytes ``nbytes`` bytes may become at most; None where they may become any number."""
         return encoded_most(nbytes)
 
     def extend(self, form: NativeForm) -> NativeForm | None:
@@ -246,7 +246,7 @@ class FunctionCodec(BoundBase):
         return fixed_nbytes(self.out_spec)
 
 
-def check_size(name: str, data: Bytes, expected: int, what: str = "chunk") -> None:
+def check_size(name: str, nbytes: int, expected: int, what: str = "chunk") -> None:
     """Refuse bytes that are not as many as they must be.
 
     Raises
@@ -256,11 +256,11 @@ def check_size(name: str, data: Bytes, expected: int, what: str = "chunk") -> No
 
     Examples
     --------
-    >>> check_size("bytes", np.zeros(4, dtype="u1"), 4)
+    >>> check_size("bytes", 4, 4)
     """
-    if data.size != expected:
+    if nbytes != expected:
         raise ChunkDecodeError(
-            f"codec {name!r}: the {what} has {data.size} bytes where {expected} are needed; "
+            f"codec {name!r}: the {what} has {nbytes} bytes where {expected} are needed; "
             "the stored data is truncated or damaged, or does not belong to this array",
             codec=name,
         )

@@ -56,7 +56,7 @@ class BoundOptional(BoundBase):
                 f"codec 'optional': a chunk of {data.size} bytes has no header of {_HEADER_NBYTES}", codec="optional"
             )
         nmask, ndata = (int(n) for n in data[:_HEADER_NBYTES].copy().view("<u8"))
-        check_size("optional", data, _HEADER_NBYTES + nmask + ndata)
+        check_size("optional", data.size, _HEADER_NBYTES + nmask + ndata)
         parts = data[_HEADER_NBYTES : _HEADER_NBYTES + nmask], data[_HEADER_NBYTES + nmask :]
         records = np.zeros(self._shape, dtype=self._dtype)
         valid = self._mask.decode(wrap_bytes(parts[0], self._mask.spec))
@@ -66,7 +66,7 @@ class BoundOptional(BoundBase):
             chain = self._data.for_shape((count,))
             records["value"][valid] = chain.decode(wrap_bytes(parts[1], chain.spec))
         else:
-            check_size("optional", parts[1], 0, "part for values")
+            check_size("optional", parts[1].size, 0, "part for values")
         return records
 
     def encode(self, data: AnyArray) -> Bytes:

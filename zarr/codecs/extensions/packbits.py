@@ -75,7 +75,7 @@ class BoundPackBits(BoundBase):
 
     def decode(self, data: Bytes) -> AnyArray:
         """Return the elements."""
-        check_size("packbits", data, self.encoded_size(0))
+        check_size("packbits", data.size, self.encoded_size(0))
         if self._padding != "none":
             first = self._padding == "first_byte"
             if data[0 if first else -1] != self._unused[0]:

@@ -22,8 +22,8 @@ from zarr.codecs.base.bound import (
     replace_spec,
 )
 from zarr.codecs.base.parsing import configuration_of
-from zarr.codecs.base.size_hints import DTYPE_PARAMETERS
 from zarr.codecs.base.streams import (
+    DTYPE_PARAMETERS,
     bytes_codec,
     numcodec_decode,
     numcodec_encode,
