@@ -18,9 +18,8 @@ from zarr.errors import ChunkDecodeError, ChunkEncodeError
 if TYPE_CHECKING:
     from typing import Literal
 
-    from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.dtype.base import ZDType
 
 NAME: Final = "zarr_core.arrow-vlen"
 WIDTHS: Final = {"int32": 4, "int64": 8}
@@ -127,9 +126,7 @@ class ArrowVLenCodec(ArrayBytesMethods, ArrayBytesCodec):
     def __init__(self, *, offset: str = "int32") -> None:
         object.__setattr__(self, "offset", one_of(offset, tuple(WIDTHS), "offset", "ArrowVLenCodec"))
 
-    def validate(
-        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
-    ) -> None:
+    def validate(self, *, dtype: ZDType[Any, Any], **_others: Any) -> None:
         """Raise ValueError if the elements are neither strings nor byte strings of any length."""
         is_text(dtype)
 

@@ -16,9 +16,8 @@ from zarr.dtype.scalars import is_small
 
 if TYPE_CHECKING:
 
-    from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.dtype.base import ZDType
 
 # Width in bytes of the components, and how many bits their mantissa has; 0 for integers.
 _FLOATS = {"f2": (2, 10), "f4": (4, 23), "f8": (8, 52), "c8": (4, 23), "c16": (8, 52)}
@@ -96,9 +95,7 @@ class BitRoundCodec(ArrayArrayMethods, ArrayArrayCodec):
             raise ValueError(f"keepbits must be at least 1, got {parsed}")
         object.__setattr__(self, "keepbits", parsed)
 
-    def validate(
-        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
-    ) -> None:
+    def validate(self, *, dtype: ZDType[Any, Any], **_others: Any) -> None:
         """Raise ValueError if the elements are no numbers that can be rounded."""
         _layout_of(dtype.to_native_dtype())
 

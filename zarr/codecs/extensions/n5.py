@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numcodecs.lz4
 import numpy as np
@@ -30,9 +30,8 @@ from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 
 if TYPE_CHECKING:
 
-    from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.dtype.base import ZDType
     from zarr.types import JSON
 
 
@@ -145,9 +144,7 @@ class N5DefaultCodec(ArrayBytesMethods, ArrayBytesCodec):
             )
         object.__setattr__(self, "codecs", parsed)
 
-    def validate(
-        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
-    ) -> None:
+    def validate(self, *, shape: tuple[int, ...], dtype: ZDType[Any, Any], **_others: Any) -> None:
         """Raise if N5 cannot hold such an array.
 
         Raises

@@ -29,9 +29,8 @@ from zarr.errors import ChunkDecodeError
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.dtype.base import ZDType
     from zarr.types import JSON
 
 # The lengths of the two parts, as little-endian uint64.
@@ -154,9 +153,7 @@ class OptionalCodec(ArrayBytesMethods, ArrayBytesCodec):
         parts = self._configuration()
         return {"name": parts.pop("name"), "configuration": parts}
 
-    def validate(
-        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
-    ) -> None:
+    def validate(self, *, dtype: ZDType[Any, Any], **_others: Any) -> None:
         """Raise ValueError unless elements may be missing."""
         _checked(dtype)
 

@@ -25,9 +25,8 @@ from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
 
-    from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.dtype.base import ZDType
 
 PADDING_ENCODING = ("none", "first_byte", "last_byte")
 
@@ -161,9 +160,7 @@ class PackBitsCodec(ArrayBytesMethods, ArrayBytesCodec):
             raise ValueError(f"packbits: bits {first} to {last} do not lie in an element of {part.nbits} bits")
         return first, last - first + 1
 
-    def validate(
-        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
-    ) -> None:
+    def validate(self, *, dtype: ZDType[Any, Any], **_others: Any) -> None:
         """Raise ValueError if the elements are no numbers of a fixed size, or are narrower than the range of bits."""
         self._bits_of(_component_of(dtype.to_native_dtype()))
 

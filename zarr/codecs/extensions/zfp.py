@@ -19,9 +19,8 @@ from zarr.errors import ChunkDecodeError, ChunkEncodeError, UnknownCodecError
 
 if TYPE_CHECKING:
 
-    from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.dtype.base import ZDType
     from zarr.types import JSON
 
 # For each mode its parameter, and what zfpy calls it.
@@ -213,9 +212,7 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
         given = {name: value for name, value in super()._configuration().items() if name != "expert"}
         return given | dict(zip(_EXPERT, self.expert, strict=False))
 
-    def validate(
-        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
-    ) -> None:
+    def validate(self, *, shape: tuple[int, ...], dtype: ZDType[Any, Any], **_others: Any) -> None:
         """Raise ValueError if zfp has no way to take the elements, or the array has too many dimensions."""
         _carrier_of(dtype.to_native_dtype())
         if len(shape) > _MOST_AXES:
