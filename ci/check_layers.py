@@ -30,7 +30,6 @@ FLOORS: dict[str, float] = {
     "zarr.registry.crc32c": 1,
     "zarr.registry": 2.16,
     "zarr.logs": 1,
-    "zarr.listening": 1,
     "zarr._lazy": 1,
     "zarr._records": 1,
     "zarr.older_calls": 1,

@@ -14,10 +14,7 @@ import os
 import site
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, Final
 
 BATCH_BYTES: Final = 256 << 20
 """How many bytes a batch holds before it begins to store."""
@@ -132,6 +129,11 @@ def _something_to_read() -> bool:
     return named or any(map(os.path.exists, _places()))
 
 
+def _config() -> Any:
+    """Return ``zarr.config``, which the package loads when it is asked for it: imports go down only."""
+    return sys.modules["zarr"].config
+
+
 class Settings:
     """The settings as the library asks for them: those of ``zarr.config``, or the defaults while there are no others.
 
@@ -139,8 +141,6 @@ class Settings:
     ----------
     values : dict
         All settings, nested; not to be changed. Looked for at the first use, and by ``zarr.config.refresh``.
-    configured : callable
-        Returns ``zarr.config``, and loads it if need be; the package ``zarr`` says how, so that imports go down only.
 
     Examples
     --------
@@ -148,14 +148,13 @@ class Settings:
     (2, 7)
     """
 
-    __slots__ = ("configured", "values")
+    __slots__ = ("values",)
     values: dict[str, Any]
-    configured: Callable[[], Any]
 
     def __getattr__(self, name: str) -> Any:
         if name != "values":
             raise AttributeError(name)
-        self.values = self.configured().config if _something_to_read() else DEFAULTS
+        self.values = _config().config if _something_to_read() else DEFAULTS
         return self.values
 
     def get(self, key: str, *default: Any) -> Any:
@@ -185,7 +184,7 @@ class Settings:
 
     def refresh(self) -> None:
         """Read files and environment again."""
-        self.configured().refresh()
+        _config().refresh()
 
 
 def _spelled_otherwise(name: str) -> str:

@@ -19,7 +19,7 @@ from zarr.arrays.io.retries import patient_steps
 from zarr.arrays.io.selection import as_items, plan_orthogonal, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, cached_inner_steps, decode_inner_steps, stored_steps
 from zarr.dtype.base import empty_array
-from zarr.listening import logs_codecs
+from zarr.logs import logs_codecs
 from zarr.steps.requests import Gather, Get, Steps, Transfer
 
 if TYPE_CHECKING:

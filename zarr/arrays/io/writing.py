@@ -14,7 +14,7 @@ from zarr.arrays.io.reading import PLANNERS, wants_pipeline
 from zarr.arrays.io.selection import Fields, as_items, field_dtype, is_mask_selection, plan_brackets, pop_fields
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.errors import ReadOnlyError, ShapeMismatchError
-from zarr.listening import logs_codecs
+from zarr.logs import logs_codecs
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:

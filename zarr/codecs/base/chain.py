@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zarr_core
-from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, Codec
 from zarr.codecs.base.adapters import Stage, encoded_sizes, make_stage, set_size_hints, sort_codecs
 from zarr.codecs.base.bound import AnyArray, NativeForm, as_bytes, fixed_nbytes, native_dtype, replace_spec
 from zarr.codecs.base.partial_decode import decode_part, takes_parts
 from zarr.codecs.base.sync_methods import wrap_bytes
 from zarr.errors import ChunkDecodeError, NothingToStoreError
-from zarr.listening import logs_codecs
+from zarr.logs import loggers, logs_codecs
 
 if TYPE_CHECKING:
-    from zarr import logs
     from zarr.buffer import Buffer
     from zarr.chunks.spec import ArraySpec
-else:
-    logs = LazyModule("zarr.logs")
 
 
 # Chains for further chunk shapes that are kept; rectilinear grids have few distinct shapes, damaged ones may have many.
@@ -411,7 +407,7 @@ def encode_logged(chain: CodecChain, chunk: AnyArray) -> Buffer:
 def _log(doing: str, chain: CodecChain, stored: int, decoded: int, start: float) -> None:
     milliseconds = 1000 * (perf_counter() - start)
     names = ", ".join(chain.names)
-    logs.CODEC_LOG.debug(
+    loggers()[3].debug(
         "%s %s: %d bytes, %.3f ms, %d bytes decoded",
         doing,
         names,
