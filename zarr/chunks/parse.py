@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from zarr._lazy import LazyModule
 from zarr.chunks.base import ChunkGridMetadata, RegularChunkGridMetadata
-from zarr.registry.kinds import get_chunk_grid_class
-from zarr.registry.table import failure_of
+from zarr.registry.tables import failure_of, get_chunk_grid_class
 from zarr.types import parse_named_configuration
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from zarr._records import field, record, set_values
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, canonical, is_sequence
 from zarr.dtype.spec import DTypeJSON, ZarrFormat, split_dtype_spec_v3
 from zarr.errors import DataTypeValidationError
-from zarr.registry.table import Changes, entry_points_by_group, entry_points_for, failure_of, import_path, load_waiting
+from zarr.registry.tables import Changes, entry_points_by_group, entry_points_for, failure_of, import_path, load_waiting
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
