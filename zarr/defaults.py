@@ -57,19 +57,19 @@ CODEC_CLASSES: Final[dict[str, Any]] = {
 }
 """The codecs that ``zarr.config`` lists under ``codecs``, and where their classes are, as in zarr-python."""
 EXTENSION_CODECS: Final[dict[str, str]] = {
-    "bitround": "zarr.codecs.extensions.bitround.BitRoundCodec",
+    "bitround": "zarr.codecs.extensions.bits.BitRoundCodec",
     "cast_value": "zarr.codecs.cast_value.CastValue",
     "conditional": "zarr.codecs.extensions.conditional.ConditionalCodec",
     "n5_default": "zarr.codecs.extensions.n5.N5DefaultCodec",
     "optional": "zarr.codecs.extensions.optional.OptionalCodec",
-    "packbits": "zarr.codecs.extensions.packbits.PackBitsCodec",
+    "packbits": "zarr.codecs.extensions.bits.PackBitsCodec",
     "pcodec": "zarr.codecs.numcodecs.PCodec",
     "reshape": "zarr.codecs.extensions.reshape.ReshapeCodec",
     "scale_offset": "zarr.codecs.scale_offset.ScaleOffset",
     "zarr.n5_lz4": "zarr.codecs.extensions.n5.N5LZ4Codec",
     "zarr_core.arrow-vlen": "zarr.codecs.extensions.arrow_vlen.ArrowVLenCodec",
     "zarrs.optional": "zarr.codecs.extensions.optional.OptionalCodec",
-    "zarrs.squeeze": "zarr.codecs.extensions.squeeze.SqueezeCodec",
+    "zarrs.squeeze": "zarr.codecs.extensions.reshape.SqueezeCodec",
     "zfp": "zarr.codecs.extensions.zfp.ZfpCodec",
 }
 """All other codecs: a new one is a line here, from which its registration and its name in ``zarr.codecs`` follow."""

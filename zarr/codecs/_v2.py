@@ -33,8 +33,8 @@ from zarr.codecs.base.bound import (
     native_dtype,
     replace_spec,
 )
+from zarr.codecs.base.described import ArrayBytesMethods
 from zarr.codecs.base.streams import CoreStream, NumcodecStream, first_size, native_stage, numcodec_encode
-from zarr.codecs.base.sync_methods import ArrayBytesMethods
 from zarr.codecs.vlen_utf8 import BoundVLenBytes, BoundVLenUTF8, pack_strings
 from zarr.defaults import pickle_allowed
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, PickleCodecDisabledError

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from zarr.abc.codec import BytesBytesCodec
 from zarr.codecs.base.bound import is_variable, native_dtype
-from zarr.codecs.base.parsing import DeprecatedStrEnumMeta, one_of, parse_field_int
+from zarr.codecs.base.described import DeprecatedStrEnumMeta, one_of, parse_field_int
 from zarr.codecs.base.streams import CompressorMethods
 from zarr.types import NamedRequiredConfig
 

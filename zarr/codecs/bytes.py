@@ -20,8 +20,7 @@ from zarr.codecs.base.bound import (
     is_variable,
     native_dtype,
 )
-from zarr.codecs.base.parsing import DeprecatedStrEnumMeta, configuration_of, one_of
-from zarr.codecs.base.sync_methods import ArrayBytesMethods
+from zarr.codecs.base.described import ArrayBytesMethods, DeprecatedStrEnumMeta, configuration_of, one_of
 from zarr.dtype.scalars import drop_unused_bits, is_small, used_bits
 from zarr.errors import ChunkEncodeError
 from zarr.notices import warn_once

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 import zarr_core
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import FunctionCodec, native_dtype, replace_spec
-from zarr.codecs.base.sync_methods import ArrayArrayMethods
+from zarr.codecs.base.described import ArrayArrayMethods
 from zarr.dtype import get_data_type_from_json
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zarr.abc.codec import BytesBytesCodec
-from zarr.codecs.base.parsing import configuration_of
+from zarr.codecs.base.described import BytesBytesMethods, configuration_of
 from zarr.codecs.base.streams import CHECKSUM_NBYTES, CoreStream
-from zarr.codecs.base.sync_methods import BytesBytesMethods
 
 if TYPE_CHECKING:
     from typing import Self

@@ -9,7 +9,7 @@ import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import AnyArray, FunctionCodec, native_dtype, replace_spec
-from zarr.codecs.base.sync_methods import ArrayArrayMethods
+from zarr.codecs.base.described import ArrayArrayMethods
 
 if TYPE_CHECKING:
 

@@ -28,9 +28,15 @@ from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.base.bound import AnyArray, BoundBase, encoded_most, native_dtype, replace_spec
 from zarr.codecs.base.chain import CodecChain, evolve_codecs, validate_codecs
-from zarr.codecs.base.parsing import DeprecatedStrEnumMeta, one_of, parse_codecs
+from zarr.codecs.base.described import (
+    ArrayBytesMethods,
+    DeprecatedStrEnumMeta,
+    one_of,
+    parse_codecs,
+    wrap_array,
+    wrap_bytes,
+)
 from zarr.codecs.base.shard_level import EMPTY, IndexLocation, ShardLevel, SubchunkWriteOrder
-from zarr.codecs.base.sync_methods import ArrayBytesMethods, wrap_array, wrap_bytes
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.crc32c_ import Crc32cCodec
 from zarr.dtype import UInt64

@@ -17,7 +17,7 @@ from zarr.codecs.base.bound import (
     element_count,
     native_dtype,
 )
-from zarr.codecs.base.sync_methods import ArrayBytesMethods
+from zarr.codecs.base.described import ArrayBytesMethods
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:

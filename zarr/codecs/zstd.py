@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zarr._records import record
 from zarr.abc.codec import BytesBytesCodec
-from zarr.codecs.base.parsing import parse_field_int
+from zarr.codecs.base.described import parse_field_int
 from zarr.codecs.base.streams import CompressorMethods
 
 if TYPE_CHECKING:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from zarr._records import field_names, record, set_values
-from zarr.dtype.spec import ENDIANNESS_STR, JSON, DTypeJSON, EndiannessStr, ZarrFormat
+from zarr.dtype.scalars import ENDIANNESS_STR, JSON, DTypeJSON, EndiannessStr, ZarrFormat
 from zarr.errors import (
     ArrayTooLargeError,
     DataTypeValidationError,
@@ -22,7 +21,7 @@ from zarr.errors import (
 from zarr.notices import warn_once
 
 if TYPE_CHECKING:
-    from typing import Self, TypeGuard
+    from typing import Self
 
     from zarr.typed_dicts import DTypeSpec_V2, DTypeSpec_V3
 
@@ -341,14 +340,3 @@ def v3_unstable_dtype_warning(dtype: ZDType[Any, Any]) -> None:
         "https://github.com/zarr-developers/zarr-extensions/tree/main/data-types lists the types that are specified.",
         UnstableSpecificationWarning,
     )
-
-
-def is_sequence(data: object) -> TypeGuard[Sequence[Any]]:
-    """Return whether something is a sequence, but neither text nor bytes.
-
-    Examples
-    --------
-    >>> is_sequence([1]), is_sequence("a")
-    (True, False)
-    """
-    return isinstance(data, Sequence) and not isinstance(data, (str, bytes, bytearray))

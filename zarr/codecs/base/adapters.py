@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BaseCodec, BytesBytesCodec, SupportsSyncCodec
 from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm
-from zarr.codecs.base.sync_methods import wrap_array, wrap_bytes
+from zarr.codecs.base.described import wrap_array, wrap_bytes
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:

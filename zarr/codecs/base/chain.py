@@ -11,9 +11,17 @@ import numpy as np
 import zarr_core
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, Codec
 from zarr.codecs.base.adapters import Stage, encoded_sizes, make_stage, set_size_hints, sort_codecs
-from zarr.codecs.base.bound import AnyArray, NativeForm, as_bytes, fixed_nbytes, native_dtype, replace_spec
-from zarr.codecs.base.partial_decode import decode_part, takes_parts
-from zarr.codecs.base.sync_methods import wrap_bytes
+from zarr.codecs.base.bound import (
+    AnyArray,
+    NativeForm,
+    as_bytes,
+    decode_part,
+    fixed_nbytes,
+    native_dtype,
+    replace_spec,
+    takes_parts,
+)
+from zarr.codecs.base.described import wrap_bytes
 from zarr.errors import ChunkDecodeError, NothingToStoreError
 from zarr.logs import loggers, logs_codecs
 

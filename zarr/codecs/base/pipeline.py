@@ -29,7 +29,7 @@ from zarr.abc.codec import (
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.base.bound import native_dtype
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
-from zarr.codecs.base.sync_methods import wrap_array, wrap_bytes
+from zarr.codecs.base.described import wrap_array, wrap_bytes
 from zarr.errors import NothingToStoreError
 from zarr.registry import register_pipeline
 

@@ -18,7 +18,7 @@ from zarr.codecs.base.bound import (
     decoded_limit,
     element_count,
 )
-from zarr.codecs.base.sync_methods import BytesBytesMethods
+from zarr.codecs.base.described import BytesBytesMethods
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 from zarr.registry import get_numcodec
 

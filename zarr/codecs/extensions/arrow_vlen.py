@@ -10,8 +10,7 @@ import numpy as np
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.base.bound import AnyArray, Bytes
-from zarr.codecs.base.parsing import one_of
-from zarr.codecs.base.sync_methods import ArrayBytesMethods
+from zarr.codecs.base.described import ArrayBytesMethods, one_of
 from zarr.codecs.vlen_utf8 import BoundVLen
 from zarr.errors import ChunkDecodeError, ChunkEncodeError
 

@@ -11,9 +11,8 @@ import numpy as np
 from zarr.abc.codec import BytesBytesCodec, Codec
 from zarr.codecs.base.adapters import Stage, make_stage, set_size_hints
 from zarr.codecs.base.bound import Bytes, encoded_most
-from zarr.codecs.base.parsing import parse_codecs, parse_field_int
+from zarr.codecs.base.described import BytesBytesMethods, parse_codecs, parse_field_int
 from zarr.codecs.base.streams import SizedStream
-from zarr.codecs.base.sync_methods import BytesBytesMethods
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:

@@ -21,9 +21,8 @@ from zarr.codecs.base.bound import (
     replace_spec,
 )
 from zarr.codecs.base.chain import CodecChain
-from zarr.codecs.base.parsing import parse_codecs
+from zarr.codecs.base.described import ArrayBytesMethods, BytesBytesMethods, parse_codecs, wrap_bytes
 from zarr.codecs.base.streams import SizedStream
-from zarr.codecs.base.sync_methods import ArrayBytesMethods, BytesBytesMethods, wrap_bytes
 from zarr.codecs.bytes import BytesCodec, has_byte_order
 from zarr.codecs.transpose import TransposeCodec
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError

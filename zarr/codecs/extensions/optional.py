@@ -19,9 +19,8 @@ from zarr.codecs.base.bound import (
     replace_spec,
 )
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
-from zarr.codecs.base.parsing import configuration_of, parse_codecs
-from zarr.codecs.base.sync_methods import ArrayBytesMethods, wrap_bytes
-from zarr.codecs.extensions.packbits import PackBitsCodec
+from zarr.codecs.base.described import ArrayBytesMethods, configuration_of, parse_codecs, wrap_bytes
+from zarr.codecs.extensions.bits import PackBitsCodec
 from zarr.dtype.types.nullable import NAMES, Nullable
 from zarr.dtype.types.numbers import Bool
 from zarr.errors import ChunkDecodeError

@@ -14,7 +14,7 @@ import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, native_dtype
-from zarr.codecs.base.sync_methods import ArrayBytesMethods
+from zarr.codecs.base.described import ArrayBytesMethods
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, UnknownCodecError
 
 if TYPE_CHECKING:

@@ -21,14 +21,13 @@ from zarr.codecs.base.bound import (
     native_dtype,
     replace_spec,
 )
-from zarr.codecs.base.parsing import configuration_of
+from zarr.codecs.base.described import ArrayArrayMethods, ArrayBytesMethods, BytesBytesMethods, configuration_of
 from zarr.codecs.base.streams import (
     DTYPE_PARAMETERS,
     bytes_codec,
     numcodec_decode,
     numcodec_encode,
 )
-from zarr.codecs.base.sync_methods import ArrayArrayMethods, ArrayBytesMethods, BytesBytesMethods
 from zarr.dtype import UInt8, get_data_type_from_native_dtype
 from zarr.errors import ChunkDecodeError
 from zarr.registry import get_numcodec

@@ -23,11 +23,12 @@ from zarr.dtype.base import (
     wrong_json,
     wrong_scalar,
 )
-from zarr.dtype.scalars import bytes_from_json, bytes_to_json
-from zarr.dtype.spec import (
+from zarr.dtype.scalars import (
     JSON,
     DTypeJSON,
     ZarrFormat,
+    bytes_from_json,
+    bytes_to_json,
     check_dtype_spec_no_object_codec_v2,
     check_dtype_spec_v2,
     split_dtype_spec_v3,

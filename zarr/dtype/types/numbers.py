@@ -19,19 +19,21 @@ from zarr.dtype.base import (
     canonical,
     check_zarr_format,
     endianness_mark,
-    is_sequence,
     native_dtype,
     wrong_dtype,
     wrong_json,
     wrong_scalar,
 )
-from zarr.dtype.scalars import float_from_json, float_to_json, not_a_float
-from zarr.dtype.spec import (
+from zarr.dtype.scalars import (
     JSON,
     DTypeJSON,
     EndiannessStr,
     ZarrFormat,
     check_dtype_spec_no_object_codec_v2,
+    float_from_json,
+    float_to_json,
+    is_sequence,
+    not_a_float,
     split_dtype_spec_v3,
 )
 

@@ -16,15 +16,22 @@ from zarr.dtype.base import (
     TBaseScalar,
     ZDType,
     check_zarr_format,
-    is_sequence,
     v3_unstable_dtype_warning,
     wrong_dtype,
     wrong_json,
     wrong_scalar,
 )
 from zarr.dtype.registry import data_type_registry
-from zarr.dtype.scalars import bytes_from_json, bytes_to_json
-from zarr.dtype.spec import JSON, DTypeJSON, ZarrFormat, check_dtype_spec_no_object_codec_v2, split_dtype_spec_v3
+from zarr.dtype.scalars import (
+    JSON,
+    DTypeJSON,
+    ZarrFormat,
+    bytes_from_json,
+    bytes_to_json,
+    check_dtype_spec_no_object_codec_v2,
+    is_sequence,
+    split_dtype_spec_v3,
+)
 from zarr.errors import DataTypeValidationError, ZarrUserWarning
 from zarr.notices import warn_once
 

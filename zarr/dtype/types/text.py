@@ -23,7 +23,7 @@ from zarr.dtype.base import (
     wrong_json,
     wrong_scalar,
 )
-from zarr.dtype.spec import (
+from zarr.dtype.scalars import (
     JSON,
     OBJECT_CODEC_IDS,
     DTypeJSON,

@@ -24,7 +24,7 @@ from zarr.dtype.base import (
     wrong_json,
     wrong_scalar,
 )
-from zarr.dtype.spec import (
+from zarr.dtype.scalars import (
     JSON,
     DTypeJSON,
     EndiannessStr,
