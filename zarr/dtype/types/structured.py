@@ -16,6 +16,7 @@ from zarr.dtype.base import (
     TBaseScalar,
     ZDType,
     check_zarr_format,
+    is_unset_fill,
     v3_unstable_dtype_warning,
     wrong_dtype,
     wrong_json,
@@ -280,7 +281,7 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
 
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> np.void:
         """Return the record of the base64 string of its bytes. In format 2, 0 or null is a record of zeros."""
-        if zarr_format == 2 and (data is None or (data == 0 and not isinstance(data, (str, bool)))):
+        if is_unset_fill(data, zarr_format):
             return self.default_scalar()
         if not isinstance(data, str):
             raise TypeError(f"Invalid type: {data}. Expected a string.")
