@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 import zarr_core
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import FunctionCodec, native_dtype, replace_spec
-from zarr.codecs.base.described import ArrayArrayMethods
+from zarr.codecs.base.described import ArrayArrayMethods, representable
 from zarr.dtype import get_data_type_from_json
 
 if TYPE_CHECKING:
@@ -227,9 +227,10 @@ class CastValue(ArrayArrayMethods, ArrayArrayCodec):
         """Return one direction of the map as scalars of the two data types."""
         entries: Mapping[Any, Any] = (self.scalar_map or {}).get(direction, {})  # type: ignore[assignment]
         scalars = {}
-        for key, value in entries.items():
-            scalar = _scalar(source, key, f"scalar_map {direction} key")
-            scalars[scalar] = _scalar(target, value, f"scalar_map {direction} value")
+        for pair in entries.items():
+            key, value = ("Infinity" if entry == "+Infinity" else entry for entry in pair)
+            scalar = representable(source, key, f"scalar_map {direction} key")
+            scalars[scalar] = representable(target, value, f"scalar_map {direction} value")
         return scalars
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
@@ -291,16 +292,3 @@ def _parse_target(data: Any) -> ZDType[Any, Any]:
 def _check_numeric(dtype: ZDType[Any, Any], got: str) -> None:
     if dtype.to_native_dtype().char not in _CODES:
         raise ValueError(f"The cast_value codec only supports integer and floating-point data types. {got}")
-
-
-def _scalar(dtype: ZDType[Any, Any], value: Any, label: str) -> np.generic:
-    """Return a mapped value as a scalar of a data type."""
-    native = dtype.to_native_dtype().newbyteorder("=")
-    try:
-        scalar = native.type(dtype.from_json_scalar("Infinity" if value == "+Infinity" else value, zarr_format=3))
-        exact = native.kind == "f" or isinstance(value, str) or int(scalar) == value
-    except (TypeError, ValueError, OverflowError):
-        exact = False
-    if not exact:
-        raise ValueError(f"{label} {value!r} is not representable in dtype {native}.")
-    return scalar  # type: ignore[no-any-return]

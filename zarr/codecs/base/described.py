@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from zarr.buffer import Buffer, NDBuffer
     from zarr.chunks.spec import ArraySpec
     from zarr.codecs.base.bound import AnyArray
+    from zarr.dtype.base import ZDType
     from zarr.types import JSON
 else:
     asyncio = LazyModule("asyncio")
@@ -183,6 +184,30 @@ class DeprecatedStrEnumMeta(type):
             DeprecationWarning,
         )
         return members[name]
+
+
+def representable(dtype: ZDType[Any, Any], value: Any, label: str) -> Any:
+    """Return a number or its JSON form as a scalar of a data type, in the machine's byte order.
+
+    Raises
+    ------
+    ValueError
+        When the data type has no such value.
+
+    Examples
+    --------
+    >>> from zarr.dtype import UInt8
+    >>> representable(UInt8(), 255, "offset").item()
+    255
+    """
+    native = dtype.to_native_dtype().newbyteorder("=")
+    try:
+        scalar = native.type(dtype.from_json_scalar(value, zarr_format=3))
+        if isinstance(value, str) or native.kind == "f" or int(scalar) == value:
+            return scalar
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"{label} {value!r} is not representable in dtype {native}.")
 
 
 def one_of(value: Any, allowed: tuple[str, ...], field: str, owner: str) -> str:

@@ -43,6 +43,12 @@ if TYPE_CHECKING:
     from zarr.types import JSON
 
 
+__all__ = [
+    "BZ2", "CRC32", "CRC32C", "LZ4", "LZMA", "ZFPY", "Adler32", "AsType", "BitRound", "Blosc", "Delta",
+    "FixedScaleOffset", "Fletcher32", "GZip", "JenkinsLookup3", "PCodec", "PackBits", "Quantize", "Shuffle",
+    "Zlib", "Zstd",
+]  # fmt: skip
+
 CODEC_PREFIX = "numcodecs."
 
 

@@ -104,7 +104,7 @@ class Numeric(LibraryType[TDType_co, TScalar_co], HasItemSize):
 
 
 @record(frozen=True, kw_only=True)
-class Bool(LibraryType["np.dtype[np.bool_]", np.bool_], HasItemSize):
+class Bool(Numeric["np.dtype[np.bool_]", np.bool_]):
     """True and false.
 
     Examples
@@ -116,17 +116,8 @@ class Bool(LibraryType["np.dtype[np.bool_]", np.bool_], HasItemSize):
     dtype_cls: ClassVar[Any] = np.dtypes.BoolDType
     _zarr_v3_name: ClassVar[str] = "bool"
     _zarr_v2_name: ClassVar[str] = "|b1"
-
-    def to_native_dtype(self) -> np.dtype[np.bool_]:
-        """Return numpy's bool."""
-        return np.dtype(np.bool_)
-
-    @classmethod
-    def _from_json_v2(cls, data: DTypeJSON) -> Self:
-        # A byte has no byte order; marks of one occur in old files all the same.
-        if check_dtype_spec_no_object_codec_v2(data) and data["name"] in ("|b1", "<b1", ">b1"):
-            return cls()
-        raise wrong_json(cls, data, "the string '|b1'")
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = ("|b1",)
+    _code: ClassVar[str] = "b1"
 
     def _check_scalar(self, data: object) -> bool:
         return data is None or isinstance(data, (str, bytes, int, float, complex, np.generic))
@@ -137,10 +128,6 @@ class Bool(LibraryType["np.dtype[np.bool_]", np.bool_], HasItemSize):
             return np.bool_(bool(data))
         raise wrong_scalar(self, data)
 
-    def default_scalar(self) -> np.bool_:
-        """Return false."""
-        return np.False_
-
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> np.bool_:
         """Return the scalar of true, false, or a number; null counts as false."""
         if data is None or isinstance(data, (bool, int, float)):
@@ -150,11 +137,6 @@ class Bool(LibraryType["np.dtype[np.bool_]", np.bool_], HasItemSize):
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> bool:
         """Return the truth value."""
         return bool(self.cast_scalar(data))
-
-    @property
-    def item_size(self) -> int:
-        """One byte."""
-        return 1
 
 
 @record(frozen=True, kw_only=True)
