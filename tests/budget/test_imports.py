@@ -59,7 +59,7 @@ def test_opening_and_reading_an_element(tmp_path: Path, statement: str) -> None:
     found = loaded(tmp_path, statement)
     assert sorted(found & set(HEAVY.split())) == []
     assert sorted(found & set(UNUSED.split())) == []
-    assert sum(name.split(".")[0] == "zarr" for name in found) <= 128
+    assert sum(name.split(".")[0] == "zarr" for name in found) <= 104
 
 
 def test_settings_in_the_environment_are_read(tmp_path: Path) -> None:
