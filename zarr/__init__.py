@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr._lazy import LazyModule, lazy_names
-from zarr.defaults import settings as _settings
 
 if TYPE_CHECKING:
     from zarr import _version
     from zarr import logs as _logs
-    from zarr import settings as _configuration
     from zarr._version import version as __version__
     from zarr.api.opening import create_group, open_array
     from zarr.api.synchronous import (
@@ -54,9 +52,6 @@ if TYPE_CHECKING:
     from zarr.transactions.transaction import transaction
 else:
     _logs, _version = LazyModule("zarr.logs"), LazyModule("zarr._version")
-    _configuration = LazyModule("zarr.settings")
-
-_settings.configured = lambda: _configuration.config
 
 _FORMAT_2_STORES = (
     "ABSStore ConsolidatedMetadataStore DBMStore DirectoryStore FSStore KVStore LMDBStore MemoryStore "

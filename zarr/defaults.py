@@ -14,10 +14,7 @@ import os
 import site
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, Final
 
 BATCH_BYTES: Final = 256 << 20
 """How many bytes a batch holds before it begins to store."""
@@ -60,19 +57,19 @@ CODEC_CLASSES: Final[dict[str, Any]] = {
 }
 """The codecs that ``zarr.config`` lists under ``codecs``, and where their classes are, as in zarr-python."""
 EXTENSION_CODECS: Final[dict[str, str]] = {
-    "bitround": "zarr.codecs.extensions.bitround.BitRoundCodec",
+    "bitround": "zarr.codecs.extensions.bits.BitRoundCodec",
     "cast_value": "zarr.codecs.cast_value.CastValue",
     "conditional": "zarr.codecs.extensions.conditional.ConditionalCodec",
     "n5_default": "zarr.codecs.extensions.n5.N5DefaultCodec",
     "optional": "zarr.codecs.extensions.optional.OptionalCodec",
-    "packbits": "zarr.codecs.extensions.packbits.PackBitsCodec",
+    "packbits": "zarr.codecs.extensions.bits.PackBitsCodec",
     "pcodec": "zarr.codecs.numcodecs.PCodec",
     "reshape": "zarr.codecs.extensions.reshape.ReshapeCodec",
     "scale_offset": "zarr.codecs.scale_offset.ScaleOffset",
     "zarr.n5_lz4": "zarr.codecs.extensions.n5.N5LZ4Codec",
     "zarr_core.arrow-vlen": "zarr.codecs.extensions.arrow_vlen.ArrowVLenCodec",
     "zarrs.optional": "zarr.codecs.extensions.optional.OptionalCodec",
-    "zarrs.squeeze": "zarr.codecs.extensions.squeeze.SqueezeCodec",
+    "zarrs.squeeze": "zarr.codecs.extensions.reshape.SqueezeCodec",
     "zfp": "zarr.codecs.extensions.zfp.ZfpCodec",
 }
 """All other codecs: a new one is a line here, from which its registration and its name in ``zarr.codecs`` follow."""
@@ -152,6 +149,11 @@ def _something_to_read() -> bool:
     return named or any(map(os.path.exists, _places()))
 
 
+def _config() -> Any:
+    """Return ``zarr.config``, which the package loads when it is asked for it: imports go down only."""
+    return sys.modules["zarr"].config
+
+
 class Settings:
     """The settings as the library asks for them: those of ``zarr.config``, or the defaults while there are no others.
 
@@ -159,8 +161,6 @@ class Settings:
     ----------
     values : dict
         All settings, nested; not to be changed. Looked for at the first use, and by ``zarr.config.refresh``.
-    configured : callable
-        Returns ``zarr.config``, and loads it if need be; the package ``zarr`` says how, so that imports go down only.
 
     Examples
     --------
@@ -168,14 +168,13 @@ class Settings:
     (2, 7)
     """
 
-    __slots__ = ("configured", "values")
+    __slots__ = ("values",)
     values: dict[str, Any]
-    configured: Callable[[], Any]
 
     def __getattr__(self, name: str) -> Any:
         if name != "values":
             raise AttributeError(name)
-        self.values = self.configured().config if _something_to_read() else DEFAULTS
+        self.values = _config().config if _something_to_read() else DEFAULTS
         return self.values
 
     def get(self, key: str, *default: Any) -> Any:
@@ -205,7 +204,7 @@ class Settings:
 
     def refresh(self) -> None:
         """Read files and environment again."""
-        self.configured().refresh()
+        _config().refresh()
 
 
 def _spelled_otherwise(name: str) -> str:

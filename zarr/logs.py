@@ -14,23 +14,24 @@ Four loggers say at level ``DEBUG`` what is done, one line each, with key, bytes
 
 Who writes a store, a codec or another extension takes a logger below: ``logging.getLogger("zarr.store.mine")``; it is
 turned on and off with the others.
+
+``logging`` itself is loaded by those who listen: a program in which nobody has loaded it is spared the time. Once it is
+loaded, it remembers of each logger which levels are on, and forgets it where any level is changed; the loggers of this
+library remember it in the dictionaries that are kept here. So all that an operation does is to look:
+``"logging" in MODULES and SWITCH.get(TRACING) is not False`` means that somebody listens, or that it has to be found
+out.
 """
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING, Literal
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import zarr_core
-from zarr._lazy import LazyModule
-from zarr.listening import loggers
 
 if TYPE_CHECKING:
-    import platform
-    from importlib import metadata
-else:
-    platform = LazyModule("platform")
-    metadata = LazyModule("importlib.metadata")
+    import logging
 
 LogLevel = Literal["NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
@@ -48,9 +49,60 @@ OPTIONAL = (
     "typer",
 )
 
-_logger = logging.getLogger("zarr")
+MODULES: Final = sys.modules
+DEBUG: Final = 10
+"""The level at which the library says what it does: that of ``logging``."""
 
-ARRAY_LOG, GROUP_LOG, STORE_LOG, CODEC_LOG = loggers()
+SWITCH: Final[dict[Any, bool]] = {}
+"""Of the logger ``zarr.store``: which levels are on; and under TRACING, whether anything is told of operations."""
+CODEC_SWITCH: Final[dict[Any, bool]] = {}
+"""Of the logger ``zarr.codec``: which levels are on."""
+TRACING: Final = "zarr.tracing"
+
+
+@cache
+def loggers() -> tuple[logging.Logger, logging.Logger, logging.Logger, logging.Logger]:
+    """Return the loggers of arrays, groups, stores and codecs.
+
+    Examples
+    --------
+    >>> [log.name for log in loggers()]
+    ['zarr.array', 'zarr.group', 'zarr.store', 'zarr.codec']
+    """
+    import logging
+
+    array, group, store, codec = map(logging.getLogger, ("zarr.array", "zarr.group", "zarr.store", "zarr.codec"))
+    # A program that listens to every library shall not have its chunks decoded one by one for it. (Called at the
+    # first use of the library, this comes after what the program itself has set.)
+    if codec.level == logging.NOTSET:
+        codec.setLevel(logging.INFO)
+    # Where they remember which levels are on, it is seen without a call.
+    vars(store)["_cache"], vars(codec)["_cache"] = SWITCH, CODEC_SWITCH
+    return array, group, store, codec
+
+
+def is_tracing() -> bool:
+    """Return whether operations or requests are logged; remembered until a level of any logger is changed.
+
+    Examples
+    --------
+    >>> is_tracing()
+    False
+    """
+    listening = any(log.isEnabledFor(DEBUG) for log in loggers()[:3])
+    SWITCH[TRACING] = listening
+    return listening
+
+
+def logs_codecs() -> bool:
+    """Return whether the logger ``zarr.codec`` takes messages of level DEBUG, one for each chunk.
+
+    Examples
+    --------
+    >>> logs_codecs()
+    False
+    """
+    return "logging" in MODULES and CODEC_SWITCH.get(DEBUG) is not False and loggers()[3].isEnabledFor(DEBUG)
 
 
 def set_log_level(level: LogLevel) -> None:
@@ -70,10 +122,10 @@ def set_log_level(level: LogLevel) -> None:
     >>> import zarr
     >>> zarr.set_log_level("WARNING")
     """
-    _ensure_handler()
-    _logger.setLevel(level)
-    CODEC_LOG.setLevel(level)
-    for handler in _logger.handlers:
+    logger = _shown_logger()
+    logger.setLevel(level)
+    loggers()[3].setLevel(level)
+    for handler in logger.handlers:
         handler.setLevel(level)
 
 
@@ -90,18 +142,26 @@ def set_format(log_format: str) -> None:
     >>> import zarr
     >>> zarr.set_format("%(levelname)s %(message)s")
     """
-    _ensure_handler()
-    for handler in _logger.handlers:
+    import logging
+
+    for handler in _shown_logger().handlers:
         handler.setFormatter(logging.Formatter(fmt=log_format))
 
 
-def _ensure_handler() -> None:
-    if not _logger.handlers:
-        _logger.addHandler(logging.StreamHandler())
+def _shown_logger() -> logging.Logger:
+    """Return the logger above all others, with a handler."""
+    import logging
+
+    logger = logging.getLogger("zarr")
+    if not logger.handlers:
+        logger.addHandler(logging.StreamHandler())
+    return logger
 
 
 def version_of(distribution: str) -> str | None:
     """Return the version of an installed distribution, or None."""
+    from importlib import metadata
+
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -119,6 +179,8 @@ def debug_lines(own_version: str) -> list[str]:
     -------
     list of str
     """
+    import platform
+
     lines = [f"platform: {platform.platform()}", f"python: {platform.python_version()}", f"zarr: {own_version}"]
     implementation = getattr(zarr_core, "IMPLEMENTATION", "unknown")
     lines += [f"zarr_core: {implementation}", "", "**Native codecs:**"]

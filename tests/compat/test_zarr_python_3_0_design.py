@@ -26,7 +26,7 @@ from zarr.abc import nodes as array_abcs
 from zarr.abc import nodes as group_abcs
 from zarr.abc import store as store_abcs
 from zarr.buffer.cpu import Buffer
-from zarr.registry import table, tables
+from zarr.registry import tables
 from zarr.storage import LoggingStore, MappingStore, MemoryStore
 from zarr.testing.latency import LatencyStore
 
@@ -130,7 +130,7 @@ def test_example_entry_points_of_the_document(monkeypatch: pytest.MonkeyPatch) -
     plugin = ModuleType("codec_plugin")
     vars(plugin).update(make_blosc_codec=zarr.codecs.BloscCodec, make_zlib_codec=zarr.codecs.GzipCodec)
     monkeypatch.setitem(sys.modules, "codec_plugin", plugin)
-    monkeypatch.setattr(table, "entry_points_by_group", lambda: {group: points})
+    monkeypatch.setattr(tables, "entry_points_by_group", lambda: {group: points})
     tables.collect_entry_points.cache_clear()
     try:
         assert zarr.registry.get_codec_class("blosc_codec") is zarr.codecs.BloscCodec

@@ -10,7 +10,7 @@ import pytest
 import zarr
 from zarr.codecs import BloscCodec
 from zarr.codecs.base import chain as chains
-from zarr.codecs.base.partial_decode import span_of
+from zarr.codecs.base.bound import span_of
 from zarr.errors import ChunkDecodeError
 from zarr.storage import MemoryStore
 

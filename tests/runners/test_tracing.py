@@ -15,10 +15,11 @@ import zarr
 from tests.budget.test_frames import count_frames
 from tests.parity.slow_store import SlowStore
 from zarr.errors import NodeTypeValidationError
-from zarr.logs import CODEC_LOG
+from zarr.logs import loggers
 from zarr.storage import LocalStore, MemoryStore
 
 CODEC = zarr.codecs.ZstdCodec()
+CODEC_LOG = loggers()[3]
 NAMES = ("zarr.array", "zarr.group", "zarr.store", CODEC_LOG.name)  # importing the loggers sets their levels
 
 

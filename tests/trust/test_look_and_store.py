@@ -13,7 +13,7 @@ import zarr
 from tests.trust.together import rounds, run_together
 from zarr.buffer.cpu import Buffer
 from zarr.dtype.registry import DataTypeRegistry
-from zarr.registry.table import Registry
+from zarr.registry.tables import Registry
 from zarr.storage import MemoryStore
 
 

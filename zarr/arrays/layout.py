@@ -17,7 +17,8 @@ from zarr.abc.codec import Codec
 from zarr.buffer.core import BufferPrototype, default_buffer_prototype
 from zarr.chunks.keys import V2ChunkKeyEncoding
 from zarr.chunks.spec import ArrayConfig, ArraySpec
-from zarr.codecs.base.chain import CodecChain, ShardLevel
+from zarr.codecs.base.chain import CodecChain
+from zarr.codecs.base.shard_level import ShardLevel
 from zarr.defaults import settings
 from zarr.dtype.base import empty_array
 from zarr.errors import UnknownCodecError, label_of

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, SupportsIn
 import numpy as np
 
 from zarr.defaults import settings
-from zarr.registry.table import Changes
-from zarr.registry.tables import _buffer_registry, _ndbuffer_registry, configured_class
+from zarr.registry.tables import Changes, _buffer_registry, _ndbuffer_registry, configured_class
 from zarr.types import BytesLike, ScalarType
 
 if TYPE_CHECKING:

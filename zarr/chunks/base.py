@@ -1,4 +1,4 @@
-"""What the description of a chunk grid in a metadata document must offer."""
+"""The contract of chunk grids in metadata documents, and the way from a document to a grid and back."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from zarr._lazy import LazyModule
 from zarr._records import record, set_values
 from zarr.abc.metadata import Metadata
 from zarr.chunks.shapes import are_lengths, parse_chunk_edge, parse_member
+from zarr.defaults import settings
+from zarr.registry.tables import failure_of, get_chunk_grid_class
 from zarr.types import parse_named_configuration
 
 if TYPE_CHECKING:
-    from zarr.chunks import dimensions, grid
-    from zarr.chunks.dimensions import DimensionGrid, FixedDimension
-    from zarr.chunks.grid import ChunkGrid
+    from zarr.chunks import grid
+    from zarr.chunks.grid import ChunkGrid, DimensionGrid, FixedDimension
 else:
     grid = LazyModule("zarr.chunks.grid")
-    dimensions = LazyModule("zarr.chunks.dimensions")
 
 
 class ChunkGridMetadata(Metadata):
@@ -122,7 +122,7 @@ class RegularChunkGridMetadata(ChunkGridMetadata):
 
     def dimensions(self, shape: tuple[int, ...]) -> tuple[FixedDimension, ...]:
         """Return the axes of the grid over an array of shape ``shape``."""
-        axis = dimensions.FixedDimension
+        axis = grid.FixedDimension
         return tuple([axis(size, extent) for size, extent in zip(self.chunk_shape, shape, strict=True)])
 
     def to_core(self, shape: tuple[int, ...]) -> zarr_core.Grid:
@@ -132,4 +132,99 @@ class RegularChunkGridMetadata(ChunkGridMetadata):
         return zarr_core.Grid([axis(extent, size) for size, extent in zip(self.chunk_shape, shape, strict=True)])
 
 
-_BUILTIN = ("rectilinear", "regular")
+class RectilinearChunksDisabledError(ValueError):
+    """Raised where a rectilinear grid is met while the configuration forbids them."""
+
+
+def check_rectilinear_enabled() -> None:
+    """Raise `RectilinearChunksDisabledError` if ``array.rectilinear_chunks`` is off."""
+    if not settings.get("array.rectilinear_chunks", True):
+        raise RectilinearChunksDisabledError(
+            "Rectilinear chunk grids are switched off, as where they are experimental and disabled by default. Switch "
+            "them on with zarr.config.set({'array.rectilinear_chunks': True}) or the environment variable "
+            "ZARR_ARRAY__RECTILINEAR_CHUNKS=True."
+        )
+
+
+
+def parse_chunk_grid(data: object) -> ChunkGridMetadata:
+    """Read the ``chunk_grid`` member of an array document.
+
+    Parameters
+    ----------
+    data
+        A grid description (returned as it is), or its JSON form.
+
+    Returns
+    -------
+    ChunkGridMetadata
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is malformed, or no grid of that name is known.
+
+    Examples
+    --------
+    >>> parse_chunk_grid({"name": "regular", "configuration": {"chunk_shape": [5]}})
+    RegularChunkGridMetadata(chunk_shape=(5,))
+    """
+    if isinstance(data, ChunkGridMetadata):
+        return data
+    name, configuration = parse_named_configuration(data, require_configuration=False)  # type: ignore[arg-type]
+    if name == "regular" and isinstance(configuration, dict) and "chunk_shape" in configuration:
+        return RegularChunkGridMetadata(chunk_shape=configuration["chunk_shape"])
+    if name == "rectangular" and isinstance(configuration, dict) and "chunk_shape" in configuration:
+        # The name and the member of the proposal (ZEP 3) that became `rectilinear`; read, never written.
+        renamed = {"kind": "inline", "chunk_shapes": configuration["chunk_shape"]}
+        name, data = "rectilinear", {"name": "rectilinear", "configuration": renamed}
+    found: ChunkGridMetadata = _look_up(name).from_dict(data)
+    return found
+
+
+def _look_up(name: str) -> Any:
+    try:
+        return get_chunk_grid_class(name)
+    except KeyError as error:
+        raise ValueError(
+            f"Unknown chunk grid name: {name!r}. Known are ['rectilinear', 'regular'] and the grids registered under "
+            f"'zarr.chunk_grid'.{failure_of(name)}"
+        ) from error
+
+
+def create_chunk_grid_metadata(chunks: ChunkGrid) -> ChunkGridMetadata:
+    """Return the description of a grid: ``regular`` if every axis has one chunk length, else ``rectilinear``.
+
+    Parameters
+    ----------
+    chunks
+        The grid.
+
+    Returns
+    -------
+    RegularChunkGridMetadata or RectilinearChunkGridMetadata
+
+    Raises
+    ------
+    RectilinearChunksDisabledError
+        If the grid is rectilinear and ``array.rectilinear_chunks`` is off.
+
+    Examples
+    --------
+    >>> from zarr.chunks import ChunkGrid
+    >>> create_chunk_grid_metadata(ChunkGrid.from_sizes((10,), (4,)))
+    RegularChunkGridMetadata(chunk_shape=(4,))
+    """
+    if chunks.is_regular:
+        return RegularChunkGridMetadata(chunk_shape=chunks.chunk_shape)
+    check_rectilinear_enabled()
+    shapes: list[int | tuple[int, ...]] = []
+    for dim in chunks.dimensions:
+        if isinstance(dim, grid.FixedDimension):
+            shapes.append(dim.size)
+        elif isinstance(dim, grid.VaryingDimension):
+            shapes.append(dim.edges)
+        else:
+            shapes.append(tuple([dim.chunk_size(i) for i in range(dim.ngridcells)]))
+    found: ChunkGridMetadata = _look_up("rectilinear")(chunk_shapes=tuple(shapes))
+    return found

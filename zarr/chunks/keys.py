@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NotRequired, Self, Typ
 import zarr_core
 from zarr._records import field_names, record, set_values
 from zarr.abc.metadata import Metadata
-from zarr.registry.table import failure_of
-from zarr.registry.tables import _chunk_key_encoding_registry, named_class
+from zarr.registry.tables import _chunk_key_encoding_registry, failure_of, named_class
 from zarr.types import JSON, parse_named_configuration
 
 if TYPE_CHECKING:

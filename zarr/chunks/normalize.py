@@ -9,8 +9,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from zarr.chunks.base import ChunkGridMetadata
-from zarr.chunks.dimensions import DimensionGrid, FixedDimension, VaryingDimension
-from zarr.chunks.grid import ChunkGrid
+from zarr.chunks.grid import ChunkGrid, DimensionGrid, FixedDimension, VaryingDimension
 from zarr.chunks.shapes import parse_shape
 from zarr.defaults import settings
 from zarr.errors import ZarrUserWarning

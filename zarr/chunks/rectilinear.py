@@ -9,11 +9,10 @@ from typing import Any, Literal, Self, TypeAlias
 
 from typing_extensions import TypedDict
 
-from zarr.chunks.base import ChunkGridMetadata
-from zarr.chunks.dimensions import DimensionGrid
-from zarr.chunks.grid import make_dimension
+from zarr.chunks.base import ChunkGridMetadata, check_rectilinear_enabled
+from zarr.chunks.base import RectilinearChunksDisabledError as RectilinearChunksDisabledError
+from zarr.chunks.grid import DimensionGrid, make_dimension
 from zarr.chunks.shapes import MAX_LENGTH, parse_chunk_edge, parse_member
-from zarr.defaults import settings
 from zarr.types import NamedRequiredConfig, parse_named_configuration
 
 # A run-length pair of a few bytes can ask for any number of chunks; beyond this the list is refused, not built.
@@ -31,20 +30,6 @@ RectilinearChunkGridMetadataJSON: TypeAlias = NamedRequiredConfig[
     Literal["rectilinear"], RectilinearChunksConfiguration
 ]
 """The grid in a document."""
-
-
-class RectilinearChunksDisabledError(ValueError):
-    """Raised where a rectilinear grid is met while the configuration forbids them."""
-
-
-def check_rectilinear_enabled() -> None:
-    """Raise `RectilinearChunksDisabledError` if ``array.rectilinear_chunks`` is off."""
-    if not settings.get("array.rectilinear_chunks", True):
-        raise RectilinearChunksDisabledError(
-            "Rectilinear chunk grids are switched off, as where they are experimental and disabled by default. Switch "
-            "them on with zarr.config.set({'array.rectilinear_chunks': True}) or the environment variable "
-            "ZARR_ARRAY__RECTILINEAR_CHUNKS=True."
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
+from zarr.codecs.base.adapters import set_size_hints
 from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
@@ -27,15 +28,14 @@ from zarr.codecs.base.bound import (
     as_bytes,
     decoded_limit,
     element_count,
-    encoded_most,
     fixed_nbytes,
     is_variable,
     native_dtype,
+    replace_spec,
 )
-from zarr.codecs.base.size_hints import filter_size, first_size
-from zarr.codecs.base.streams import CoreStream, native_stage, numcodec_decode, numcodec_encode
-from zarr.codecs.base.sync_methods import ArrayBytesMethods
-from zarr.codecs.vlen_utf8 import pack_strings
+from zarr.codecs.base.described import ArrayBytesMethods
+from zarr.codecs.base.streams import CoreStream, NumcodecStream, first_size, native_stage, numcodec_encode
+from zarr.codecs.vlen_utf8 import BoundVLenBytes, BoundVLenUTF8, pack_strings
 from zarr.defaults import pickle_allowed
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, PickleCodecDisabledError
 
@@ -54,9 +54,6 @@ BYTES_CODECS = frozenset(
     )
 )  # fmt: skip
 
-
-# Codecs that write numbers as text or as objects, of any length.
-_TEXT_CODECS = frozenset(("json2", "msgpack2", "pickle"))
 
 
 def codec_id(codec: Any) -> str:
@@ -147,7 +144,8 @@ class BoundV2(BoundBase):
         self._shape, self._dtype, self._order = spec.shape, native_dtype(spec), order
         self._count = element_count(spec.shape)
         self._codecs = codecs
-        self._steps = _decoders(codecs, spec, self._dtype, self._count)
+        self._steps = _decoders(codecs, spec)
+        self._pickles = any(isinstance(step, _PickleStep) for step in self._steps)
 
     def encode(self, data: AnyArray) -> Bytes:
         """Run filters and compressor."""
@@ -174,7 +172,7 @@ class BoundV2(BoundBase):
     def decode(self, data: Bytes) -> AnyArray:
         """Undo compressor and filters."""
         stored: Any = data
-        if isinstance(self._steps[0] if self._steps else None, _PickleStep):
+        if self._pickles:
             check_pickle_allowed()  # before anything is decompressed
         for step in reversed(self._steps):
             stored = step.decode(stored)
@@ -224,66 +222,46 @@ class BoundV2(BoundBase):
         return flat.view(self._dtype)
 
 
-class _Step:
-    """One filter or compressor, for decoding."""
+class _Step(NumcodecStream):
+    """A filter or compressor of numcodecs; what it decodes to may be an array of any data type."""
 
-    def __init__(self, codec: Any, count: int, nbytes: int | None = None) -> None:
-        self._codec, self._count, self._nbytes = codec, count, nbytes
-        self._name = codec_id(codec)
-        self._most: int | None = None
-
-    def expect_most(self, nbytes: int) -> None:
-        """Set how many bytes decoding may give at most."""
-        self._most = nbytes
-
-    def decode(self, data: Any) -> Any:
-        """Decode through numcodecs."""
-        limit = self._most or decoded_limit(getattr(data, "nbytes", 0), self._count)
-        decoded = numcodec_decode(self._name, self._codec, data, self._nbytes, limit)
-        size = getattr(decoded, "nbytes", None) if isinstance(decoded, np.ndarray) else len(decoded)
-        if self._nbytes is not None and size != self._nbytes:
-            raise ChunkDecodeError(
-                f"codec {self._name!r} decoded {size} bytes where {self._nbytes} are needed", codec=self._name
-            )
-        return decoded
+    decode = NumcodecStream._decode
 
 
-class _CoreStep(CoreStream):
-    """A step through the compiled core, which knows the bounds of its input and output."""
-
-    def decode(self, data: Any) -> Any:
-        """Decode through the core."""
-        return super().decode(as_bytes(data))
-
-
-class _ObjectStep(_Step):
+class _ObjectStep(NumcodecStream):
     """An object codec whose payload states its own shape: it is compared with the chunk before memory is taken."""
+
+    def __init__(self, name: str, spec: ArraySpec, codec: Numcodec) -> None:
+        super().__init__(name, spec, codec)
+        self._count = element_count(spec.shape)
+
+    def encoded_most(self, nbytes: int) -> int | None:
+        """Return None: numbers as text or as objects may have any length."""
+        return None
 
     def decode(self, data: Any) -> Any:
         """Decode a list that ends with its data type and shape, or arrays behind their number."""
         stored = as_bytes(data)
         try:
-            if self._name == "vlen-array":
+            if self.name == "vlen-array":
                 return self._decode_arrays(stored)
             return self._decode_items(self._parse(stored), stored.size)
-        except ChunkDecodeError:
-            raise
-        except MemoryError:
+        except (ChunkDecodeError, MemoryError):
             raise
         except Exception as error:
             raise ChunkDecodeError(
-                f"codec {self._name!r} cannot decode {stored.size} bytes: {type(error).__name__}: {error}",
-                codec=self._name,
+                f"codec {self.name!r} cannot decode {stored.size} bytes: {type(error).__name__}: {error}",
+                codec=self.name,
             ) from error
 
     def _parse(self, stored: Bytes) -> Any:
-        config = self._codec.get_config()
-        if self._name == "json2":
+        config = self._config
+        if self.name == "json2":
             return json.loads(stored.tobytes().decode(config["encoding"]), strict=bool(config.get("strict", True)))
         return import_module("msgpack").unpackb(stored, raw=bool(config.get("raw", False)))
 
     def _decode_arrays(self, stored: Bytes) -> AnyArray:
-        dtype = np.dtype(self._codec.get_config()["dtype"])
+        dtype = np.dtype(self._config["dtype"])
         elements = np.empty(self._count, dtype=object)
         for place, raw in enumerate(zarr_core.unpack_bytes(stored, self._count)):
             elements[place] = np.frombuffer(raw, dtype=dtype).copy()
@@ -301,33 +279,11 @@ class _ObjectStep(_Step):
         return elements
 
 
-class _StringStep(_Step):
-    """The object codec of strings, straight into the chunk's kind of array."""
-
-    def __init__(self, codec: Any, count: int, dtype: np.dtype[Any]) -> None:
-        super().__init__(codec, count)
-        self._dtype = dtype if dtype.kind in "OT" else np.dtype(object)
-
-    def decode(self, data: Any) -> AnyArray:
-        """Unpack the strings."""
-        out = np.empty(self._count, dtype=self._dtype)
-        return _unpack(self._name, lambda: zarr_core.unpack_utf8(as_bytes(data), self._count, out=out))
-
-
-class _ByteStringStep(_Step):
-    """The object codec of byte strings."""
-
-    def decode(self, data: Any) -> AnyArray:
-        """Unpack the byte strings."""
-        return _unpack(self._name, lambda: zarr_core.unpack_bytes(as_bytes(data), self._count))
-
-
-class _PickleStep(_Step):
-    """The object codec that runs whatever the stored data says, unless it is refused."""
+class _PickleStep(_ObjectStep):
+    """The object codec that runs whatever the stored data says: `BoundV2.decode` asks before whether it may."""
 
     def decode(self, data: Any) -> Any:
-        """Unpickle, where the user allowed it."""
-        check_pickle_allowed()
+        """Unpickle."""
         raw = as_bytes(data).tobytes()
         # numcodecs' own codec would ask for numcodecs' own consent again; one that somebody else wrote has its rules.
         return pickle.loads(raw) if type(self._codec).__module__ == "numcodecs.pickles" else self._codec.decode(raw)
@@ -349,52 +305,28 @@ def check_pickle_allowed() -> None:
         )
 
 
-def _unpack(name: str, call: Any) -> AnyArray:
-    try:
-        elements: AnyArray = call()
-    except ValueError as error:
-        raise ChunkDecodeError(f"codec {name!r}: {error}", codec=name) from error
-    return elements
-
-
-def _decoders(
-    codecs: tuple[Numcodec, ...], spec: ArraySpec, dtype: np.dtype[Any], count: int
-) -> list[_Step | _CoreStep]:
-    """Return a decoding step for each codec; each learns how many bytes it must give, while that is known."""
-    steps: list[Any] = []
-    nbytes = most = fixed_nbytes(spec)
-    for codec in codecs:
-        config = codec.get_config()
-        step = _decoder(codec, nbytes, spec, dtype, count)
-        if nbytes is None and most is not None:
-            step.expect_most(most)
-        if not steps and nbytes is None:
-            nbytes = most = first_size(config, count)
-        else:
-            size = None if most is None else filter_size(config, most)
-            text = codec_id(codec) in _TEXT_CODECS
-            most = size if size is not None or most is None or text else encoded_most(most)
-            nbytes = None if nbytes is None else size
-        steps.append(step)
+def _decoders(codecs: tuple[Numcodec, ...], spec: ArraySpec) -> list[BoundBase]:
+    """Return a decoding step for each codec, with its size hint."""
+    steps = [_decoder(codec, spec) for codec in codecs]
+    nbytes = fixed_nbytes(spec)
+    if nbytes is None and steps:
+        set_size_hints(steps[1:], first_size(codecs[0].get_config(), element_count(spec.shape)))
+    else:
+        set_size_hints(steps, nbytes)
     return steps
 
 
-def _decoder(codec: Any, nbytes: int | None, spec: ArraySpec, dtype: np.dtype[Any], count: int) -> _Step | _CoreStep:
+def _decoder(codec: Numcodec, spec: ArraySpec) -> BoundBase:
     name = codec_id(codec)
-    if name == "vlen-utf8":
-        return _StringStep(codec, count, dtype)
-    if name == "vlen-bytes":
-        return _ByteStringStep(codec, count)
+    if name in ("vlen-utf8", "vlen-bytes"):
+        kind = BoundVLenUTF8 if name == "vlen-utf8" else BoundVLenBytes
+        return kind(name, replace_spec(spec, shape=(element_count(spec.shape),)))
     if name == "pickle":
-        return _PickleStep(codec, count)
+        return _PickleStep(name, spec, codec)
     if name in ("json2", "msgpack2", "vlen-array"):
-        return _ObjectStep(codec, count)
+        return _ObjectStep(name, spec, codec)
     stage = native_stage(codec.get_config(), 1)
-    if stage is None:
-        return _Step(codec, count, nbytes)
-    step = _CoreStep(name, spec, stage)
-    step.expect(nbytes)
-    return step
+    return _Step(name, spec, codec) if stage is None else CoreStream(name, spec, stage)
 
 
 def _encode_one(codec: Any, data: Any) -> Any:

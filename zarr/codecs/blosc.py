@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NotRequired, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from zarr._lazy import LazyModule
 from zarr.abc.codec import BytesBytesCodec
-from zarr.abc.numcodec import Numcodec
 from zarr.codecs.base.bound import is_variable, native_dtype
-from zarr.codecs.base.parsing import DeprecatedStrEnumMeta, configuration_of, one_of, parse_field_int
-from zarr.codecs.base.streams import CoreStream, NumcodecStream, native_stage
-from zarr.codecs.base.sync_methods import BytesBytesMethods
+from zarr.codecs.base.described import DeprecatedStrEnumMeta, one_of, parse_field_int
+from zarr.codecs.base.streams import CompressorMethods
 from zarr.types import NamedRequiredConfig
 
 if TYPE_CHECKING:
     from typing import Self
 
-    import numcodecs
-
     from zarr.chunks.spec import ArraySpec
     from zarr.types import JSON
-else:
-    numcodecs = LazyModule("numcodecs")
 
 BloscShuffleLiteral: TypeAlias = Literal["noshuffle", "shuffle", "bitshuffle"]
 BloscCnameLiteral: TypeAlias = Literal["lz4", "lz4hc", "blosclz", "snappy", "zlib", "zstd"]
@@ -124,7 +117,7 @@ def parse_blocksize(data: JSON) -> int:
 
 
 @dataclass(frozen=True)
-class BloscCodec(BytesBytesMethods, BytesBytesCodec):
+class BloscCodec(CompressorMethods, BytesBytesCodec):
     """Compress with blosc: shuffle the bytes of items, then compress block by block.
 
     Parameters
@@ -146,7 +139,8 @@ class BloscCodec(BytesBytesMethods, BytesBytesCodec):
     'lz4'
     """
 
-    is_fixed_size = False
+    _name = "blosc"
+    _blosc_codec = CompressorMethods._numcodec
 
     # Which parameters were left out and follow from the array.
     _tunable_attrs: frozenset[Literal["typesize", "shuffle"]] = field(init=False, repr=False, compare=False)
@@ -176,22 +170,6 @@ class BloscCodec(BytesBytesMethods, BytesBytesCodec):
         put(self, "shuffle", named)
         put(self, "blocksize", parse_blocksize(blocksize))
 
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "blosc"))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        configuration: dict[str, JSON] = {
-            "typesize": self.typesize,
-            "cname": self.cname,
-            "clevel": self.clevel,
-            "shuffle": self.shuffle,
-            "blocksize": self.blocksize,
-        }
-        return {"name": "blosc", "configuration": configuration}
-
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
         """Return a codec whose open parameters are those for the array's item size."""
         if not self._tunable_attrs:
@@ -205,27 +183,5 @@ class BloscCodec(BytesBytesMethods, BytesBytesCodec):
             codec = replace(codec, shuffle="bitshuffle" if itemsize == 1 else "shuffle")
         return codec
 
-    def _config(self) -> dict[str, Any]:
-        shuffle = BLOSC_SHUFFLE.index(self.shuffle)
-        return {
-            "id": "blosc", "cname": self.cname, "clevel": self.clevel, "shuffle": shuffle,
-            "blocksize": self.blocksize, "typesize": self.typesize,
-        }  # fmt: skip
-
-    def bind(self, spec: ArraySpec) -> CoreStream | NumcodecStream:
-        """Make the codec ready for chunks of one description."""
-        stage = native_stage(self._config(), self.typesize)
-        if stage is not None:
-            return CoreStream("blosc", spec, stage)
-        return NumcodecStream("blosc", spec, self._blosc_codec)
-
-    @property
-    def _blosc_codec(self) -> Numcodec:
-        """The same codec in numcodecs, for those who store it in format 2."""
-        config = self._config()
-        del config["id"]
-        return cast("Numcodec", numcodecs.Blosc(**config))
-
-    def compute_encoded_size(self, _input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        return super().compute_encoded_size(_input_byte_length, _chunk_spec)
+    def _config(self) -> Any:
+        return {"id": "blosc", **self._configuration(), "shuffle": BLOSC_SHUFFLE.index(self.shuffle)}

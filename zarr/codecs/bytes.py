@@ -20,8 +20,7 @@ from zarr.codecs.base.bound import (
     is_variable,
     native_dtype,
 )
-from zarr.codecs.base.parsing import DeprecatedStrEnumMeta, configuration_of, one_of
-from zarr.codecs.base.sync_methods import ArrayBytesMethods
+from zarr.codecs.base.described import ArrayBytesMethods, DeprecatedStrEnumMeta, configuration_of, one_of
 from zarr.dtype.scalars import drop_unused_bits, is_small, used_bits
 from zarr.errors import ChunkEncodeError
 from zarr.notices import warn_once
@@ -96,7 +95,7 @@ class BoundBytes(BoundBase):
 
     def decode(self, data: Bytes) -> AnyArray:
         """Return the bytes as an array."""
-        check_size("bytes", data, self._nbytes)
+        check_size("bytes", data.size, self._nbytes)
         if self._nbytes == 0:
             return np.zeros(self._shape, dtype=self._dtype)
         if self._has_unused_bits:
@@ -152,6 +151,8 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
     {'name': 'bytes', 'configuration': {'endian': 'big'}}
     """
 
+    _name = "bytes"
+    _omits_empty = True
     is_fixed_size = True
 
     endian: EndianLiteral | None
@@ -166,12 +167,6 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
         configuration = configuration_of(data, "bytes", required=False)
         configuration.setdefault("endian", None)
         return cls(**configuration)
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        if self.endian is None:
-            return {"name": "bytes"}
-        return {"name": "bytes", "configuration": {"endian": self.endian}}
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
         """Return a codec without byte order for elements that have none.

@@ -12,12 +12,10 @@ from typing_extensions import TypedDict
 import zarr_core
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import FunctionCodec, native_dtype, replace_spec
-from zarr.codecs.base.parsing import configuration_of
-from zarr.codecs.base.sync_methods import ArrayArrayMethods
+from zarr.codecs.base.described import ArrayArrayMethods, representable
 from zarr.dtype import get_data_type_from_json
 
 if TYPE_CHECKING:
-    from typing import Self
 
     from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
@@ -162,6 +160,7 @@ class CastValue(ArrayArrayMethods, ArrayArrayCodec):
     {'data_type': 'int8', 'out_of_range': 'clamp'}
     """
 
+    _name = "cast_value"
     is_fixed_size = True
 
     dtype: ZDType[TBaseDType, TBaseScalar]
@@ -191,13 +190,7 @@ class CastValue(ArrayArrayMethods, ArrayArrayCodec):
     def __hash__(self) -> int:
         return hash((self.dtype, self.rounding, self.out_of_range, repr(self.scalar_map)))
 
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "cast_value"))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
+    def _configuration(self) -> dict[str, JSON]:
         configuration: dict[str, Any] = {"data_type": self.dtype.to_json(zarr_format=3)}
         if self.rounding != "nearest-even":
             configuration["rounding"] = self.rounding
@@ -206,7 +199,7 @@ class CastValue(ArrayArrayMethods, ArrayArrayCodec):
         if self.scalar_map is not None:
             maps: dict[str, Any] = dict(self.scalar_map)
             configuration["scalar_map"] = {direction: list(pairs.items()) for direction, pairs in maps.items()}
-        return {"name": "cast_value", "configuration": configuration}
+        return configuration
 
     def validate(
         self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
@@ -234,9 +227,10 @@ class CastValue(ArrayArrayMethods, ArrayArrayCodec):
         """Return one direction of the map as scalars of the two data types."""
         entries: Mapping[Any, Any] = (self.scalar_map or {}).get(direction, {})  # type: ignore[assignment]
         scalars = {}
-        for key, value in entries.items():
-            scalar = _scalar(source, key, f"scalar_map {direction} key")
-            scalars[scalar] = _scalar(target, value, f"scalar_map {direction} value")
+        for pair in entries.items():
+            key, value = ("Infinity" if entry == "+Infinity" else entry for entry in pair)
+            scalar = representable(source, key, f"scalar_map {direction} key")
+            scalars[scalar] = representable(target, value, f"scalar_map {direction} value")
         return scalars
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
@@ -298,16 +292,3 @@ def _parse_target(data: Any) -> ZDType[Any, Any]:
 def _check_numeric(dtype: ZDType[Any, Any], got: str) -> None:
     if dtype.to_native_dtype().char not in _CODES:
         raise ValueError(f"The cast_value codec only supports integer and floating-point data types. {got}")
-
-
-def _scalar(dtype: ZDType[Any, Any], value: Any, label: str) -> np.generic:
-    """Return a mapped value as a scalar of a data type."""
-    native = dtype.to_native_dtype().newbyteorder("=")
-    try:
-        scalar = native.type(dtype.from_json_scalar("Infinity" if value == "+Infinity" else value, zarr_format=3))
-        exact = native.kind == "f" or isinstance(value, str) or int(scalar) == value
-    except (TypeError, ValueError, OverflowError):
-        exact = False
-    if not exact:
-        raise ValueError(f"{label} {value!r} is not representable in dtype {native}.")
-    return scalar  # type: ignore[no-any-return]

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zarr.abc.codec import BytesBytesCodec
-from zarr.codecs.base.parsing import configuration_of
+from zarr.codecs.base.described import BytesBytesMethods, configuration_of
 from zarr.codecs.base.streams import CHECKSUM_NBYTES, CoreStream
-from zarr.codecs.base.sync_methods import BytesBytesMethods
 
 if TYPE_CHECKING:
     from typing import Self
@@ -27,6 +26,8 @@ class Crc32cCodec(BytesBytesMethods, BytesBytesCodec):
     {'name': 'crc32c'}
     """
 
+    _name = "crc32c"
+    _omits_empty = True
     is_fixed_size = True
     _in_thread = False
 
@@ -35,10 +36,6 @@ class Crc32cCodec(BytesBytesMethods, BytesBytesCodec):
         """Return the codec that a JSON object describes."""
         configuration_of(data, "crc32c", required=False)
         return cls()
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "crc32c"}
 
     def bind(self, spec: ArraySpec) -> CoreStream:
         """Make the codec ready for chunks of one description."""

@@ -9,11 +9,9 @@ import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import AnyArray, FunctionCodec, native_dtype, replace_spec
-from zarr.codecs.base.parsing import configuration_of
-from zarr.codecs.base.sync_methods import ArrayArrayMethods
+from zarr.codecs.base.described import ArrayArrayMethods, representable
 
 if TYPE_CHECKING:
-    from typing import Self
 
     from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
@@ -39,6 +37,9 @@ class ScaleOffset(ArrayArrayMethods, ArrayArrayCodec):
     {'name': 'scale_offset', 'configuration': {'offset': 5, 'scale': 2}}
     """
 
+    _name = "scale_offset"
+    _requires_configuration = False
+    _omits_empty = True
     is_fixed_size = True
 
     offset: int | float | str
@@ -48,19 +49,9 @@ class ScaleOffset(ArrayArrayMethods, ArrayArrayCodec):
         object.__setattr__(self, "offset", _parse_number(offset, "offset"))
         object.__setattr__(self, "scale", _parse_number(scale, "scale"))
 
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "scale_offset", required=False))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        given: dict[str, JSON] = {}
-        if self.offset != 0:
-            given["offset"] = self.offset
-        if self.scale != 1:
-            given["scale"] = self.scale
-        return {"name": "scale_offset", "configuration": given} if given else {"name": "scale_offset"}
+    def _configuration(self) -> dict[str, JSON]:
+        given: dict[str, JSON] = {"offset": self.offset, "scale": self.scale}
+        return {name: value for name, value in given.items() if value != (name == "scale")}
 
     def validate(
         self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
@@ -78,8 +69,8 @@ class ScaleOffset(ArrayArrayMethods, ArrayArrayCodec):
         """Return offset and scale in a data type."""
         if dtype.to_native_dtype().kind not in "iuf":
             raise ValueError(f"scale_offset codec only supports integer and floating-point data types. Got {dtype}.")
-        offset = _scalar(dtype, self.offset, "offset")
-        scale = _scalar(dtype, self.scale, "scale")
+        offset = representable(dtype, self.offset, "scale_offset offset value")
+        scale = representable(dtype, self.scale, "scale_offset scale value")
         if scale == 0:
             raise ValueError("scale_offset scale must be non-zero.")
         return offset, scale
@@ -115,19 +106,6 @@ def _parse_number(data: object, field: str) -> int | float | str:
     if not isinstance(data, (int, float, str)):
         raise TypeError(f"{field} must be a number or string, got {type(data).__name__}")
     return data
-
-
-def _scalar(dtype: ZDType[Any, Any], value: int | float | str, field: str) -> np.generic:
-    """Return a parameter as a scalar of a data type, in the machine's byte order."""
-    native = dtype.to_native_dtype().newbyteorder("=")
-    try:
-        scalar = native.type(dtype.from_json_scalar(value, zarr_format=3))
-        exact = isinstance(value, str) or native.kind == "f" or int(scalar) == value
-    except (TypeError, ValueError, OverflowError):
-        exact = False
-    if not exact:
-        raise ValueError(f"scale_offset {field} value {value!r} is not representable in dtype {native}.")
-    return scalar  # type: ignore[no-any-return]
 
 
 def encode_values(array: AnyArray, offset: Any, scale: Any) -> AnyArray:

@@ -28,9 +28,15 @@ from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.base.bound import AnyArray, BoundBase, encoded_most, native_dtype, replace_spec
 from zarr.codecs.base.chain import CodecChain, evolve_codecs, validate_codecs
-from zarr.codecs.base.parsing import DeprecatedStrEnumMeta, configuration_of, one_of, parse_codecs
+from zarr.codecs.base.described import (
+    ArrayBytesMethods,
+    DeprecatedStrEnumMeta,
+    one_of,
+    parse_codecs,
+    wrap_array,
+    wrap_bytes,
+)
 from zarr.codecs.base.shard_level import EMPTY, IndexLocation, ShardLevel, SubchunkWriteOrder
-from zarr.codecs.base.sync_methods import ArrayBytesMethods, wrap_array, wrap_bytes
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.crc32c_ import Crc32cCodec
 from zarr.dtype import UInt64
@@ -149,6 +155,7 @@ class ShardingCodec(
     'end'
     """
 
+    _name = "sharding_indexed"
     is_fixed_size = False
     _in_thread = True
 
@@ -178,20 +185,8 @@ class ShardingCodec(
         put(self, "index_location", one_of(index_location, INDEX_LOCATION, "index_location", "ShardingCodec"))
         put(self, "subchunk_write_order", subchunk_write_order)
 
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "sharding_indexed"))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        configuration: dict[str, JSON] = {
-            "chunk_shape": self.chunk_shape,
-            "codecs": tuple(codec.to_dict() for codec in self.codecs),
-            "index_codecs": tuple(codec.to_dict() for codec in self.index_codecs),
-            "index_location": self.index_location,
-        }
-        return {"name": "sharding_indexed", "configuration": configuration}
+    def _configuration(self) -> dict[str, JSON]:
+        return {name: value for name, value in super()._configuration().items() if name != "subchunk_write_order"}
 
     def __getstate__(self) -> dict[str, Any]:
         return dict(self.__dict__)

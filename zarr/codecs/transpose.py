@@ -10,8 +10,7 @@ import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm, replace_spec
-from zarr.codecs.base.parsing import configuration_of
-from zarr.codecs.base.sync_methods import ArrayArrayMethods
+from zarr.codecs.base.described import ArrayArrayMethods
 
 if TYPE_CHECKING:
     from typing import Self
@@ -113,21 +112,13 @@ class TransposeCodec(ArrayArrayMethods, ArrayArrayCodec):
     {'name': 'transpose', 'configuration': {'order': (1, 0)}}
     """
 
+    _name = "transpose"
     is_fixed_size = True
 
     order: tuple[int, ...]
 
     def __init__(self, *, order: Iterable[int]) -> None:
         object.__setattr__(self, "order", parse_transpose_order(order))
-
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "transpose"))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "transpose", "configuration": {"order": self.order}}
 
     def _order_for(self, ndim: int) -> tuple[int, ...]:
         check_order(self.order, ndim)

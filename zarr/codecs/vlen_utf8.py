@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,15 +17,12 @@ from zarr.codecs.base.bound import (
     element_count,
     native_dtype,
 )
-from zarr.codecs.base.parsing import configuration_of
-from zarr.codecs.base.sync_methods import ArrayBytesMethods
+from zarr.codecs.base.described import ArrayBytesMethods
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
-    from typing import Self
 
     from zarr.chunks.spec import ArraySpec
-    from zarr.types import JSON
 
 
 def pack_strings(elements: AnyArray) -> bytes:
@@ -56,8 +53,9 @@ class BoundVLen(BoundBase):
         self._count = element_count(spec.shape)
         self._dtype = native_dtype(spec)
 
-    def decode(self, data: Bytes) -> AnyArray:
+    def decode(self, data: Any) -> AnyArray:
         """Return the elements."""
+        data = as_bytes(data)
         try:
             elements = self._unpack(data)
         except ValueError as error:
@@ -113,14 +111,8 @@ class VLenUTF8Codec(ArrayBytesMethods, ArrayBytesCodec):
     {'name': 'vlen-utf8', 'configuration': {}}
     """
 
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "vlen-utf8", required=False))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "vlen-utf8", "configuration": {}}
+    _name = "vlen-utf8"
+    _requires_configuration = False
 
     def bind(self, spec: ArraySpec) -> BoundVLen:
         """Make the codec ready for chunks of one description."""
@@ -137,14 +129,8 @@ class VLenBytesCodec(ArrayBytesMethods, ArrayBytesCodec):
     {'name': 'vlen-bytes', 'configuration': {}}
     """
 
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "vlen-bytes", required=False))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "vlen-bytes", "configuration": {}}
+    _name = "vlen-bytes"
+    _requires_configuration = False
 
     def bind(self, spec: ArraySpec) -> BoundVLen:
         """Make the codec ready for chunks of one description."""

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from zarr._records import record
 from zarr.abc.codec import BytesBytesCodec
-from zarr.codecs.base.parsing import configuration_of, parse_field_int
-from zarr.codecs.base.streams import CoreStream, native_stage
-from zarr.codecs.base.sync_methods import BytesBytesMethods
-from zarr.registry import get_numcodec
+from zarr.codecs.base.described import parse_field_int
+from zarr.codecs.base.streams import CompressorMethods
 
 if TYPE_CHECKING:
-    from typing import Self
 
-    from zarr.abc.codec import CodecJSON_V2
-    from zarr.abc.numcodec import Numcodec
-    from zarr.chunks.spec import ArraySpec
     from zarr.types import JSON
 
 
@@ -60,7 +54,7 @@ def parse_checksum(data: JSON) -> bool:
 
 
 @record(frozen=True)
-class ZstdCodec(BytesBytesMethods, BytesBytesCodec):
+class ZstdCodec(CompressorMethods, BytesBytesCodec):
     """Compress with Zstandard.
 
     Parameters
@@ -76,7 +70,8 @@ class ZstdCodec(BytesBytesMethods, BytesBytesCodec):
     {'name': 'zstd', 'configuration': {'level': 3, 'checksum': False}}
     """
 
-    is_fixed_size = False
+    _name = "zstd"
+    _zstd_codec = CompressorMethods._numcodec
 
     level: int = 0
     checksum: bool = False
@@ -84,27 +79,3 @@ class ZstdCodec(BytesBytesMethods, BytesBytesCodec):
     def __init__(self, *, level: int = 0, checksum: bool = False) -> None:
         object.__setattr__(self, "level", parse_zstd_level(level))
         object.__setattr__(self, "checksum", parse_checksum(checksum))
-
-    @property
-    def _zstd_codec(self) -> Numcodec:
-        """The same codec in numcodecs, for those who store it in format 2."""
-        return get_numcodec(cast("CodecJSON_V2[str]", {"id": "zstd", "level": self.level, "checksum": self.checksum}))
-
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "zstd"))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "zstd", "configuration": {"level": self.level, "checksum": self.checksum}}
-
-    def bind(self, spec: ArraySpec) -> CoreStream:
-        """Make the codec ready for chunks of one description."""
-        stage = native_stage({"id": "zstd", "level": self.level, "checksum": self.checksum}, 1)
-        assert stage is not None
-        return CoreStream("zstd", spec, stage)
-
-    def compute_encoded_size(self, _input_byte_length: int, _chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
-        return super().compute_encoded_size(_input_byte_length, _chunk_spec)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         parse_data_type,
         parse_dtype,
     )
-    from zarr.dtype.spec import check_dtype_spec_no_object_codec_v2, check_dtype_spec_v2
+    from zarr.dtype.scalars import check_dtype_spec_no_object_codec_v2, check_dtype_spec_v2
     from zarr.dtype.types.binary import NullTerminatedBytes, RawBits, RawBytes, VariableLengthBytes
     from zarr.dtype.types.nullable import Nullable
     from zarr.dtype.types.numbers import (
@@ -88,7 +88,7 @@ _find, __dir__ = lazy_names(
             "get_data_type_from_native_dtype parse_data_type parse_dtype"
         ),
         "zarr.dtype.types.small": "SmallComplex SmallFloat SmallInt",
-        "zarr.dtype.spec": "check_dtype_spec_no_object_codec_v2 check_dtype_spec_v2",
+        "zarr.dtype.scalars": "check_dtype_spec_no_object_codec_v2 check_dtype_spec_v2",
         "zarr.dtype.types.structured": "Struct Structured SubArray",
         "zarr.dtype.types.times": "DateTime64 TimeDelta64",
     },

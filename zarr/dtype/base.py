@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from zarr._records import field_names, record, set_values
-from zarr.dtype.spec import ENDIANNESS_STR, JSON, DTypeJSON, EndiannessStr, ZarrFormat
+from zarr.dtype.scalars import ENDIANNESS_STR, JSON, DTypeJSON, EndiannessStr, ZarrFormat, split_dtype_spec_v3
 from zarr.errors import (
     ArrayTooLargeError,
     DataTypeValidationError,
@@ -22,7 +21,7 @@ from zarr.errors import (
 from zarr.notices import warn_once
 
 if TYPE_CHECKING:
-    from typing import Self, TypeGuard
+    from typing import Self
 
     from zarr.typed_dicts import DTypeSpec_V2, DTypeSpec_V3
 
@@ -149,6 +148,80 @@ class ZDType(ABC, Generic[TDType_co, TScalar_co]):
     @abstractmethod
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> JSON:
         """Return the JSON value of a scalar, or of what can be cast to one."""
+
+
+@record(frozen=True, kw_only=True)
+class LibraryType(ZDType[TDType_co, TScalar_co]):
+    """The base of the data types of this library, with what their JSON forms and scalars share.
+
+    Attributes
+    ----------
+    _zarr_v3_aliases
+        Further names that are read in format 3.
+    _is_specified
+        Whether format 3 has a specification of the data type; without one, a warning is given where it is stored.
+    """
+
+    __slots__ = ()
+
+    _zarr_v3_aliases: ClassVar[tuple[str, ...]] = ()
+    _is_specified: ClassVar[bool] = True
+
+    @classmethod
+    def from_native_dtype(cls, dtype: TBaseDType) -> Self:
+        """Return the data type of a numpy dtype of this kind."""
+        if cls._check_native_dtype(dtype):
+            return cls._of_native(dtype)
+        raise wrong_dtype(cls, dtype)
+
+    @classmethod
+    def _of_native(cls, dtype: Any) -> Self:
+        """Return the data type of a numpy dtype that was found to be of this kind."""
+        return cls()
+
+    @classmethod
+    def _from_json_v3(cls, data: DTypeJSON) -> Self:
+        spec, names = split_dtype_spec_v3(data), (cls._zarr_v3_name, *cls._zarr_v3_aliases)
+        if spec is not None and spec[0] in names and not spec[1]:
+            return cls()
+        raise wrong_json(cls, data, f"one of the strings {names}" if names[1:] else f"the string {names[0]!r}")
+
+    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
+        """Return the name, with the configuration or the object codec if there is one."""
+        check_zarr_format(zarr_format)
+        if zarr_format == 2:
+            return {"name": self._v2_name(), "object_codec_id": getattr(self, "object_codec_id", None)}
+        if not self._is_specified:
+            v3_unstable_dtype_warning(self)
+        return self._v3_json()
+
+    def _v2_name(self) -> Any:
+        """Return the ``dtype`` of format 2."""
+        return self.to_native_dtype().str
+
+    def _v3_json(self) -> DTypeSpec_V3:
+        """Return the ``data_type`` of format 3."""
+        return self._zarr_v3_name
+
+    def cast_scalar(self, data: object) -> TScalar_co:
+        """Make a scalar of a value."""
+        if self._check_scalar(data):
+            return self._cast_scalar_unchecked(data)
+        raise wrong_scalar(self, data)
+
+    def _cast_scalar_unchecked(self, data: Any) -> TScalar_co:
+        raise NotImplementedError(type(self).__name__)
+
+
+def is_unset_fill(data: object, zarr_format: ZarrFormat) -> bool:
+    """Return whether a fill value of format 2 stands for the default: null or 0, whatever the data type.
+
+    Examples
+    --------
+    >>> is_unset_fill(0, 2), is_unset_fill(0, 3), is_unset_fill("0", 2)
+    (True, False, False)
+    """
+    return zarr_format == 2 and (data is None or (data == 0 and not isinstance(data, (str, bool))))
 
 
 MAX_ITEM_BYTES: Final = 2**31 - 1
@@ -341,14 +414,3 @@ def v3_unstable_dtype_warning(dtype: ZDType[Any, Any]) -> None:
         "https://github.com/zarr-developers/zarr-extensions/tree/main/data-types lists the types that are specified.",
         UnstableSpecificationWarning,
     )
-
-
-def is_sequence(data: object) -> TypeGuard[Sequence[Any]]:
-    """Return whether something is a sequence, but neither text nor bytes.
-
-    Examples
-    --------
-    >>> is_sequence([1]), is_sequence("a")
-    (True, False)
-    """
-    return isinstance(data, Sequence) and not isinstance(data, (str, bytes, bytearray))

@@ -9,10 +9,10 @@ import numpy as np
 
 from zarr._lazy import LazyModule, instance_of
 from zarr._records import field, record, set_values
-from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, canonical, is_sequence
-from zarr.dtype.spec import DTypeJSON, ZarrFormat, split_dtype_spec_v3
+from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, canonical
+from zarr.dtype.scalars import DTypeJSON, ZarrFormat, is_sequence, split_dtype_spec_v3
 from zarr.errors import DataTypeValidationError
-from zarr.registry.table import Changes, entry_points_by_group, entry_points_for, failure_of, import_path, load_waiting
+from zarr.registry.tables import Changes, entry_points_by_group, entry_points_for, failure_of, import_path, load_waiting
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

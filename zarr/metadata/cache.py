@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from zarr._lazy import loaded_class
 from zarr.chunks.base import RegularChunkGridMetadata
 from zarr.defaults import settings
-from zarr.registry.table import Changes
+from zarr.registry.tables import Changes
 
 MAX_DOCUMENT_BYTES: Final = 4096
 """Larger documents are not remembered."""

@@ -11,7 +11,7 @@ from zarr.buffer.cpu import buffer_prototype
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.base.chain import validate_codecs
-from zarr.codecs.base.parsing import limited
+from zarr.codecs.base.described import limited
 from zarr.dtype.base import ZDType
 from zarr.errors import MetadataValidationError, ZarrUserWarning
 from zarr.notices import warn

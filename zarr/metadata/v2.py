@@ -15,7 +15,7 @@ from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.chunks.keys import V2ChunkKeyEncoding, parse_separator
 from zarr.chunks.shapes import parse_shape, parse_stored_shape
 from zarr.chunks.spec import ArrayConfig, ArraySpec
-from zarr.codecs.base.parsing import limited
+from zarr.codecs.base.described import limited
 from zarr.dtype.base import ZDType
 from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import ZarrUserWarning

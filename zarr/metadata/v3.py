@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeGuard, cast
 
-from zarr._lazy import LazyModule, instance_of, lazy_names
+from zarr._lazy import instance_of, lazy_names
 from zarr._records import field, record
 from zarr.abc.codec import Codec
 from zarr.abc.metadata import Metadata
 from zarr.buffer.core import Buffer, BufferPrototype
-from zarr.chunks.base import ChunkGridMetadata, RegularChunkGridMetadata
+from zarr.chunks.base import (
+    ChunkGridMetadata,
+    RegularChunkGridMetadata,
+    check_rectilinear_enabled,
+    create_chunk_grid_metadata,
+    parse_chunk_grid,
+)
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
-from zarr.chunks.parse import create_chunk_grid_metadata, parse_chunk_grid
 from zarr.chunks.shapes import parse_shape, parse_stored_shape
 from zarr.defaults import settings
 from zarr.dtype.base import ZDType
@@ -48,12 +53,9 @@ from zarr.metadata.repair import (
 from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, parse_shapelike
 
 if TYPE_CHECKING:
-    from zarr.chunks import rectilinear
     from zarr.chunks.rectilinear import RectilinearChunkGridMetadata, RectilinearChunksDisabledError
     from zarr.codecs.sharding import ShardingCodec
     from zarr.types import NamedConfig
-else:
-    rectilinear = LazyModule("zarr.chunks.rectilinear")
 
 _HOME: Final = "zarr.chunks.rectilinear"
 __getattr__, __dir__ = lazy_names(__name__, {_HOME: "RectilinearChunkGridMetadata RectilinearChunksDisabledError"})
@@ -373,7 +375,7 @@ class ArrayV3Metadata(Metadata):
             If the chunks are rectilinear and the configuration forbids them.
         """
         if type(self.chunk_grid) is not RegularChunkGridMetadata and _is_rectilinear(self.chunk_grid):
-            rectilinear.check_rectilinear_enabled()
+            check_rectilinear_enabled()
         indent = settings.get("json_indent", 2)
         if self.extra_fields:
             return {ZARR_JSON: prototype.buffer.from_bytes(dump_document(self.to_dict(), indent=indent))}

@@ -1,7 +1,7 @@
 """Names and what they stand for: codecs, pipelines, buffers, chunk key encodings, grids, stores.
 
-May import ``zarr.errors``, ``zarr.settings`` and ``zarr.abc.codec``; implementations are named, and imported when asked
-for. Read ``table.py`` first.
+May import ``zarr.errors``, ``zarr.defaults`` and ``zarr.abc.codec``; implementations are named, and imported when asked
+for. Read ``tables.py`` first.
 
 A look-up considers what was registered by hand, what installed packages offer as entry points, and the built-ins; the
 configuration picks one of several. Built-ins are a table of dotted paths, so naming one imports that one only. Entry
@@ -35,28 +35,24 @@ from zarr.registry.install_hints import NUMCODECS_HELP as _NUMCODECS_CODEC_DOCS_
 from zarr.registry.install_hints import ZARR_CODEC_HELP as _ZARR_CODEC_DOCS_URL
 from zarr.registry.install_hints import missing_codec_message as _missing_codec_message
 from zarr.registry.install_hints import packages_for_codec as _packages_for_codec
-from zarr.registry.kinds import (
-    get_chunk_grid_class,
-    get_storage_transformer_class,
-    get_store_factory,
-    register_chunk_grid,
-    register_storage_transformer,
-    register_store,
-    store_class,
-)
-from zarr.registry.table import (
-    Registry,
-    entry_points_for,
-    failure_of,
-    fully_qualified_name,
-    load_entry_point,
-)
 from zarr.registry.tables import (
+    Registry,
     _buffer_registry,
     _chunk_key_encoding_registry,
     _codec_registries,
     _ndbuffer_registry,
     _pipeline_registry,
+    entry_points_for,
+    failure_of,
+    fully_qualified_name,
+    get_chunk_grid_class,
+    get_storage_transformer_class,
+    get_store_factory,
+    load_entry_point,
+    register_chunk_grid,
+    register_storage_transformer,
+    register_store,
+    store_class,
 )
 from zarr.registry.tables import recollect_entry_points as _collect_entrypoints
 

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
+import numpy as np
+
+import zarr_core
 from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.defaults import BadConfigError
 from zarr.defaults import settings as all_settings
 from zarr.errors import MetadataValidationError, UnknownCodecError, UnnamedCodecError, ZarrUserWarning
 from zarr.notices import warn
-from zarr.registry.crc32c import CRC32C
-from zarr.registry.table import Registry, failure_of
-from zarr.registry.tables import _codec_registries, _pipeline_registry, collect_entry_points, configured_class
+from zarr.registry.tables import (
+    Registry,
+    _codec_registries,
+    _pipeline_registry,
+    collect_entry_points,
+    configured_class,
+    failure_of,
+)
 
 if TYPE_CHECKING:
     from numcodecs import registry as numcodecs_registry
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
 else:
     install_hints = LazyModule("zarr.registry.install_hints")
     numcodecs_registry = LazyModule("numcodecs.registry")  # compiled, and slow to import
+
 
 T = TypeVar("T")
 
@@ -267,3 +276,68 @@ def get_pipeline_class(reload_config: bool = False) -> type[CodecPipeline]:
     'BatchedCodecPipeline'
     """
     return configured_class(_pipeline_registry, "codec_pipeline.path", "Pipeline", "pipelines", reload_config)
+
+
+class CRC32C:
+    """A CRC-32C checksum beside the bytes, with the methods of a codec of numcodecs.
+
+    Parameters
+    ----------
+    location
+        ``"end"`` or ``"start"``.
+
+    Raises
+    ------
+    ValueError
+        For another location.
+
+    Examples
+    --------
+    >>> CRC32C().decode(CRC32C().encode(b"abc")).tobytes()
+    b'abc'
+    """
+
+    codec_id = "crc32c"
+    location = "end"
+
+    def __init__(self, location: str | None = None) -> None:
+        if location not in (None, "start", "end"):
+            raise ValueError(f"the location of a checksum must be 'start' or 'end', got {location!r}")
+        if location is not None:
+            self.location = location
+
+    def encode(self, buf: Any) -> bytes:
+        """Return the bytes with their checksum."""
+        return zarr_core.encode("crc32c", np.ascontiguousarray(buf).view(np.uint8), location=self.location)
+
+    def decode(self, buf: Any, out: Any | None = None) -> Any:
+        """Return the bytes without their checksum.
+
+        Raises
+        ------
+        ValueError
+            When the checksum is that of other bytes.
+        """
+        data = zarr_core.decode("crc32c", buf, location=self.location)
+        if out is None:
+            return data
+        np.asarray(out).reshape(-1).view(np.uint8)[...] = data
+        return out
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the id, and the location where one was given."""
+        return {"id": self.codec_id, **vars(self)}
+
+    @classmethod
+    def from_config(cls, config: Any) -> Self:
+        """Return the codec of a configuration."""
+        return cls(**config)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CRC32C) and self.location == other.location
+
+    def __hash__(self) -> int:
+        return hash((self.codec_id, self.location))
+
+    def __repr__(self) -> str:
+        return f"CRC32C(location={self.location!r})"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zarr._lazy import LazyModule
 from zarr.abc.store import goes_by, is_synchronous
 from zarr.buffer.core import default_buffer_prototype
-from zarr.listening import MODULES, SWITCH, TRACING, is_tracing
+from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
 from zarr.notices import CALLER
 from zarr.runners.concurrency import completed, concurrency, request_gate, settle, windowed
 from zarr.runners.errors import as_told, first_error

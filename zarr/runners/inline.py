@@ -12,7 +12,7 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import bulk_access_of, class_goes_by, get_many_of, is_synchronous, open_value_of, stamp_of_store
 from zarr.abc.stores.async_store import as_folder
 from zarr.buffer.core import default_buffer_prototype
-from zarr.listening import MODULES, SWITCH, TRACING, is_tracing
+from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
 from zarr.runners.errors import as_told, first_error
 from zarr.runners.locks.deferred import PutOff, Resumed
 from zarr.runners.locks.operation import STORING, Holder, lock_prefix

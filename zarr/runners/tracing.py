@@ -8,8 +8,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr.listening import DEBUG
-from zarr.logs import ARRAY_LOG, GROUP_LOG, STORE_LOG
+from zarr.logs import DEBUG, loggers
 from zarr.steps.requests import (
     Await,
     Delete,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from zarr.steps.requests import Steps
 
 T = TypeVar("T")
+ARRAY_LOG, GROUP_LOG, STORE_LOG, _ = loggers()
 
 _VERBS: dict[type, str] = {
     Get: "get",

@@ -16,10 +16,9 @@ from tests.trust.fuzzing.documents import OBJECT_CODECS, stored_objects
 from zarr.buffer.cpu import Buffer
 from zarr.codecs import numcodecs as v3
 from zarr.codecs import sharding
-from zarr.codecs.extensions.bitround import BitRoundCodec
+from zarr.codecs.extensions.bits import BitRoundCodec, PackBitsCodec
 from zarr.codecs.extensions.conditional import ConditionalCodec
 from zarr.codecs.extensions.n5 import N5DefaultCodec
-from zarr.codecs.extensions.packbits import PackBitsCodec
 from zarr.codecs.extensions.reshape import ReshapeCodec
 from zarr.codecs.extensions.zfp import ZfpCodec
 from zarr.codecs.transpose import TransposeCodec

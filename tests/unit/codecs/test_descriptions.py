@@ -30,7 +30,7 @@ from zarr.codecs import (
     ZstdCodec,
 )
 from zarr.codecs import numcodecs as wrapped
-from zarr.codecs.base.parsing import parse_codec, parse_codecs
+from zarr.codecs.base.described import parse_codec, parse_codecs
 from zarr.errors import UnknownCodecError
 
 DESCRIPTIONS: list[tuple[Any, dict[str, Any]]] = [

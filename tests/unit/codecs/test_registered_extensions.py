@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 import zarr
 from zarr.buffer import cpu
 from zarr.codecs import BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, TransposeCodec, ZstdCodec
-from zarr.codecs.extensions.bitround import BitRoundCodec
+from zarr.codecs.extensions.bits import BitRoundCodec, PackBitsCodec
 from zarr.codecs.extensions.conditional import ConditionalCodec
 from zarr.codecs.extensions.n5 import N5DefaultCodec
-from zarr.codecs.extensions.packbits import PackBitsCodec
 from zarr.codecs.extensions.reshape import ReshapeCodec, reshaped
 from zarr.codecs.extensions.zfp import ZfpCodec, demote, promote
 from zarr.dtype import parse_dtype

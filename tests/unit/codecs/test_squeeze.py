@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import zarr
 from zarr.codecs import ShardingCodec, TransposeCodec
-from zarr.codecs.extensions.squeeze import SqueezeCodec, squeezed
+from zarr.codecs.extensions.reshape import SqueezeCodec, squeezed
 
 
 def made(values: np.ndarray[Any, Any], **options: Any) -> zarr.Array[Any]:

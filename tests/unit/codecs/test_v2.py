@@ -250,7 +250,7 @@ def test_crc32c_needs_no_package(config: dict[str, Any], monkeypatch: pytest.Mon
     from numcodecs.registry import codec_registry
 
     from zarr.registry import get_numcodec
-    from zarr.registry.crc32c import CRC32C
+    from zarr.registry.codecs import CRC32C
 
     settings_: Any = {"id": "crc32c", **config}
     theirs = get_numcodec(settings_)

@@ -14,7 +14,7 @@ from zarr.dtype import Int32
 from zarr.metadata import cache
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.registry import register_codec
-from zarr.registry.table import Changes
+from zarr.registry.tables import Changes
 from zarr.storage import LocalStore, MemoryStore
 
 DOCUMENT: dict[str, Any] = {

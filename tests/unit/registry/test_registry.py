@@ -13,7 +13,7 @@ import zarr.registry as registry
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec, CodecPipeline
 from zarr.buffer import cpu
 from zarr.errors import MetadataValidationError, UnknownCodecError, UnnamedCodecError, ZarrUserWarning
-from zarr.registry import table, tables
+from zarr.registry import tables
 from zarr.settings import BadConfigError, config
 
 
@@ -121,7 +121,7 @@ def _offer(monkeypatch: pytest.MonkeyPatch, *points: EntryPoint) -> None:
     groups: dict[str, tuple[EntryPoint, ...]] = {}
     for point in points:
         groups[point.group] = (*groups.get(point.group, ()), point)
-    monkeypatch.setattr(table, "entry_points_by_group", lambda: groups)
+    monkeypatch.setattr(tables, "entry_points_by_group", lambda: groups)
     tables.collect_entry_points.cache_clear()
 
 

@@ -18,7 +18,7 @@ from zarr.arrays.io.reading import checked_out, get_selection_steps, settle_bool
 from zarr.arrays.io.selection import as_items, plan_orthogonal, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, read_inner_steps, stored_steps
 from zarr.dtype.base import empty_array
-from zarr.listening import logs_codecs
+from zarr.logs import logs_codecs
 from zarr.steps.requests import Gather, Get, Steps, Transfer
 
 if TYPE_CHECKING:

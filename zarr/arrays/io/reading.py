@@ -38,7 +38,7 @@ from zarr.buffer import cpu
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.dtype.base import empty_array
 from zarr.errors import ArrayTooLargeError
-from zarr.listening import logs_codecs
+from zarr.logs import logs_codecs
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:

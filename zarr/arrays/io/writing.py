@@ -24,7 +24,7 @@ from zarr.arrays.io.selection import (
 from zarr.arrays.layout import foreign_buffers
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.errors import ReadOnlyError, ShapeMismatchError
-from zarr.listening import logs_codecs
+from zarr.logs import logs_codecs
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 
 from zarr.arrays.methods.selections import SelectionMethods
 from zarr.defaults import settings
-from zarr.registry.table import import_path
+from zarr.registry.tables import import_path
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BaseCodec, BytesBytesCodec, SupportsSyncCodec
-from zarr.codecs.base.bound import AnyArray, NativeForm
-from zarr.codecs.base.sync_methods import wrap_array, wrap_bytes
+from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm
+from zarr.codecs.base.described import wrap_array, wrap_bytes
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
@@ -230,6 +230,49 @@ class CoroutineStage(BufferStage):
         """Encode one chunk; None says that it need not be stored."""
         encoded = await self._run(self._codec._encode_single, self._wrap_plain(data))
         return None if encoded is None else self._unwrap(encoded)
+
+
+def encoded_sizes(stages: Sequence[Any], nbytes: int | None) -> list[int | None]:
+    """Return the number of bytes before the first stage and after each, None from where it depends on the data.
+
+    Parameters
+    ----------
+    stages
+        In the order of encoding.
+    nbytes
+        The size of a decoded chunk; None for elements of any length.
+    """
+    sizes = [nbytes]
+    for stage in stages:
+        nbytes = None if nbytes is None else stage.encoded_size(nbytes)
+        sizes.append(nbytes)
+    return sizes
+
+
+def set_size_hints(stages: Sequence[Any], nbytes: int | None, most: int | None = None) -> None:
+    """Set how many bytes each stage must decode to, or may at most, as far as that is known before.
+
+    Parameters
+    ----------
+    stages
+        In the order of encoding.
+    nbytes
+        How many bytes the first stage must decode to; None where that is not known.
+    most
+        How many bytes it may decode to, where ``nbytes`` is None.
+    """
+    for stage, size in zip(stages, encoded_sizes(stages, nbytes), strict=False):
+        stage.expect(size)
+    exact = nbytes is not None
+    most = nbytes if nbytes is not None else most
+    for stage in stages:
+        bound: Any = getattr(stage, "bound", stage)
+        if most is None or not isinstance(bound, BoundBase):
+            return
+        if not exact:
+            bound.expect_most(most)
+        size = stage.encoded_size(most)
+        exact, most = exact and size is not None, bound.encoded_most(most) if size is None else size
 
 
 def make_stage(codec: Codec, spec: ArraySpec) -> Stage:

@@ -9,23 +9,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zarr_core
-from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, Codec
-from zarr.codecs.base.adapters import Stage, make_stage, sort_codecs
-from zarr.codecs.base.bound import AnyArray, NativeForm, as_bytes, fixed_nbytes, native_dtype, replace_spec
-from zarr.codecs.base.partial_decode import decode_part, takes_parts
-from zarr.codecs.base.shard_level import ShardLevel
-from zarr.codecs.base.size_hints import encoded_sizes, set_size_hints
-from zarr.codecs.base.sync_methods import wrap_bytes
+from zarr.codecs.base.adapters import Stage, encoded_sizes, make_stage, set_size_hints, sort_codecs
+from zarr.codecs.base.bound import (
+    AnyArray,
+    NativeForm,
+    as_bytes,
+    decode_part,
+    fixed_nbytes,
+    native_dtype,
+    replace_spec,
+    takes_parts,
+)
+from zarr.codecs.base.described import wrap_bytes
 from zarr.errors import ChunkDecodeError, NothingToStoreError
-from zarr.listening import logs_codecs
+from zarr.logs import loggers, logs_codecs
 
 if TYPE_CHECKING:
-    from zarr import logs
     from zarr.buffer import Buffer
     from zarr.chunks.spec import ArraySpec
-else:
-    logs = LazyModule("zarr.logs")
 
 
 # Chains for further chunk shapes that are kept; rectilinear grids have few distinct shapes, damaged ones may have many.
@@ -91,9 +93,8 @@ class CodecChain:
         self._stages = _bind(codecs, spec)
         self._shapes: dict[tuple[int, ...], CodecChain] = {}
         self.asynchronous = any(stage.asynchronous for stage in self._stages)
-        self.shard: ShardLevel | None = None
-        if len(codecs) == 1:
-            self.shard = getattr(getattr(self._stages[0], "bound", None), "level", None)
+        # A ``ShardLevel``, whose module needs this one.
+        self.shard: Any = getattr(self.serializer, "level", None) if len(codecs) == 1 else None
         self._prepare(_native_form(self._stages, self._dtype))
 
     @classmethod
@@ -414,7 +415,7 @@ def encode_logged(chain: CodecChain, chunk: AnyArray) -> Buffer:
 def _log(doing: str, chain: CodecChain, stored: int, decoded: int, start: float) -> None:
     milliseconds = 1000 * (perf_counter() - start)
     names = ", ".join(chain.names)
-    logs.CODEC_LOG.debug(
+    loggers()[3].debug(
         "%s %s: %d bytes, %.3f ms, %d bytes decoded",
         doing,
         names,
@@ -466,10 +467,3 @@ def _encoded_shape(codec: ArrayArrayCodec, whole: ArraySpec, chunk_shape: tuple[
         return chunk_shape
     # A codec that drops axes by their length drops those of the chunk.
     return shape if len(shape) == len(chunk_shape) else chunk_shape
-
-
-__all__ = [
-    "CodecChain",
-    "ShardLevel",
-    "evolve_codecs",
-]

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import zarr_core
-from zarr._lazy import LazyModule
 from zarr.abc.codec import (
     ArrayArrayCodec,
     ArrayBytesCodec,
@@ -25,16 +24,16 @@ from zarr.abc.codec import (
     Codec,
     CodecPipeline,
     GetResult,
+    _windowed,
 )
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.base.bound import native_dtype
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
-from zarr.codecs.base.sync_methods import wrap_array, wrap_bytes
+from zarr.codecs.base.described import wrap_array, wrap_bytes
 from zarr.errors import NothingToStoreError
 from zarr.registry import register_pipeline
 
 if TYPE_CHECKING:
-    import asyncio
     from typing import Self
 
     from zarr.abc.store import ByteGetter, ByteSetter
@@ -46,23 +45,16 @@ if TYPE_CHECKING:
 
     ReadInfo = tuple[ByteGetter, ArraySpec, SelectorTuple, SelectorTuple, bool]
     WriteInfo = tuple[ByteSetter, ArraySpec, SelectorTuple, SelectorTuple, bool]
-else:
-    asyncio = LazyModule("asyncio")
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Chunks whose requests are under way at the same time.
-_WINDOW = 64
 _MAX_CHAINS = 64
 
 
 async def _gather(func: Callable[[T], Awaitable[R]], items: Iterable[T]) -> list[R]:
     """Await a function of every item, a window of them at a time, and return the results in order."""
-    entries, results = list(items), []
-    for start in range(0, len(entries), _WINDOW):
-        results += await asyncio.gather(*(func(entry) for entry in entries[start : start + _WINDOW]))
-    return results
+    return await _windowed([(func, (entry,)) for entry in items])
 
 
 def fill_scalar(spec: ArraySpec) -> Any:

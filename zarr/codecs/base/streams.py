@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 import zarr_core
 from zarr._lazy import LazyModule
@@ -16,7 +18,9 @@ from zarr.codecs.base.bound import (
     decoded_limit,
     element_count,
 )
+from zarr.codecs.base.described import BytesBytesMethods
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
+from zarr.registry import get_numcodec
 
 if TYPE_CHECKING:
     import bz2
@@ -31,9 +35,6 @@ else:
 
 BLOSC_COMPRESSORS = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
 CHECKSUM_NBYTES = 4
-# How many bytes these codecs add; the others change the size in ways that depend on the data.
-_FIXED_OVERHEAD = {"crc32c": 4, "shuffle": 0, "crc32": 4, "adler32": 4, "fletcher32": 4, "jenkins_lookup3": 4}
-
 
 _REMEDY = "; if the data is sound, raise the bound with zarr.config.set({'array.variable_chunk_bytes': ...})"
 
@@ -48,7 +49,7 @@ class _Decompressor(Protocol):
     def decompress(self, data: bytes, max_length: int = ...) -> bytes: ...
 
 
-def native_stage(config: dict[str, Any], itemsize: int) -> NativeStage | None:
+def native_stage(config: Mapping[str, Any], itemsize: int) -> NativeStage | None:
     """Return the stage of the compiled core for a numcodecs configuration, or None if there is none.
 
     Parameters
@@ -67,21 +68,21 @@ def native_stage(config: dict[str, Any], itemsize: int) -> NativeStage | None:
     return None if build is None else build(config, itemsize)
 
 
-def _zstd_stage(config: dict[str, Any], itemsize: int) -> NativeStage:
+def _zstd_stage(config: Mapping[str, Any], itemsize: int) -> NativeStage:
     level = max(-131072, min(22, config.get("level", 0)))
     return "zstd", {"level": level, "checksum": bool(config.get("checksum", False))}
 
 
-def _deflate_stage(config: dict[str, Any], itemsize: int) -> NativeStage | None:
+def _deflate_stage(config: Mapping[str, Any], itemsize: int) -> NativeStage | None:
     level = config.get("level", 1)
     return (config["id"], {"level": level}) if -1 <= level <= 9 else None
 
 
-def _lz4_stage(config: dict[str, Any], itemsize: int) -> NativeStage:
+def _lz4_stage(config: Mapping[str, Any], itemsize: int) -> NativeStage:
     return "lz4", {"acceleration": config.get("acceleration", 1)}
 
 
-def _blosc_stage(config: dict[str, Any], itemsize: int) -> NativeStage | None:
+def _blosc_stage(config: Mapping[str, Any], itemsize: int) -> NativeStage | None:
     typesize = config.get("typesize") or itemsize
     if not 1 <= typesize <= 255:
         typesize = 1
@@ -96,16 +97,16 @@ def _blosc_stage(config: dict[str, Any], itemsize: int) -> NativeStage | None:
     }  # fmt: skip
 
 
-def _crc32c_stage(config: dict[str, Any], itemsize: int) -> NativeStage:
+def _crc32c_stage(config: Mapping[str, Any], itemsize: int) -> NativeStage:
     return "crc32c", {"location": config.get("location") or "end"}
 
 
-def _shuffle_stage(config: dict[str, Any], itemsize: int) -> NativeStage | None:
+def _shuffle_stage(config: Mapping[str, Any], itemsize: int) -> NativeStage | None:
     elementsize = config.get("elementsize", 4)
     return ("shuffle", {"elementsize": elementsize}) if elementsize >= 1 else None
 
 
-_STAGES: dict[str, Callable[[dict[str, Any], int], NativeStage | None]] = {
+_STAGES: dict[str, Callable[[Mapping[str, Any], int], NativeStage | None]] = {
     "zstd": _zstd_stage,
     "gzip": _deflate_stage,
     "zlib": _deflate_stage,
@@ -116,11 +117,69 @@ _STAGES: dict[str, Callable[[dict[str, Any], int], NativeStage | None]] = {
 }
 
 
+_SAME_SIZE = frozenset(("shuffle", "bitround"))
+CHECKSUMS = frozenset(("crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3"))
+DTYPE_PARAMETERS = {
+    "delta": ("dtype", "astype"),
+    "fixedscaleoffset": ("dtype", "astype"),
+    "quantize": ("dtype", "astype"),
+    "astype": ("decode_dtype", "encode_dtype"),
+    "categorize": ("dtype", "astype"),
+}
+"""Of filters that change the data type: the parameters that name the decoded and the encoded one."""
+
+
+def first_size(config: Mapping[str, Any], count: int) -> int | None:
+    """Return how many bytes a filter makes of ``count`` objects, or None if that depends on the data.
+
+    Examples
+    --------
+    >>> first_size({"id": "categorize", "astype": "<u2"}, 80)
+    160
+    """
+    if config.get("id") != "categorize":
+        return None
+    return count * np.dtype(config.get("astype") or "u1").itemsize
+
+
+def filter_size(config: Mapping[str, Any], nbytes: int) -> int | None:
+    """Return how many bytes a filter makes of ``nbytes`` bytes, or None if that depends on the data.
+
+    Parameters
+    ----------
+    config
+        What ``codec.get_config()`` gives.
+    nbytes
+        The size of the decoded data.
+
+    Examples
+    --------
+    >>> filter_size({"id": "delta", "dtype": "<i8", "astype": "<i2"}, 80)
+    20
+    """
+    name = config.get("id", "")
+    if name in _SAME_SIZE:
+        return nbytes
+    if name in CHECKSUMS:
+        return nbytes + 4
+    if name == "packbits":
+        return 1 + -(-nbytes // 8)
+    if name not in DTYPE_PARAMETERS:
+        return None
+    plain, stored = (config.get(key) for key in DTYPE_PARAMETERS[name])
+    plain_size = np.dtype(plain).itemsize
+    if not plain_size or nbytes % plain_size:
+        return None
+    return nbytes // plain_size * np.dtype(stored or plain).itemsize
+
+
 class SizedStream(BoundBase):
     """A bound codec that bounds what it decodes to: by the exact size, by a size hint, or by `decoded_limit`."""
 
     _nbytes: int | None = None
     _most: int | None = None
+    _config: Mapping[str, Any] = {}
+    """The configuration of the codec in numcodecs."""
 
     def expect(self, nbytes: int | None) -> None:
         """Set how many bytes decoding must give; None where that is not known."""
@@ -135,6 +194,10 @@ class SizedStream(BoundBase):
         if self._nbytes is not None:
             return None
         return self._most or decoded_limit(stored_nbytes, element_count(self.out_spec.shape))
+
+    def encoded_size(self, nbytes: int) -> int | None:
+        """Return the encoded size where it depends on the size only."""
+        return filter_size(self._config, nbytes)
 
 
 class CoreStream(SizedStream):
@@ -152,15 +215,17 @@ class CoreStream(SizedStream):
 
     def __init__(self, name: str, spec: ArraySpec, stage: NativeStage) -> None:
         super().__init__(name, spec, stage)
-        self._stage_name, self._params = stage
+        self._id, self._params = stage
+        self._config = {"id": self._id}
 
-    def decode(self, data: Bytes) -> Bytes:
+    def decode(self, data: Any) -> Bytes:
         """Decode, to exactly the expected size where that is known."""
+        data = as_bytes(data)
         limit = self.limit(data.size)
         try:
-            decoded = zarr_core.decode(self._stage_name, data, self._nbytes, max_nbytes=limit, **self._params)
+            decoded = zarr_core.decode(self._id, data, self._nbytes, max_nbytes=limit, **self._params)
         except ValueError as error:
-            kind = ChunkChecksumError if self._stage_name == "crc32c" else ChunkDecodeError
+            kind = ChunkChecksumError if self._id == "crc32c" else ChunkDecodeError
             remedy = _REMEDY if limit is not None and str(limit) in str(error) else ""
             raise kind(f"codec {self.name!r}: {error}{remedy}", codec=self.name) from error
         return as_bytes(decoded)
@@ -168,14 +233,9 @@ class CoreStream(SizedStream):
     def encode(self, data: Bytes) -> Bytes:
         """Encode."""
         try:
-            return as_bytes(zarr_core.encode(self._stage_name, data, **self._params))
+            return as_bytes(zarr_core.encode(self._id, data, **self._params))
         except ValueError as error:
             raise ChunkEncodeError(f"codec {self.name!r}: {error}", codec=self.name) from error
-
-    def encoded_size(self, nbytes: int) -> int | None:
-        """Return the encoded size where it depends on the size only."""
-        overhead = _FIXED_OVERHEAD.get(self._stage_name)
-        return None if overhead is None else nbytes + overhead
 
 
 class NumcodecStream(SizedStream):
@@ -183,26 +243,27 @@ class NumcodecStream(SizedStream):
 
     def __init__(self, name: str, spec: ArraySpec, codec: Numcodec) -> None:
         super().__init__(name, spec)
-        self._codec = codec
+        self._codec, self._config = codec, codec.get_config()
 
-    def decode(self, data: Bytes) -> Bytes:
+    def decode(self, data: Bytes) -> Any:
+        """Decode."""
+        return as_bytes(self._decode(data))
+
+    def _decode(self, data: Any) -> Any:
         """Decode, and refuse a result of another size than expected."""
-        decoded = as_bytes(numcodec_decode(self.name, self._codec, data, self._nbytes, self.limit(data.size)))
+        limit = self.limit(getattr(data, "nbytes", 0))
+        decoded = numcodec_decode(self.name, self._codec, data, self._nbytes, limit)
         if self._nbytes is not None:
-            check_size(self.name, decoded, self._nbytes, "decoded chunk")
+            nbytes = decoded.nbytes if isinstance(decoded, np.ndarray) else len(decoded)
+            check_size(self.name, nbytes, self._nbytes, "decoded chunk")
         return decoded
 
     def encode(self, data: Bytes) -> Bytes:
         """Encode."""
         return as_bytes(numcodec_encode(self.name, self._codec, data))
 
-    def encoded_size(self, nbytes: int) -> int | None:
-        """Return the encoded size where it depends on the size only."""
-        overhead = _FIXED_OVERHEAD.get(getattr(self._codec, "codec_id", ""))
-        return None if overhead is None else nbytes + overhead
 
-
-def bytes_codec(name: str, spec: ArraySpec, codec: Numcodec, itemsize: int) -> CoreStream | NumcodecStream:
+def bytes_codec(name: str, spec: ArraySpec, config: Any, itemsize: int) -> SizedStream:
     """Return a bound bytes-to-bytes codec: of the core where it has that codec, else of numcodecs.
 
     Parameters
@@ -211,13 +272,32 @@ def bytes_codec(name: str, spec: ArraySpec, codec: Numcodec, itemsize: int) -> C
         The codec's name in the metadata.
     spec
         The description of the chunk.
-    codec
-        The numcodecs object.
+    config
+        The configuration of the codec in numcodecs, with its ``id``.
     itemsize
         The item size of what the codec gets.
     """
-    stage = native_stage(codec.get_config(), itemsize)
-    return NumcodecStream(name, spec, codec) if stage is None else CoreStream(name, spec, stage)
+    stage = native_stage(config, itemsize)
+    return NumcodecStream(name, spec, get_numcodec(config)) if stage is None else CoreStream(name, spec, stage)
+
+
+class CompressorMethods(BytesBytesMethods):
+    """Methods of compressors that numcodecs knows under the same name and parameters."""
+
+    is_fixed_size = False
+
+    def _config(self) -> Any:
+        """Return the configuration that numcodecs has for this codec."""
+        return {"id": self._name, **self._configuration()}
+
+    @property
+    def _numcodec(self) -> Numcodec:
+        """The same codec in numcodecs, for those who store it in format 2."""
+        return get_numcodec(self._config())
+
+    def bind(self, spec: ArraySpec) -> SizedStream:
+        """Make the codec ready for chunks of one description."""
+        return bytes_codec(self._name, spec, self._config(), 1)
 
 
 def numcodec_decode(
@@ -265,7 +345,7 @@ def numcodec_decode(
             raise
         raise MemoryError(f"codec {name!r}: there is no memory to decode {size} stored bytes") from error
     except Exception as error:
-        checksum = getattr(codec, "codec_id", "") in _FIXED_OVERHEAD
+        checksum = getattr(codec, "codec_id", "") in CHECKSUMS
         kind = ChunkChecksumError if checksum else ChunkDecodeError
         raise kind(f"codec {name!r} cannot decode {size} bytes: {type(error).__name__}: {error}", codec=name) from error
 

@@ -10,18 +10,15 @@ import numpy as np
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.base.bound import AnyArray, Bytes
-from zarr.codecs.base.parsing import configuration_of, one_of
-from zarr.codecs.base.sync_methods import ArrayBytesMethods
+from zarr.codecs.base.described import ArrayBytesMethods, one_of
 from zarr.codecs.vlen_utf8 import BoundVLen
 from zarr.errors import ChunkDecodeError, ChunkEncodeError
 
 if TYPE_CHECKING:
-    from typing import Literal, Self
+    from typing import Literal
 
-    from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.types import JSON
+    from zarr.dtype.base import ZDType
 
 NAME: Final = "zarr_core.arrow-vlen"
 WIDTHS: Final = {"int32": 4, "int64": 8}
@@ -119,6 +116,8 @@ class ArrowVLenCodec(ArrayBytesMethods, ArrayBytesCodec):
     (ArrowVLenCodec(offset='int32'),)
     """
 
+    _name = NAME
+    _requires_configuration = False
     is_fixed_size = False
 
     offset: Literal["int32", "int64"] = "int32"
@@ -126,18 +125,7 @@ class ArrowVLenCodec(ArrayBytesMethods, ArrayBytesCodec):
     def __init__(self, *, offset: str = "int32") -> None:
         object.__setattr__(self, "offset", one_of(offset, tuple(WIDTHS), "offset", "ArrowVLenCodec"))
 
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, NAME, required=False))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": NAME, "configuration": {"offset": self.offset}}
-
-    def validate(
-        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
-    ) -> None:
+    def validate(self, *, dtype: ZDType[Any, Any], **_others: Any) -> None:
         """Raise ValueError if the elements are neither strings nor byte strings of any length."""
         is_text(dtype)
 

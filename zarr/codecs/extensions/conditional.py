@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zarr.abc.codec import BytesBytesCodec, Codec
-from zarr.codecs.base.adapters import Stage, make_stage
+from zarr.codecs.base.adapters import Stage, make_stage, set_size_hints
 from zarr.codecs.base.bound import Bytes, encoded_most
-from zarr.codecs.base.parsing import configuration_of, parse_codecs, parse_field_int
-from zarr.codecs.base.size_hints import set_size_hints
+from zarr.codecs.base.described import BytesBytesMethods, parse_codecs, parse_field_int
 from zarr.codecs.base.streams import SizedStream
-from zarr.codecs.base.sync_methods import BytesBytesMethods
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
@@ -106,6 +104,7 @@ class ConditionalCodec(BytesBytesMethods, BytesBytesCodec):
     8
     """
 
+    _name = "conditional"
     is_fixed_size = False
 
     codecs: tuple[Codec, ...]
@@ -122,16 +121,6 @@ class ConditionalCodec(BytesBytesMethods, BytesBytesCodec):
             raise ValueError(f"header_bits must be a multiple of 8, at least {shortest}, got {bits}")
         object.__setattr__(self, "codecs", parsed)
         object.__setattr__(self, "header_bits", bits)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "conditional"))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        codecs = tuple(codec.to_dict() for codec in self.codecs)
-        return {"name": "conditional", "configuration": {"codecs": codecs, "header_bits": self.header_bits}}
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
         """Return the codec with its inner codecs evolved."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numcodecs.lz4
 import numpy as np
@@ -21,19 +21,16 @@ from zarr.codecs.base.bound import (
     replace_spec,
 )
 from zarr.codecs.base.chain import CodecChain
-from zarr.codecs.base.parsing import configuration_of, parse_codecs
+from zarr.codecs.base.described import ArrayBytesMethods, BytesBytesMethods, parse_codecs, wrap_bytes
 from zarr.codecs.base.streams import SizedStream
-from zarr.codecs.base.sync_methods import ArrayBytesMethods, BytesBytesMethods, wrap_bytes
 from zarr.codecs.bytes import BytesCodec, has_byte_order
 from zarr.codecs.transpose import TransposeCodec
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 
 if TYPE_CHECKING:
-    from typing import Self
 
-    from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.dtype.base import ZDType
     from zarr.types import JSON
 
 
@@ -131,6 +128,7 @@ class N5DefaultCodec(ArrayBytesMethods, ArrayBytesCodec):
     'n5_default'
     """
 
+    _name = "n5_default"
     is_fixed_size = False
 
     codecs: tuple[Codec, ...]
@@ -145,18 +143,7 @@ class N5DefaultCodec(ArrayBytesMethods, ArrayBytesCodec):
             )
         object.__setattr__(self, "codecs", parsed)
 
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "n5_default"))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "n5_default", "configuration": {"codecs": tuple(codec.to_dict() for codec in self.codecs)}}
-
-    def validate(
-        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
-    ) -> None:
+    def validate(self, *, shape: tuple[int, ...], dtype: ZDType[Any, Any], **_others: Any) -> None:
         """Raise if N5 cannot hold such an array.
 
         Raises
@@ -258,16 +245,8 @@ class N5LZ4Codec(BytesBytesMethods, BytesBytesCodec):
     'zarr.n5_lz4'
     """
 
+    _name = "zarr.n5_lz4"
     is_fixed_size = False
-
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "zarr.n5_lz4"))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "zarr.n5_lz4", "configuration": {}}
 
     def bind(self, spec: ArraySpec) -> BoundN5LZ4:
         """Make the codec ready for chunks of one description."""

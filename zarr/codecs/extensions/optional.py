@@ -19,9 +19,8 @@ from zarr.codecs.base.bound import (
     replace_spec,
 )
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
-from zarr.codecs.base.parsing import configuration_of, parse_codecs
-from zarr.codecs.base.sync_methods import ArrayBytesMethods, wrap_bytes
-from zarr.codecs.extensions.packbits import PackBitsCodec
+from zarr.codecs.base.described import ArrayBytesMethods, configuration_of, parse_codecs, wrap_bytes
+from zarr.codecs.extensions.bits import PackBitsCodec
 from zarr.dtype.types.nullable import NAMES, Nullable
 from zarr.dtype.types.numbers import Bool
 from zarr.errors import ChunkDecodeError
@@ -29,9 +28,8 @@ from zarr.errors import ChunkDecodeError
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.dtype.base import ZDType
     from zarr.types import JSON
 
 # The lengths of the two parts, as little-endian uint64.
@@ -56,7 +54,7 @@ class BoundOptional(BoundBase):
                 f"codec 'optional': a chunk of {data.size} bytes has no header of {_HEADER_NBYTES}", codec="optional"
             )
         nmask, ndata = (int(n) for n in data[:_HEADER_NBYTES].copy().view("<u8"))
-        check_size("optional", data, _HEADER_NBYTES + nmask + ndata)
+        check_size("optional", data.size, _HEADER_NBYTES + nmask + ndata)
         parts = data[_HEADER_NBYTES : _HEADER_NBYTES + nmask], data[_HEADER_NBYTES + nmask :]
         records = np.zeros(self._shape, dtype=self._dtype)
         valid = self._mask.decode(wrap_bytes(parts[0], self._mask.spec))
@@ -66,7 +64,7 @@ class BoundOptional(BoundBase):
             chain = self._data.for_shape((count,))
             records["value"][valid] = chain.decode(wrap_bytes(parts[1], chain.spec))
         else:
-            check_size("optional", parts[1], 0, "part for values")
+            check_size("optional", parts[1].size, 0, "part for values")
         return records
 
     def encode(self, data: AnyArray) -> Bytes:
@@ -151,15 +149,10 @@ class OptionalCodec(ArrayBytesMethods, ArrayBytesCodec):
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the JSON object that describes this codec."""
-        parts = {
-            "mask_codecs": tuple(codec.to_dict() for codec in self.mask_codecs),
-            "data_codecs": tuple(codec.to_dict() for codec in self.data_codecs),
-        }
-        return {"name": self.name, "configuration": parts}
+        parts = self._configuration()
+        return {"name": parts.pop("name"), "configuration": parts}
 
-    def validate(
-        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
-    ) -> None:
+    def validate(self, *, dtype: ZDType[Any, Any], **_others: Any) -> None:
         """Raise ValueError unless elements may be missing."""
         _checked(dtype)
 

@@ -1,4 +1,4 @@
-"""The ``reshape`` codec: the elements of a chunk in the same order under another shape."""
+"""The ``reshape`` and ``zarrs.squeeze`` codecs: the elements of a chunk in the same order under another shape."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import FunctionCodec, replace_spec
-from zarr.codecs.base.parsing import configuration_of
-from zarr.codecs.base.sync_methods import ArrayArrayMethods
+from zarr.codecs.base.described import ArrayArrayMethods
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.chunks.spec import ArraySpec
-    from zarr.types import JSON
+
 
 Entry = int | tuple[int, ...]
 
@@ -101,21 +98,13 @@ class ReshapeCodec(ArrayArrayMethods, ArrayArrayCodec):
     {'name': 'reshape', 'configuration': {'shape': ((0, 1), -1)}}
     """
 
+    _name = "reshape"
     is_fixed_size = True
 
     shape: tuple[Entry, ...]
 
     def __init__(self, *, shape: Iterable[int | Sequence[int]]) -> None:
         object.__setattr__(self, "shape", _parse_shape(shape))
-
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "reshape"))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        return {"name": "reshape", "configuration": {"shape": self.shape}}
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
         """Return the description with the new shape.
@@ -137,4 +126,56 @@ class ReshapeCodec(ArrayArrayMethods, ArrayArrayCodec):
         out_spec = self.resolve_metadata(spec)
         return FunctionCodec(
             "reshape", out_spec, lambda data: data.reshape(spec.shape), lambda data: data.reshape(out_spec.shape)
+        )
+
+
+def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a shape without its lengths of 1; one of them stays where there are no others.
+
+    Examples
+    --------
+    >>> squeezed((1, 3, 1, 2)), squeezed((1, 1))
+    ((3, 2), (1,))
+    """
+    return tuple(length for length in shape if length != 1) or (1,)
+
+
+@dataclass(frozen=True)
+class SqueezeCodec(ArrayArrayMethods, ArrayArrayCodec):
+    """Drop the dimensions of a chunk that have length 1 before it is stored; the elements keep their order.
+
+    The codecs behind it see fewer dimensions: a ``transpose`` or a ``sharding_indexed`` after it counts only the
+    dimensions that are left. It has no parameters.
+
+    Notes
+    -----
+    https://codec.zarrs.dev/array_to_array/squeeze
+
+    Examples
+    --------
+    >>> import zarr
+    >>> array = zarr.create_array({}, shape=(4, 6), chunks=(1, 6), dtype="i4", filters=SqueezeCodec())
+    >>> array[1] = 7
+    >>> array[1, :3].tolist()
+    [7, 7, 7]
+    """
+
+    _name = "zarrs.squeeze"
+    _requires_configuration = False
+    is_fixed_size = True
+
+    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
+        """Return the description without dimensions of length 1."""
+        return replace_spec(chunk_spec, shape=squeezed(chunk_spec.shape))
+
+    def encode_grid(self, chunk_grid: Any) -> Any:
+        """Return a regular grid without dimensions in which chunks have length 1; any other grid as it is."""
+        lengths = getattr(chunk_grid, "chunk_shape", None)
+        return chunk_grid if lengths is None else type(chunk_grid)(chunk_shape=squeezed(lengths))
+
+    def bind(self, spec: ArraySpec) -> FunctionCodec:
+        """Make the codec ready for chunks of one description."""
+        out_spec = self.resolve_metadata(spec)
+        return FunctionCodec(
+            "zarrs.squeeze", out_spec, lambda data: data.reshape(spec.shape), lambda data: data.reshape(out_spec.shape)
         )

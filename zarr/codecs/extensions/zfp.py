@@ -14,16 +14,13 @@ import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, native_dtype
-from zarr.codecs.base.parsing import configuration_of
-from zarr.codecs.base.sync_methods import ArrayBytesMethods
+from zarr.codecs.base.described import ArrayBytesMethods
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, UnknownCodecError
 
 if TYPE_CHECKING:
-    from typing import Self
 
-    from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+    from zarr.dtype.base import ZDType
     from zarr.types import JSON
 
 # For each mode its parameter, and what zfpy calls it.
@@ -174,6 +171,7 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
     {'mode': 'fixed_accuracy', 'tolerance': 0.05}
     """
 
+    _name = "zfp"
     is_fixed_size = False
 
     mode: str
@@ -210,22 +208,11 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
                 raise ValueError(f"zfp {name} must be a number that is not negative, got {value!r}")
             object.__setattr__(self, name, value)
 
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "zfp"))
+    def _configuration(self) -> dict[str, JSON]:
+        given = {name: value for name, value in super()._configuration().items() if name != "expert"}
+        return given | dict(zip(_EXPERT, self.expert, strict=False))
 
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        parameter = _PARAMETERS.get(self.mode)
-        extra: dict[str, JSON] = dict(zip(_EXPERT, self.expert, strict=False))
-        if parameter is not None:
-            extra = {parameter[0]: getattr(self, parameter[0])}
-        return {"name": "zfp", "configuration": {"mode": self.mode, **extra}}
-
-    def validate(
-        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
-    ) -> None:
+    def validate(self, *, shape: tuple[int, ...], dtype: ZDType[Any, Any], **_others: Any) -> None:
         """Raise ValueError if zfp has no way to take the elements, or the array has too many dimensions."""
         _carrier_of(dtype.to_native_dtype())
         if len(shape) > _MOST_AXES:

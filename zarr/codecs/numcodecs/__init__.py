@@ -1,63 +1,14 @@
 """The codecs of the numcodecs package as codecs of format 3, each under the name ``numcodecs.<id>``.
 
 May import: the floors below, and the modules of ``zarr.codecs`` that bind codecs.
-Read first: ``_base.py`` for what they share, then ``_codecs.py`` for the 21 classes.
+Read first: ``_codecs.py``, for what they share and the 21 classes.
 """
 
 from __future__ import annotations
 
-from zarr.codecs.numcodecs._codecs import (
-    BZ2,
-    CRC32,
-    CRC32C,
-    LZ4,
-    LZMA,
-    ZFPY,
-    Adler32,
-    AsType,
-    BitRound,
-    Blosc,
-    Delta,
-    FixedScaleOffset,
-    Fletcher32,
-    GZip,
-    JenkinsLookup3,
-    PackBits,
-    PCodec,
-    Quantize,
-    Shuffle,
-    Zlib,
-    Zstd,
-    _NumcodecsArrayArrayCodec,
-    _NumcodecsArrayBytesCodec,
-    _NumcodecsBytesBytesCodec,
-    _NumcodecsCodec,
-)
-
-__all__ = [
-    "BZ2",
-    "CRC32",
-    "CRC32C",
-    "LZ4",
-    "LZMA",
-    "ZFPY",
-    "Adler32",
-    "AsType",
-    "BitRound",
-    "Blosc",
-    "Delta",
-    "FixedScaleOffset",
-    "Fletcher32",
-    "GZip",
-    "JenkinsLookup3",
-    "PCodec",
-    "PackBits",
-    "Quantize",
-    "Shuffle",
-    "Zlib",
-    "Zstd",
-    "_NumcodecsArrayArrayCodec",
-    "_NumcodecsArrayBytesCodec",
-    "_NumcodecsBytesBytesCodec",
-    "_NumcodecsCodec",
-]
+from zarr.codecs.numcodecs._codecs import *  # noqa: F403
+from zarr.codecs.numcodecs._codecs import __all__ as __all__
+from zarr.codecs.numcodecs._codecs import _NumcodecsArrayArrayCodec as _NumcodecsArrayArrayCodec
+from zarr.codecs.numcodecs._codecs import _NumcodecsArrayBytesCodec as _NumcodecsArrayBytesCodec
+from zarr.codecs.numcodecs._codecs import _NumcodecsBytesBytesCodec as _NumcodecsBytesBytesCodec
+from zarr.codecs.numcodecs._codecs import _NumcodecsCodec as _NumcodecsCodec

@@ -21,16 +21,13 @@ from zarr.codecs.base.bound import (
     native_dtype,
     replace_spec,
 )
-from zarr.codecs.base.parsing import configuration_of
+from zarr.codecs.base.described import ArrayArrayMethods, ArrayBytesMethods, BytesBytesMethods, configuration_of
 from zarr.codecs.base.streams import (
-    CoreStream,
-    NumcodecStream,
+    DTYPE_PARAMETERS,
     bytes_codec,
-    native_stage,
     numcodec_decode,
     numcodec_encode,
 )
-from zarr.codecs.base.sync_methods import ArrayArrayMethods, ArrayBytesMethods, BytesBytesMethods
 from zarr.dtype import UInt8, get_data_type_from_native_dtype
 from zarr.errors import ChunkDecodeError
 from zarr.registry import get_numcodec
@@ -45,6 +42,12 @@ if TYPE_CHECKING:
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
     from zarr.types import JSON
 
+
+__all__ = [
+    "BZ2", "CRC32", "CRC32C", "LZ4", "LZMA", "ZFPY", "Adler32", "AsType", "BitRound", "Blosc", "Delta",
+    "FixedScaleOffset", "Fletcher32", "GZip", "JenkinsLookup3", "PCodec", "PackBits", "Quantize", "Shuffle",
+    "Zlib", "Zstd",
+]  # fmt: skip
 
 CODEC_PREFIX = "numcodecs."
 
@@ -119,12 +122,9 @@ class _NumcodecsCodec:
 class _NumcodecsBytesBytesCodec(_NumcodecsCodec, BytesBytesMethods, BytesBytesCodec):
     """A codec of numcodecs from bytes to bytes."""
 
-    def bind(self, spec: ArraySpec) -> CoreStream | NumcodecStream:
+    def bind(self, spec: ArraySpec) -> BoundBase:
         """Make the codec ready for chunks of one description."""
-        stage = native_stage(self.codec_config, 1)
-        if stage is not None:
-            return CoreStream(self.codec_name, spec, stage)
-        return bytes_codec(self.codec_name, spec, self._codec, 1)
+        return bytes_codec(self.codec_name, spec, self.codec_config, 1)
 
 
 class _NumcodecsChecksumCodec(_NumcodecsBytesBytesCodec):
@@ -141,8 +141,18 @@ class _NumcodecsArrayArrayCodec(_NumcodecsCodec, ArrayArrayMethods, ArrayArrayCo
     """A codec of numcodecs from arrays to arrays."""
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
-        """Return the description of what this codec makes of chunks of a description."""
-        return chunk_spec
+        """Return the description with the data type of what is stored, where the codec states it."""
+        stored = self.codec_config.get(DTYPE_PARAMETERS.get(self._id, ("", ""))[1])
+        if not stored:
+            return chunk_spec
+        return replace_spec(chunk_spec, dtype=get_data_type_from_native_dtype(np.dtype(cast("str", stored))))
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Return the codec with the data type of the array, if none was given and it needs one."""
+        name = DTYPE_PARAMETERS.get(self._id, ("", ""))[0]
+        if not name or isinstance(self, Delta) or self.codec_config.get(name):
+            return self
+        return type(self)(**{**self.codec_config, name: str(native_dtype(array_spec))})
 
     def bind(self, spec: ArraySpec) -> BoundBase:
         """Make the codec ready for chunks of one description."""
@@ -242,11 +252,6 @@ def shaped(name: str, decoded: AnyArray, shape: tuple[int, ...], dtype: np.dtype
     return decoded.reshape(shape)
 
 
-def _retyped(spec: ArraySpec, dtype: Any) -> ArraySpec:
-    """Return a description with another data type, given in the manner of numcodecs."""
-    return replace_spec(spec, dtype=get_data_type_from_native_dtype(np.dtype(dtype)))
-
-
 class Blosc(_NumcodecsBytesBytesCodec, codec_name="blosc"):
     """Compress with blosc.
 
@@ -316,11 +321,6 @@ class Delta(_NumcodecsArrayArrayCodec, codec_name="delta"):
     See [numcodecs.Delta][] for its parameters.
     """
 
-    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
-        """Return the description with the data type of the differences."""
-        astype = self.codec_config.get("astype")
-        return _retyped(chunk_spec, astype) if astype else chunk_spec
-
     def bind(self, spec: ArraySpec) -> BoundBase:
         """Make the codec ready for chunks of one description."""
         return NumcodecDelta(self.codec_name, spec, self.resolve_metadata(spec), self._codec, self.codec_config)
@@ -339,34 +339,12 @@ class FixedScaleOffset(_NumcodecsArrayArrayCodec, codec_name="fixedscaleoffset")
     See [numcodecs.FixedScaleOffset][] for its parameters.
     """
 
-    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
-        """Return the description with the data type of what is stored."""
-        astype = self.codec_config.get("astype")
-        return _retyped(chunk_spec, astype) if astype else chunk_spec
-
-    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Return the codec with the data type of the array, if none was given."""
-        if self.codec_config.get("dtype"):
-            return self
-        return type(self)(**{**self.codec_config, "dtype": str(native_dtype(array_spec))})
-
 
 class Quantize(_NumcodecsArrayArrayCodec, codec_name="quantize"):
     """Keep only some decimal digits.
 
     See [numcodecs.Quantize][] for its parameters.
     """
-
-    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
-        """Return the description with the data type of what is stored."""
-        astype = self.codec_config.get("astype")
-        return _retyped(chunk_spec, astype) if astype else chunk_spec
-
-    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Return the codec with the data type of the array, if none was given."""
-        if self.codec_config.get("dtype"):
-            return self
-        return type(self)(**{**self.codec_config, "dtype": str(native_dtype(array_spec))})
 
 
 class PackBits(_NumcodecsArrayArrayCodec, codec_name="packbits"):
@@ -391,16 +369,6 @@ class AsType(_NumcodecsArrayArrayCodec, codec_name="astype"):
 
     See [numcodecs.AsType][] for its parameters.
     """
-
-    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
-        """Return the description with the data type of what is stored."""
-        return _retyped(chunk_spec, self.codec_config["encode_dtype"])
-
-    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Return the codec with the data type of the array, if none was given."""
-        if self.codec_config.get("decode_dtype"):
-            return self
-        return type(self)(**{**self.codec_config, "decode_dtype": str(native_dtype(array_spec))})
 
 
 class CRC32(_NumcodecsChecksumCodec, codec_name="crc32"):

@@ -33,8 +33,7 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.dtype import scalars
 from zarr.dtype.base import byte_order_of, endianness_mark
 from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
-from zarr.dtype.scalars import float_from_json, float_to_json
-from zarr.dtype.spec import ENDIANNESS_STR, check_dtype_spec_v2
+from zarr.dtype.scalars import ENDIANNESS_STR, check_dtype_spec_v2, float_from_json, float_to_json
 from zarr.dtype.types.times import DATETIME_UNIT, DateTimeUnit
 from zarr.metadata.documents import dump_document, load_document
 from zarr.storage.path import StorePath

@@ -25,7 +25,7 @@ from zarr.dtype.json_forms import (
     DTypeSpec_V3,
     StructuredName_V2,
 )
-from zarr.dtype.spec import (
+from zarr.dtype.scalars import (
     ENDIANNESS_STR,
     OBJECT_CODEC_IDS,
     EndiannessStr,

@@ -12,22 +12,21 @@ from zarr.dtype.base import (
     HasItemSize,
     HasLength,
     HasObjectCodec,
+    LibraryType,
     TBaseDType,
     TDType_co,
     TScalar_co,
-    ZDType,
-    check_zarr_format,
+    is_unset_fill,
     native_dtype,
-    v3_unstable_dtype_warning,
-    wrong_dtype,
     wrong_json,
     wrong_scalar,
 )
-from zarr.dtype.scalars import bytes_from_json, bytes_to_json
-from zarr.dtype.spec import (
+from zarr.dtype.scalars import (
     JSON,
     DTypeJSON,
     ZarrFormat,
+    bytes_from_json,
+    bytes_to_json,
     check_dtype_spec_no_object_codec_v2,
     check_dtype_spec_v2,
     split_dtype_spec_v3,
@@ -36,23 +35,24 @@ from zarr.dtype.spec import (
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
+    from zarr.dtype.json_forms import DTypeSpec_V3
 
 _RAW_BITS = re.compile(r"r([0-9]+)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _FixedLengthBytes(ZDType[TDType_co, TScalar_co], HasLength, HasItemSize):
+class _FixedLengthBytes(LibraryType[TDType_co, TScalar_co], HasLength, HasItemSize):
     """What the two kinds of bytes of a fixed number share."""
 
     _letter: ClassVar[str]
+    _is_specified = False
 
     @classmethod
-    def from_native_dtype(cls, dtype: TBaseDType) -> Self:
-        """Return the data type of a numpy dtype of bytes."""
-        if cls._check_native_dtype(dtype):
-            return cls(length=dtype.itemsize)
-        raise wrong_dtype(cls, dtype)
+    def _of_native(cls, dtype: Any) -> Self:
+        return cls(length=dtype.itemsize)
+
+    def _v3_json(self) -> DTypeSpec_V3:
+        return {"name": self._zarr_v3_name, "configuration": {"length_bytes": self.length}}
 
     def to_native_dtype(self) -> TDType_co:
         """Return the numpy dtype."""
@@ -75,31 +75,14 @@ class _FixedLengthBytes(ZDType[TDType_co, TScalar_co], HasLength, HasItemSize):
                 return cls(length=length)
         raise wrong_json(cls, data, f"an object with the name {cls._zarr_v3_name!r} and the 'length_bytes'")
 
-    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
-        """Return the name with the length, or a string like ``"|S4"`` in format 2."""
-        check_zarr_format(zarr_format)
-        if zarr_format == 2:
-            return {"name": self.to_native_dtype().str, "object_codec_id": None}
-        v3_unstable_dtype_warning(self)
-        return {"name": self._zarr_v3_name, "configuration": {"length_bytes": self.length}}
-
     def _json_bytes(self, data: JSON, zarr_format: ZarrFormat) -> bytes:
         """Return the bytes of a JSON value; in format 2, where old files have it, 0 or null is no bytes."""
-        if zarr_format == 2 and (data is None or (data == 0 and not isinstance(data, (str, bool)))):
+        if is_unset_fill(data, zarr_format):
             return b""
         raw = bytes_from_json(data)
         if len(raw) > self.length and zarr_format == 3:
             raise ValueError(f"The scalar {data!r} has {len(raw)} bytes, more than the {self.length} of {self}.")
         return raw[: self.length]
-
-    def _cast_scalar_unchecked(self, data: Any) -> TScalar_co:
-        raise NotImplementedError(type(self).__name__)
-
-    def cast_scalar(self, data: object) -> TScalar_co:
-        """Make bytes of an object; what is too long is cut off."""
-        if self._check_scalar(data):
-            return self._cast_scalar_unchecked(data)
-        raise wrong_scalar(self, data)
 
     def default_scalar(self) -> TScalar_co:
         """Return zeros."""
@@ -195,6 +178,10 @@ class RawBits(RawBytes):
     """
 
     _zarr_v3_name: ClassVar[str] = "r*"
+    _is_specified = True
+
+    def _v3_json(self) -> DTypeSpec_V3:
+        return f"r{8 * self.length}"
 
     @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
@@ -207,13 +194,6 @@ class RawBits(RawBytes):
             raise ValueError(f"The number of bits of {data!r} must be a positive multiple of 8.")
         return cls(length=bits // 8)
 
-    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
-        """Return a string like ``"r16"``, or ``"|V2"`` in format 2."""
-        check_zarr_format(zarr_format)
-        if zarr_format == 2:
-            return {"name": self.to_native_dtype().str, "object_codec_id": None}
-        return f"r{8 * self.length}"
-
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> JSON:
         """Return the bytes as a list of integers, or as a base64 string in format 2."""
         raw = self.cast_scalar(data).tobytes()
@@ -221,7 +201,7 @@ class RawBits(RawBytes):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VariableLengthBytes(ZDType[Any, bytes], HasObjectCodec):
+class VariableLengthBytes(LibraryType[Any, bytes], HasObjectCodec):
     """Bytes of any number; Python objects in memory.
 
     Examples
@@ -233,16 +213,11 @@ class VariableLengthBytes(ZDType[Any, bytes], HasObjectCodec):
     dtype_cls: ClassVar[Any] = np.dtypes.ObjectDType
     _zarr_v3_name: ClassVar[str] = "variable_length_bytes"
     object_codec_id: ClassVar[str] = "vlen-bytes"
-    _names: ClassVar[tuple[str, ...]] = (
-        "variable_length_bytes", "bytes", "binary", "large_binary", "LargeBinary",
-    )  # fmt: skip
+    _zarr_v3_aliases = ("bytes", "binary", "large_binary", "LargeBinary")
+    _is_specified = False
 
-    @classmethod
-    def from_native_dtype(cls, dtype: TBaseDType) -> Self:
-        """Return the data type of numpy's object dtype."""
-        if cls._check_native_dtype(dtype):
-            return cls()
-        raise wrong_dtype(cls, dtype)
+    def _v2_name(self) -> str:
+        return "|O"
 
     def to_native_dtype(self) -> Any:
         """Return numpy's object dtype."""
@@ -253,21 +228,6 @@ class VariableLengthBytes(ZDType[Any, bytes], HasObjectCodec):
         if check_dtype_spec_v2(data) and data["name"] == "|O" and data["object_codec_id"] == cls.object_codec_id:
             return cls()
         raise wrong_json(cls, data, "the string '|O' with the object codec 'vlen-bytes'")
-
-    @classmethod
-    def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        spec = split_dtype_spec_v3(data)
-        if spec is not None and spec[0] in cls._names and not spec[1]:
-            return cls()
-        raise wrong_json(cls, data, f"one of the strings {cls._names}")
-
-    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
-        """Return ``"variable_length_bytes"``, or ``"|O"`` with the id of the object codec in format 2."""
-        check_zarr_format(zarr_format)
-        if zarr_format == 2:
-            return {"name": "|O", "object_codec_id": self.object_codec_id}
-        v3_unstable_dtype_warning(self)
-        return self._zarr_v3_name
 
     def _check_scalar(self, data: object) -> bool:
         return isinstance(data, (bytes, bytearray, str, int))
@@ -286,7 +246,7 @@ class VariableLengthBytes(ZDType[Any, bytes], HasObjectCodec):
 
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> bytes:
         """Return the scalar of a base64 string, or of a list of integers; 0 or null in format 2 is no bytes."""
-        if zarr_format == 2 and (data is None or (data == 0 and not isinstance(data, (str, bool)))):
+        if is_unset_fill(data, zarr_format):
             return b""
         return bytes_from_json(data)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, wrong_dtype, wrong_json
 from zarr.dtype.registry import data_type_registry
-from zarr.dtype.spec import JSON, DTypeJSON, ZarrFormat, split_dtype_spec_v3
+from zarr.dtype.scalars import JSON, DTypeJSON, ZarrFormat, split_dtype_spec_v3
 
 if TYPE_CHECKING:
     from typing import Self

@@ -11,38 +11,35 @@ from zarr._records import record
 from zarr.dtype.base import (
     HasEndianness,
     HasItemSize,
+    LibraryType,
     TBaseDType,
     TDType_co,
     TScalar_co,
-    ZDType,
     byte_order_of,
     canonical,
-    check_zarr_format,
     endianness_mark,
-    is_sequence,
     native_dtype,
-    wrong_dtype,
     wrong_json,
     wrong_scalar,
 )
-from zarr.dtype.scalars import float_from_json, float_to_json, not_a_float
-from zarr.dtype.spec import (
+from zarr.dtype.scalars import (
     JSON,
     DTypeJSON,
     EndiannessStr,
     ZarrFormat,
     check_dtype_spec_no_object_codec_v2,
-    split_dtype_spec_v3,
+    float_from_json,
+    float_to_json,
+    is_sequence,
+    not_a_float,
 )
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
-
 
 @record(frozen=True, kw_only=True)
-class Numeric(ZDType[TDType_co, TScalar_co], HasItemSize):
+class Numeric(LibraryType[TDType_co, TScalar_co], HasItemSize):
     """Numbers that numpy has under a letter and a width, such as ``i4``.
 
     Attributes
@@ -57,7 +54,10 @@ class Numeric(ZDType[TDType_co, TScalar_co], HasItemSize):
 
     _code: ClassVar[str]
     _zarr_v2_names: ClassVar[tuple[str, ...]]
-    _zarr_v3_aliases: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def _of_native(cls, dtype: Any) -> Self:
+        return cls._make(byte_order_of(dtype))
 
     @classmethod
     def _make(cls, endianness: EndiannessStr) -> Self:
@@ -66,13 +66,6 @@ class Numeric(ZDType[TDType_co, TScalar_co], HasItemSize):
     @classmethod
     def _check_native_dtype(cls, dtype: TBaseDType) -> bool:
         return type(canonical(dtype)) is cls.dtype_cls
-
-    @classmethod
-    def from_native_dtype(cls, dtype: TBaseDType) -> Self:
-        """Return the data type of a numpy dtype, with its byte order."""
-        if cls._check_native_dtype(dtype):
-            return cls._make(byte_order_of(dtype))
-        raise wrong_dtype(cls, dtype)
 
     def to_native_dtype(self) -> TDType_co:
         """Return the numpy dtype, with the byte order."""
@@ -89,33 +82,13 @@ class Numeric(ZDType[TDType_co, TScalar_co], HasItemSize):
                 return cls._make("big" if name[0] == ">" else "little")
         raise wrong_json(cls, data, f"one of the strings {cls._zarr_v2_names}.")
 
-    @classmethod
-    def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        spec = split_dtype_spec_v3(data)
-        if spec is not None and spec[0] in (cls._zarr_v3_name, *cls._zarr_v3_aliases) and not spec[1]:
-            return cls._make("little")
-        raise wrong_json(cls, data, f"the string {cls._zarr_v3_name!r}")
-
     def _v2_name(self) -> str:
         declared = self._zarr_v2_names
         return declared[0] if len(declared) == 1 else str(self.to_native_dtype().str)
 
-    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
-        """Return the name; in format 3 it says nothing about the byte order, which the ``bytes`` codec has."""
-        check_zarr_format(zarr_format)
-        if zarr_format == 2:
-            return {"name": self._v2_name(), "object_codec_id": None}
-        return self._zarr_v3_name
-
     def default_scalar(self) -> TScalar_co:
         """Return zero."""
         return self._scalar_type()(0)  # type: ignore[no-any-return]
-
-    def cast_scalar(self, data: object) -> TScalar_co:
-        """Make a number of this type of another number, or of a string with a number."""
-        if self._check_scalar(data):
-            return self._cast_scalar_unchecked(data)
-        raise wrong_scalar(self, data)
 
     def _cast_scalar_unchecked(self, data: Any) -> TScalar_co:
         return self._scalar_type()(data)  # type: ignore[no-any-return]
@@ -131,7 +104,7 @@ class Numeric(ZDType[TDType_co, TScalar_co], HasItemSize):
 
 
 @record(frozen=True, kw_only=True)
-class Bool(ZDType["np.dtype[np.bool_]", np.bool_], HasItemSize):
+class Bool(Numeric["np.dtype[np.bool_]", np.bool_]):
     """True and false.
 
     Examples
@@ -143,35 +116,8 @@ class Bool(ZDType["np.dtype[np.bool_]", np.bool_], HasItemSize):
     dtype_cls: ClassVar[Any] = np.dtypes.BoolDType
     _zarr_v3_name: ClassVar[str] = "bool"
     _zarr_v2_name: ClassVar[str] = "|b1"
-
-    @classmethod
-    def from_native_dtype(cls, dtype: TBaseDType) -> Self:
-        """Return the data type of numpy's bool."""
-        if cls._check_native_dtype(dtype):
-            return cls()
-        raise wrong_dtype(cls, dtype)
-
-    def to_native_dtype(self) -> np.dtype[np.bool_]:
-        """Return numpy's bool."""
-        return np.dtype(np.bool_)
-
-    @classmethod
-    def _from_json_v2(cls, data: DTypeJSON) -> Self:
-        # A byte has no byte order; marks of one occur in old files all the same.
-        if check_dtype_spec_no_object_codec_v2(data) and data["name"] in ("|b1", "<b1", ">b1"):
-            return cls()
-        raise wrong_json(cls, data, "the string '|b1'")
-
-    @classmethod
-    def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        if split_dtype_spec_v3(data) == ("bool", {}):
-            return cls()
-        raise wrong_json(cls, data, "the string 'bool'")
-
-    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
-        """Return ``"bool"``, or ``"|b1"`` in format 2."""
-        check_zarr_format(zarr_format)
-        return {"name": "|b1", "object_codec_id": None} if zarr_format == 2 else "bool"
+    _zarr_v2_names: ClassVar[tuple[str, ...]] = ("|b1",)
+    _code: ClassVar[str] = "b1"
 
     def _check_scalar(self, data: object) -> bool:
         return data is None or isinstance(data, (str, bytes, int, float, complex, np.generic))
@@ -182,10 +128,6 @@ class Bool(ZDType["np.dtype[np.bool_]", np.bool_], HasItemSize):
             return np.bool_(bool(data))
         raise wrong_scalar(self, data)
 
-    def default_scalar(self) -> np.bool_:
-        """Return false."""
-        return np.False_
-
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> np.bool_:
         """Return the scalar of true, false, or a number; null counts as false."""
         if data is None or isinstance(data, (bool, int, float)):
@@ -195,11 +137,6 @@ class Bool(ZDType["np.dtype[np.bool_]", np.bool_], HasItemSize):
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> bool:
         """Return the truth value."""
         return bool(self.cast_scalar(data))
-
-    @property
-    def item_size(self) -> int:
-        """One byte."""
-        return 1
 
 
 @record(frozen=True, kw_only=True)

@@ -22,13 +22,22 @@ from zarr.dtype.base import (
     byte_order_of,
     check_zarr_format,
     endianness_mark,
-    is_sequence,
     v3_unstable_dtype_warning,
     wrong_json,
     wrong_scalar,
 )
-from zarr.dtype.scalars import USED_BITS, float_from_json, float_to_json, is_small, not_a_float
-from zarr.dtype.spec import JSON, DTypeJSON, ZarrFormat, split_dtype_spec_v3
+from zarr.dtype.scalars import (
+    JSON,
+    USED_BITS,
+    DTypeJSON,
+    ZarrFormat,
+    float_from_json,
+    float_to_json,
+    is_sequence,
+    is_small,
+    not_a_float,
+    split_dtype_spec_v3,
+)
 from zarr.errors import DataTypeValidationError
 
 if TYPE_CHECKING:

@@ -16,15 +16,23 @@ from zarr.dtype.base import (
     TBaseScalar,
     ZDType,
     check_zarr_format,
-    is_sequence,
+    is_unset_fill,
     v3_unstable_dtype_warning,
     wrong_dtype,
     wrong_json,
     wrong_scalar,
 )
 from zarr.dtype.registry import data_type_registry
-from zarr.dtype.scalars import bytes_from_json, bytes_to_json
-from zarr.dtype.spec import JSON, DTypeJSON, ZarrFormat, check_dtype_spec_no_object_codec_v2, split_dtype_spec_v3
+from zarr.dtype.scalars import (
+    JSON,
+    DTypeJSON,
+    ZarrFormat,
+    bytes_from_json,
+    bytes_to_json,
+    check_dtype_spec_no_object_codec_v2,
+    is_sequence,
+    split_dtype_spec_v3,
+)
 from zarr.errors import DataTypeValidationError, ZarrUserWarning
 from zarr.notices import warn_once
 
@@ -273,7 +281,7 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
 
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> np.void:
         """Return the record of the base64 string of its bytes. In format 2, 0 or null is a record of zeros."""
-        if zarr_format == 2 and (data is None or (data == 0 and not isinstance(data, (str, bool)))):
+        if is_unset_fill(data, zarr_format):
             return self.default_scalar()
         if not isinstance(data, str):
             raise TypeError(f"Invalid type: {data}. Expected a string.")

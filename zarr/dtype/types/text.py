@@ -13,17 +13,18 @@ from zarr.dtype.base import (
     HasItemSize,
     HasLength,
     HasObjectCodec,
+    LibraryType,
     TBaseDType,
     ZDType,
     byte_order_of,
     check_zarr_format,
     endianness_mark,
+    is_unset_fill,
     native_dtype,
     wrong_dtype,
     wrong_json,
-    wrong_scalar,
 )
-from zarr.dtype.spec import (
+from zarr.dtype.scalars import (
     JSON,
     OBJECT_CODEC_IDS,
     DTypeJSON,
@@ -44,7 +45,7 @@ _BYTES_PER_CHARACTER = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class FixedLengthUTF32(ZDType["np.dtype[np.str_]", np.str_], HasEndianness, HasLength, HasItemSize):
+class FixedLengthUTF32(LibraryType["np.dtype[np.str_]", np.str_], HasEndianness, HasLength, HasItemSize):
     """Text of at most ``length`` characters, four bytes each.
 
     Examples
@@ -58,11 +59,11 @@ class FixedLengthUTF32(ZDType["np.dtype[np.str_]", np.str_], HasEndianness, HasL
     code_point_bytes: ClassVar[int] = _BYTES_PER_CHARACTER
 
     @classmethod
-    def from_native_dtype(cls, dtype: TBaseDType) -> Self:
-        """Return the data type of numpy's ``U<length>``."""
-        if cls._check_native_dtype(dtype):
-            return cls(length=dtype.itemsize // _BYTES_PER_CHARACTER, endianness=byte_order_of(dtype))
-        raise wrong_dtype(cls, dtype)
+    def _of_native(cls, dtype: Any) -> Self:
+        return cls(length=dtype.itemsize // _BYTES_PER_CHARACTER, endianness=byte_order_of(dtype))
+
+    def _v3_json(self) -> DTypeSpec_V3:
+        return {"name": self._zarr_v3_name, "configuration": {"length_bytes": self.item_size}}
 
     def to_native_dtype(self) -> np.dtype[np.str_]:
         """Return numpy's ``U<length>``."""
@@ -86,21 +87,11 @@ class FixedLengthUTF32(ZDType["np.dtype[np.str_]", np.str_], HasEndianness, HasL
             raise ValueError(f"length_bytes must be a multiple of {_BYTES_PER_CHARACTER}, got {length_bytes!r}.")
         raise wrong_json(cls, data, "an object with the name 'fixed_length_utf32' and the 'length_bytes'")
 
-    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
-        """Return the name with the length in bytes, or ``"<U3"`` in format 2."""
-        check_zarr_format(zarr_format)
-        if zarr_format == 2:
-            return {"name": self.to_native_dtype().str, "object_codec_id": None}
-        return {"name": self._zarr_v3_name, "configuration": {"length_bytes": self.item_size}}
-
     def _check_scalar(self, data: object) -> bool:
         return isinstance(data, (str, bytes, int, float, np.generic))
 
-    def cast_scalar(self, data: object) -> np.str_:
-        """Make text of an object; what is too long is cut off."""
-        if self._check_scalar(data):
-            return np.str_((data.decode() if isinstance(data, bytes) else str(data))[: self.length])
-        raise wrong_scalar(self, data)
+    def _cast_scalar_unchecked(self, data: Any) -> np.str_:
+        return np.str_((data.decode() if isinstance(data, bytes) else str(data))[: self.length])
 
     def default_scalar(self) -> np.str_:
         """Return the empty string."""
@@ -114,7 +105,7 @@ class FixedLengthUTF32(ZDType["np.dtype[np.str_]", np.str_], HasEndianness, HasL
         ValueError
             When the string is too long, in format 3.
         """
-        if zarr_format == 2 and (data is None or (data == 0 and not isinstance(data, (str, bool)))):
+        if is_unset_fill(data, zarr_format):
             return np.str_("")
         if not isinstance(data, str):
             raise TypeError(f"Invalid type: {data}. Expected a string.")
@@ -133,7 +124,7 @@ class FixedLengthUTF32(ZDType["np.dtype[np.str_]", np.str_], HasEndianness, HasL
 
 
 @dataclass(frozen=True, kw_only=True)
-class VariableLengthUTF8(ZDType[Any, str], HasObjectCodec):
+class VariableLengthUTF8(LibraryType[Any, str], HasObjectCodec):
     """Text of any length; numpy's ``StringDType`` in memory.
 
     Examples
@@ -146,7 +137,10 @@ class VariableLengthUTF8(ZDType[Any, str], HasObjectCodec):
     _zarr_v3_name: ClassVar[str] = "string"
     object_codec_id: ClassVar[str] = "vlen-utf8"
     # The large forms of ZEP 7 differ in how chunks are stored, which is for the codecs to say.
-    _names: ClassVar[tuple[str, ...]] = ("string", "large_string", "LargeString")
+    _zarr_v3_aliases = ("large_string", "LargeString")
+
+    def _v2_name(self) -> str:
+        return "|O"
 
     @classmethod
     def from_native_dtype(cls, dtype: TBaseDType) -> Self:
@@ -170,26 +164,11 @@ class VariableLengthUTF8(ZDType[Any, str], HasObjectCodec):
             return cls()
         raise wrong_json(cls, data, "the string '|O' with the object codec 'vlen-utf8'")
 
-    @classmethod
-    def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        spec = split_dtype_spec_v3(data)
-        if spec is not None and spec[0] in cls._names and not spec[1]:
-            return cls()
-        raise wrong_json(cls, data, f"one of the strings {cls._names}")
-
-    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
-        """Return ``"string"``, or ``"|O"`` with the id of the object codec in format 2."""
-        check_zarr_format(zarr_format)
-        return {"name": "|O", "object_codec_id": self.object_codec_id} if zarr_format == 2 else "string"
-
     def _check_scalar(self, data: object) -> bool:
         return isinstance(data, (str, bytes, int, float, np.generic))
 
-    def cast_scalar(self, data: object) -> str:
-        """Make text of an object."""
-        if self._check_scalar(data):
-            return data.decode() if isinstance(data, bytes) else str(data)
-        raise wrong_scalar(self, data)
+    def _cast_scalar_unchecked(self, data: Any) -> str:
+        return data.decode() if isinstance(data, bytes) else str(data)
 
     def default_scalar(self) -> str:
         """Return the empty string."""

@@ -5,26 +5,23 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from zarr.dtype.base import (
     HasEndianness,
     HasItemSize,
-    TBaseDType,
+    LibraryType,
     TDType_co,
     TScalar_co,
-    ZDType,
     byte_order_of,
-    check_zarr_format,
     endianness_mark,
     native_dtype,
-    wrong_dtype,
     wrong_json,
     wrong_scalar,
 )
-from zarr.dtype.spec import (
+from zarr.dtype.scalars import (
     JSON,
     DTypeJSON,
     EndiannessStr,
@@ -36,7 +33,7 @@ from zarr.dtype.spec import (
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
+    from zarr.dtype.json_forms import DTypeSpec_V3
 
 DateTimeUnit: TypeAlias = Literal[
     "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs", "as", "generic"
@@ -46,7 +43,7 @@ _NOT_A_TIME: Final = -(2**63)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TimeDTypeBase(ZDType[TDType_co, TScalar_co], HasEndianness, HasItemSize):
+class TimeDTypeBase(LibraryType[TDType_co, TScalar_co], HasEndianness, HasItemSize):
     """Integers of 8 bytes that count ``scale_factor`` units; the smallest one means "not a time".
 
     Parameters
@@ -75,17 +72,20 @@ class TimeDTypeBase(ZDType[TDType_co, TScalar_co], HasEndianness, HasItemSize):
         if self.unit == "μs":
             object.__setattr__(self, "unit", "us")
 
-    @classmethod
-    def from_native_dtype(cls, dtype: TBaseDType) -> Self:
-        """Return the data type of a numpy dtype of times."""
-        if cls._check_native_dtype(dtype):
-            unit, scale_factor = np.datetime_data(cast("Any", dtype))
-            return cls(endianness=byte_order_of(dtype), scale_factor=scale_factor, unit=unit)  # type: ignore[arg-type]
-        raise wrong_dtype(cls, dtype)
-
     def to_native_dtype(self) -> TDType_co:
         """Return the numpy dtype."""
         return native_dtype(self._v2_name())  # type: ignore[no-any-return]
+
+    @classmethod
+    def _of_native(cls, dtype: Any) -> Self:
+        unit, scale_factor = np.datetime_data(dtype)
+        return cls(endianness=byte_order_of(dtype), scale_factor=scale_factor, unit=unit)  # type: ignore[arg-type]
+
+    def _v3_json(self) -> DTypeSpec_V3:
+        return {
+            "name": self._zarr_v3_name,
+            "configuration": {"unit": self.unit, "scale_factor": self.scale_factor},
+        }
 
     def _v2_name(self) -> str:
         if self.unit == "generic" and self.scale_factor == 1:
@@ -111,16 +111,6 @@ class TimeDTypeBase(ZDType[TDType_co, TScalar_co], HasEndianness, HasItemSize):
         if spec is not None and spec[0] == cls._zarr_v3_name and set(spec[1]) == {"unit", "scale_factor"}:
             return cls(unit=spec[1]["unit"], scale_factor=spec[1]["scale_factor"])
         raise wrong_json(cls, data, f"an object with the name {cls._zarr_v3_name!r}, the 'unit' and the 'scale_factor'")
-
-    def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
-        """Return the name with unit and scale factor, or a string like ``"<M8[s]"`` in format 2."""
-        check_zarr_format(zarr_format)
-        if zarr_format == 2:
-            return {"name": self._v2_name(), "object_codec_id": None}
-        return {
-            "name": self._zarr_v3_name,
-            "configuration": {"unit": self.unit, "scale_factor": self.scale_factor},
-        }
 
     def _from_count(self, count: int) -> TScalar_co:
         # A view of the integer: numpy's constructors treat units "generic" and multiples each in their own way.

@@ -1,4 +1,7 @@
-"""The ``packbits`` codec: elements of a fixed number of bits one after the other, without gaps."""
+"""Codecs of bits: ``packbits`` stores elements of a few bits without gaps, ``bitround`` rounds numbers.
+
+Rounded numbers compress better. Both count bits from the least significant one.
+"""
 
 from __future__ import annotations
 
@@ -8,28 +11,25 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 import zarr_core
-from zarr.abc.codec import ArrayBytesCodec
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
 from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
     Bytes,
+    FunctionCodec,
     as_bytes,
     check_size,
     element_count,
     native_dtype,
 )
-from zarr.codecs.base.parsing import configuration_of, one_of, parse_field_int
-from zarr.codecs.base.sync_methods import ArrayBytesMethods
+from zarr.codecs.base.described import ArrayArrayMethods, ArrayBytesMethods, one_of, parse_field_int
 from zarr.dtype.scalars import is_small, used_bits
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.types import JSON
+    from zarr.dtype.base import ZDType
+
 
 PADDING_ENCODING = ("none", "first_byte", "last_byte")
 
@@ -77,7 +77,7 @@ class BoundPackBits(BoundBase):
 
     def decode(self, data: Bytes) -> AnyArray:
         """Return the elements."""
-        check_size("packbits", data, self.encoded_size(0))
+        check_size("packbits", data.size, self.encoded_size(0))
         if self._padding != "none":
             first = self._padding == "first_byte"
             if data[0 if first else -1] != self._unused[0]:
@@ -137,6 +137,8 @@ class PackBitsCodec(ArrayBytesMethods, ArrayBytesCodec):
     3
     """
 
+    _name = "packbits"
+    _requires_configuration = False
     is_fixed_size = True
 
     padding_encoding: Literal["none", "first_byte", "last_byte"] = "none"
@@ -153,17 +155,6 @@ class PackBitsCodec(ArrayBytesMethods, ArrayBytesCodec):
         if (self.first_bit or 0) < 0 or (self.last_bit is not None and self.last_bit < (self.first_bit or 0)):
             raise ValueError(f"packbits keeps no bits from first_bit {first_bit} to last_bit {last_bit}")
 
-    @classmethod
-    def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
-        return cls(**configuration_of(data, "packbits", required=False))
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
-        given: dict[str, JSON] = {"padding_encoding": self.padding_encoding}
-        given.update({key: value for key in ("first_bit", "last_bit") if (value := getattr(self, key)) is not None})
-        return {"name": "packbits", "configuration": given}
-
     def _bits_of(self, part: _Component) -> tuple[int, int]:
         """Return the first bit and the number of bits, for components of a kind."""
         first = self.first_bit or 0
@@ -172,9 +163,7 @@ class PackBitsCodec(ArrayBytesMethods, ArrayBytesCodec):
             raise ValueError(f"packbits: bits {first} to {last} do not lie in an element of {part.nbits} bits")
         return first, last - first + 1
 
-    def validate(
-        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
-    ) -> None:
+    def validate(self, *, dtype: ZDType[Any, Any], **_others: Any) -> None:
         """Raise ValueError if the elements are no numbers of a fixed size, or are narrower than the range of bits."""
         self._bits_of(_component_of(dtype.to_native_dtype()))
 
@@ -185,3 +174,89 @@ class PackBitsCodec(ArrayBytesMethods, ArrayBytesCodec):
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
         """Return the size of a packed chunk."""
         return self.bind(chunk_spec).encoded_size(input_byte_length)
+
+
+# Width in bytes of the components, and how many bits their mantissa has; 0 for integers.
+_FLOATS = {"f2": (2, 10), "f4": (4, 23), "f8": (8, 52), "c8": (4, 23), "c16": (8, 52)}
+_SMALL = {"bfloat16": (2, 7), "bcomplex32": (2, 7), "complex32": (2, 10)}
+
+
+def _layout_of(dtype: np.dtype[Any]) -> tuple[int, int]:
+    found = _SMALL.get(dtype.name) if is_small(dtype) else _FLOATS.get(f"{dtype.kind}{dtype.itemsize}")
+    if found is None and not is_small(dtype) and dtype.kind in "iumM":
+        found = (dtype.itemsize, 0)
+    if found is None:
+        raise ValueError(f"codec 'bitround' rounds integers, times, floats and complex numbers, not {dtype}")
+    return found
+
+
+def round_elements(array: AnyArray, keepbits: int) -> AnyArray:
+    """Return an array with its elements rounded, half to even.
+
+    Parameters
+    ----------
+    array
+        Integers, times, floats or complex numbers.
+    keepbits
+        How many bits of the mantissa are kept, or of an integer from its most significant set bit on.
+
+    Examples
+    --------
+    >>> round_elements(np.array([1.1, 3.3]), 3)
+    array([1.125, 3.25 ])
+    """
+    width, mantissa = _layout_of(array.dtype)
+    raw = as_bytes(array)
+    swaps = width > 1 and array.dtype.newbyteorder("<") != array.dtype
+    if swaps:
+        raw = np.ascontiguousarray(raw.reshape(-1, width)[:, ::-1]).reshape(-1)
+    rounded = zarr_core.round_bits(raw, width, keepbits, mantissa, array.dtype.kind in "imM")
+    if swaps:
+        rounded = np.ascontiguousarray(rounded.reshape(-1, width)[:, ::-1]).reshape(-1)
+    return rounded.view(array.dtype).reshape(array.shape)
+
+
+@dataclass(frozen=True)
+class BitRoundCodec(ArrayArrayMethods, ArrayArrayCodec):
+    """Round numbers to some significant bits when they are written; reading changes nothing.
+
+    NaN stays as it is, and an integer that rounding would take out of the range of its type is rounded down.
+
+    Parameters
+    ----------
+    keepbits
+        How many bits are kept, at least 1: of the mantissa of a float, or of an integer from its most significant set
+        bit on.
+
+    Notes
+    -----
+    https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/bitround
+
+    Examples
+    --------
+    >>> import zarr
+    >>> array = zarr.create_array({}, shape=(2,), dtype="f4", filters=BitRoundCodec(keepbits=3))
+    >>> array[:] = [1.1, 3.3]
+    >>> array[:].tolist()
+    [1.125, 3.25]
+    """
+
+    _name = "bitround"
+    is_fixed_size = True
+
+    keepbits: int
+
+    def __init__(self, *, keepbits: int) -> None:
+        parsed = parse_field_int(keepbits, "keepbits")
+        if parsed < 1:
+            raise ValueError(f"keepbits must be at least 1, got {parsed}")
+        object.__setattr__(self, "keepbits", parsed)
+
+    def validate(self, *, dtype: ZDType[Any, Any], **_others: Any) -> None:
+        """Raise ValueError if the elements are no numbers that can be rounded."""
+        _layout_of(dtype.to_native_dtype())
+
+    def bind(self, spec: ArraySpec) -> FunctionCodec:
+        """Make the codec ready for chunks of one description."""
+        _layout_of(native_dtype(spec))
+        return FunctionCodec("bitround", spec, lambda data: data, lambda data: round_elements(data, self.keepbits))
