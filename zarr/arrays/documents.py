@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.requests import Hold, LockScope, Put, Steps
+from zarr.steps.documents import hold_nodes
+from zarr.steps.requests import Hold, Put, Steps
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
@@ -22,8 +23,7 @@ def node_keys(handle: ArrayHandle) -> dict[str, str]:
 
 def hold_node(handle: ArrayHandle) -> Hold:
     """The request that keeps all others from changing the documents of the array."""
-    scope = LockScope.of(handle.config.locking, handle.store_path.path)
-    return Hold(list(node_keys(handle).values()), "node", scope)
+    return hold_nodes((handle.store_path.path,), handle.config.locking)
 
 
 def put_documents_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:

@@ -33,10 +33,10 @@ from zarr.metadata.documents import plain
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.members import as_attributes, named_attributes
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.documents import node_key
+from zarr.steps.documents import hold_nodes, node_key
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
 from zarr.steps.removing import delete_node_steps, or_found_steps
-from zarr.steps.requests import Gather, Hold, LockScope, Put, Steps
+from zarr.steps.requests import Gather, Put, Steps
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
@@ -104,10 +104,9 @@ def save_group_steps(handle: GroupHandle, ensure_parents: bool = False) -> Steps
 
 
 def _put_held_steps(handle: GroupHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
-    keys = {name: node_key(handle.path, name) for name in documents}
-    yield Hold(list(keys.values()), "node", LockScope.of(locking_of(handle), handle.path))
+    yield hold_nodes((handle.path,), locking_of(handle))
     for name, value in documents.items():
-        yield Put(keys[name], value)
+        yield Put(node_key(handle.path, name), value)
 
 
 def node_steps(handle: GroupHandle, key: str, hints: bool = True) -> Steps[NodeRecord]:
@@ -393,8 +392,7 @@ def _change_attributes_steps(
     prefix = f"{handle.path}/" if handle.path else ""
     plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
     names = list(plain.to_buffer_dict(default_buffer_prototype()))
-    scope = LockScope.of(locking_of(handle), handle.path)
-    yield Hold([f"{prefix}{name}" for name in names], "node", scope)
+    yield hold_nodes((handle.path,), locking_of(handle))
     stored: NodeMetadata
     try:
         stored = yield from read_node_steps(handle.store_path, handle.metadata.zarr_format)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import label_of
 from zarr.metadata.documents import dump_document, load_document
-from zarr.steps.documents import node_key
-from zarr.steps.requests import Gather, Get, GetMany, Hold, LockScope, Put, Steps
+from zarr.steps.documents import hold_nodes, node_key
+from zarr.steps.requests import Gather, Get, GetMany, Put, Steps
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
@@ -142,7 +142,7 @@ def _rewrite_steps(
     path: str, name: str, changes: Mapping[str, Documents], replaced: bool, locking: str
 ) -> Steps[None]:
     key = node_key(path, name)
-    yield Hold([key], "node", LockScope.of(locking, path))
+    yield hold_nodes((path,), locking)
     raw = yield Get(key)
     if raw is None:
         return

@@ -10,6 +10,7 @@ from zarr.errors import MetadataValidationError, NodeNotFoundError, ZarrUserWarn
 from zarr.metadata.cache import find_members, known_documents, remember
 from zarr.metadata.documents import load_document
 from zarr.notices import warn
+from zarr.steps.requests import Hold, LockScope
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
@@ -28,10 +29,6 @@ NodeMetadata: TypeAlias = "ArrayV2Metadata | ArrayV3Metadata | GroupMetadata"
 
 V3_NAMES: Final = ("zarr.json",)
 V2_NAMES: Final = (".zarray", ".zgroup", ".zattrs")
-NODE_NAMES: Final = (*V3_NAMES, *V2_NAMES)
-"""The documents that a node of any format may have."""
-
-
 def node_key(path: str, name: str) -> str:
     """Return the key of a document of the node at a path.
 
@@ -41,6 +38,30 @@ def node_key(path: str, name: str) -> str:
     ('a/b/zarr.json', 'zarr.json')
     """
     return f"{path}/{name}" if path else name
+
+
+def hold_nodes(paths: Sequence[str], locking: str, *, below: bool = False) -> Hold:
+    """Return the request that keeps all others from making, changing and removing nodes.
+
+    A node has one lock, whatever its format and however many documents it has: all of them change together.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Among processes, the lock is that of the first.
+    locking : str
+        Who else is kept out; see :class:`zarr.chunks.spec.ArrayConfig`.
+    below : bool
+        Hold the nodes below, too.
+
+    Examples
+    --------
+    >>> hold_nodes(["a/b"], "thread").keys
+    ['a/b/zarr.json']
+    """
+    scope = None if locking == "thread" else LockScope.of(locking, paths[0])
+    keys = [f"{path}/zarr.json" if path else "zarr.json" for path in paths]
+    return Hold(keys, "node", scope, below=paths if below else ())
 
 
 def path_of(place: StorePath | str) -> str:

@@ -22,12 +22,12 @@ from zarr.errors import (
 )
 from zarr.metadata.documents import load_document
 from zarr.steps.documents import (
-    NODE_NAMES,
     V2_NAMES,
     V3_NAMES,
     ArrayMetadata,
     NodeMetadata,
     document_name,
+    hold_nodes,
     node_key,
     node_of,
     node_type,
@@ -45,9 +45,7 @@ from zarr.steps.requests import (
     Gather,
     Get,
     GetMany,
-    Hold,
     ListDir,
-    LockScope,
     Put,
     PutIfAbsent,
     Staged,
@@ -411,8 +409,7 @@ def _write_locked_steps(
     _names.check_new_path(path)
     documents = metadata.to_buffer_dict(default_buffer_prototype())
     replaces = overwrite and place.store.supports_deletes
-    keys, below = [node_key(path, name) for name in NODE_NAMES], (path,) if replaces else ()
-    yield Hold(keys, "node", LockScope.of(locking, path), below=below)
+    yield hold_nodes((path,), locking, below=replaces)
     if not replaces:
         yield from check_absent_steps(place, zarr_format)
     missing = yield from missing_ancestors_steps(place, zarr_format)

@@ -18,7 +18,7 @@ from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.consolidated import ancestors, record_changes_steps
-from zarr.steps.documents import NODE_NAMES, node_key
+from zarr.steps.documents import hold_nodes, node_key
 from zarr.steps.nodes import check_absent_steps, read_node_steps
 from zarr.steps.requests import DeletePrefix, Gather, Hold, LockScope, Put, Staged, Steps
 from zarr.storage.keys import normalize_path
@@ -131,7 +131,7 @@ def _make_steps(
 ) -> Steps[Nodes]:
     """Make nodes that nobody else makes, changes or removes meanwhile: what was made, with the groups above."""
     tops = _tops(wanted) if overwrite else []
-    keys = [node_key(path, name) for path in (*wanted, *implicit) for name in NODE_NAMES]
+    keys = hold_nodes((*wanted, *implicit), "thread").keys
     scope = LockScope.of(locking, root.path)
     yield Hold(keys, "node", scope, below=tops if scope is None else [root.path])
     existing = yield from _existing_steps(root, [*wanted, *implicit], wanted)

@@ -15,8 +15,8 @@ from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.notices import warn_once
 from zarr.steps.consolidated import changes_noted, touch
-from zarr.steps.documents import node_key
-from zarr.steps.requests import Gather, Hold, LockScope, Put, Steps
+from zarr.steps.documents import hold_nodes, node_key
+from zarr.steps.requests import Gather, Put, Steps
 
 if TYPE_CHECKING:
     from zarr.storage.path import StorePath
@@ -61,12 +61,11 @@ def _consolidate_locked_steps(
     store_path: StorePath, zarr_format: ZarrFormat | None
 ) -> Steps[tuple[GroupHandle, list[str]]]:
     """Read and write under one lock: what others record in the copy meanwhile comes after it, and stays."""
-    path = store_path.path
-    scope = LockScope.of(parse_array_config(None).locking, path)
-    yield Hold([node_key(path, name) for name in ("zarr.json", ".zgroup", ".zattrs", ".zmetadata")], "node", scope)
+    locking = parse_array_config(None).locking
+    yield hold_nodes((store_path.path,), locking)
     before = changes_noted()
     made = yield from _store_copy_steps(store_path, zarr_format)
-    if scope is not None or changes_noted() != before:
+    if locking != "thread" or changes_noted() != before:
         # Who changed a node meanwhile may have looked for a copy before there was one; now everybody finds it.
         made = yield from _store_copy_steps(store_path, zarr_format)
     return made
