@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from zarr.buffer import default_buffer_prototype
-from zarr.steps.consolidated import ancestors, record_changes_steps, version
+from zarr.steps.consolidated import record_changes_steps, version
+from zarr.steps.documents import ancestors
 from zarr.steps.requests import Gather, Get, GetMany, Hold, Put
 
 

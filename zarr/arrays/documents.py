@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.documents import hold_nodes
-from zarr.steps.requests import Hold, Put, Steps
+from zarr.steps.requests import Put, Steps
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
@@ -19,11 +18,6 @@ def node_keys(handle: ArrayHandle) -> dict[str, str]:
     prefix = f"{handle.store_path.path}/" if handle.store_path.path else ""
     names = ("zarr.json",) if handle.metadata.zarr_format == 3 else (".zarray", ".zattrs")
     return {name: prefix + name for name in names}
-
-
-def hold_node(handle: ArrayHandle) -> Hold:
-    """The request that keeps all others from changing the documents of the array."""
-    return hold_nodes((handle.store_path.path,), handle.config.locking)
 
 
 def put_documents_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:

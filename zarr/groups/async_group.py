@@ -297,10 +297,9 @@ class AsyncGroup(GroupFace):
         **kwargs: Any,
     ) -> AsyncArray[Any]:
         parameters = with_one_compressor(dict(kwargs), self._handle.metadata.zarr_format)
-        record = await self._run(
+        return await self._make(
             require_array_steps(self._handle, name, shape, dtype, exact, config=config, **parameters)
         )
-        return self._wrap(record)  # type: ignore[return-value]
 
     async def empty(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
         return await self._make(like_steps(self._handle, name, shape=shape, **kwargs))
@@ -328,8 +327,8 @@ class AsyncGroup(GroupFace):
     async def full_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
         return await self._make(like_steps(self._handle, name, "full", data, **kwargs))
 
-    async def _make(self, steps: Steps[NodeRecord]) -> AsyncArray[Any]:
-        return self._wrap(await self._run(steps))  # type: ignore[return-value]
+    async def _make(self, steps: Steps[ArrayHandle]) -> AsyncArray[Any]:
+        return adopted(self._handle, AsyncArray.from_handle(await self._run(steps)))
 
 
 _OWN_GETITEM = AsyncGroup.getitem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from zarr.arrays.create.codecs import is_auto
 from zarr.arrays.create.like import create_or_copy_steps, from_array_steps
 from zarr.arrays.create.parameters import CREATE_ARRAY, refuse_unknown
 from zarr.arrays.create.steps import create_array_steps
+from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunks.spec import ArrayConfig, parse_array_config
@@ -33,7 +34,7 @@ from zarr.metadata.documents import plain
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.members import as_attributes, named_attributes
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.documents import hold_nodes, node_key
+from zarr.steps.documents import hold_node, node_key
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
 from zarr.steps.removing import delete_node_steps, or_found_steps
 from zarr.steps.requests import Gather, Put, Steps
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 else:
     numcodecs = LazyModule("numcodecs")
     missing = LazyModule("zarr.groups.missing")
+
+T = TypeVar("T")
 
 
 def locking_of(handle: GroupHandle) -> str:
@@ -104,7 +107,7 @@ def save_group_steps(handle: GroupHandle, ensure_parents: bool = False) -> Steps
 
 
 def _put_held_steps(handle: GroupHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
-    yield hold_nodes((handle.path,), locking_of(handle))
+    yield hold_node(handle.path, locking_of(handle))
     for name, value in documents.items():
         yield Put(node_key(handle.path, name), value)
 
@@ -177,9 +180,9 @@ def create_group_steps(
 ) -> Steps[NodeRecord]:
     """Make a group below a group."""
     zarr_format = handle.metadata.zarr_format
-    if overwrite:
-        yield from pending_steps(handle, (handle.store_path / name).path)
-    made = yield from new_group_steps(handle.store_path / name, zarr_format, attributes, overwrite, handle.config)
+    place = handle.store_path / name
+    steps = new_group_steps(place, zarr_format, attributes, overwrite, handle.config)
+    made = yield from _replacing(handle, place, overwrite, steps)
     return NodeRecord(name, made.store_path, made.metadata, config=handle.config)
 
 
@@ -227,10 +230,20 @@ def _configured(handle: GroupHandle, parameters: dict[str, Any]) -> dict[str, An
     return {**parameters, "config": {**handle.config, **(parameters.get("config") or {})}}
 
 
+def _replacing(handle: GroupHandle, place: StorePath, overwrite: Any, steps: Steps[T]) -> Steps[T]:
+    """Store what a batch holds of the nodes at a place first, where steps overwrite them."""
+    return _after_pending_steps(handle, place.path, steps) if overwrite and handle.batch is not None else steps
+
+
+def _after_pending_steps(handle: GroupHandle, path: str, steps: Steps[T]) -> Steps[T]:
+    yield from pending_steps(handle, path)
+    return (yield from steps)
+
+
 _MEMBER: Final = CREATE_ARRAY.keys() - {"zarr_format"}
 
 
-def create_member_steps(handle: GroupHandle, name: str, parameters: Mapping[str, Any]) -> Steps[NodeRecord]:
+def create_member_steps(handle: GroupHandle, name: str, parameters: Mapping[str, Any]) -> Steps[ArrayHandle]:
     """Make an array below a group by the parameters of ``Group.create_array``.
 
     Raises
@@ -242,27 +255,28 @@ def create_member_steps(handle: GroupHandle, name: str, parameters: Mapping[str,
     """
     if not parameters.keys() <= _MEMBER:
         refuse_unknown("create_array", parameters, _MEMBER)
-    return member_array_steps(handle, name, **with_one_compressor(dict(parameters), handle.metadata.zarr_format))
+    if "compressor" in parameters:
+        parameters = with_one_compressor(dict(parameters), handle.metadata.zarr_format)
+    return member_array_steps(handle, name, **parameters)
 
 
-def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Steps[NodeRecord]:
+def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Steps[ArrayHandle]:
     """Make an array below a group; the parameters are those of :func:`create_array_steps`."""
     zarr_format = handle.metadata.zarr_format
     parameters.pop("storage_options", None)  # the store is the group's
-    if parameters.get("overwrite"):
-        yield from pending_steps(handle, (handle.store_path / name).path)
     if zarr_format == 2 and is_auto(parameters.get("compressors", "auto")):
         # What arrays made by way of a group of format 2 have always got; other ways of making one choose by dtype.
         parameters["compressors"] = numcodecs.Blosc()
-    made = yield from create_or_copy_steps(
-        handle.store_path / name, zarr_format=zarr_format, **_configured(handle, parameters)
-    )
-    return NodeRecord(name, made.store_path, made.metadata, config=made.config)
+    if handle.config is not None:
+        parameters = _configured(handle, parameters)
+    place = handle.store_path / name
+    steps = create_or_copy_steps(place, zarr_format=zarr_format, **parameters)
+    return _replacing(handle, place, parameters["overwrite"], steps) if "overwrite" in parameters else steps
 
 
 def like_steps(
     handle: GroupHandle, name: str, fill: str = "empty", like: Any = None, **parameters: Any
-) -> Steps[NodeRecord]:
+) -> Steps[ArrayHandle]:
     """Make an array by the parameters of ``zarr.create``, after the model of another one if there is one.
 
     Raises
@@ -278,34 +292,26 @@ def like_steps(
         )
     parameters.pop("storage_options", None)  # the store is the group's
     given = {"zarr_format": zarr_format, **_configured(handle, parameters)}
-    if given.get("overwrite"):
-        yield from pending_steps(handle, (handle.store_path / name).path)
     if like is not None:
         given = filled_like(fill, like, given)
-    made = yield from legacy_array_steps(handle.store_path / name, translate=True, **given)
-    return NodeRecord(name, made.store_path, made.metadata, config=made.config)
+    place = handle.store_path / name
+    steps = legacy_array_steps(place, translate=True, **given)
+    return _replacing(handle, place, given.get("overwrite"), steps)
 
 
-def set_steps(handle: GroupHandle, key: str, value: Any, overwrite: bool = True) -> Steps[NodeRecord]:
+def set_steps(handle: GroupHandle, key: str, value: Any, overwrite: bool = True) -> Steps[ArrayHandle]:
     """Store data as an array below a group, in the place of what was there."""
-    if (handle.store_path / key).path == handle.path:
+    place = handle.store_path / key
+    if place.path == handle.path:
         raise ValueError(f"a group cannot be replaced by a member of its own: {key!r} names the group itself")
-    if overwrite:
-        yield from pending_steps(handle, (handle.store_path / key).path)
-    if isinstance(value, ArrayFace):
-        given = {"data": value, "zarr_format": handle.metadata.zarr_format, "overwrite": overwrite}
-        made = yield from from_array_steps(handle.store_path / key, **_configured(handle, given))
-        return NodeRecord(key, made.store_path, made.metadata, config=made.config)
-    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
-        value = np.asarray(value)
     given = {"data": value, "zarr_format": handle.metadata.zarr_format, "overwrite": overwrite}
-    made = yield from create_array_steps(handle.store_path / key, **_configured(handle, given))
-    return NodeRecord(key, made.store_path, made.metadata, config=made.config)
+    steps = from_array_steps if isinstance(value, ArrayFace) else create_array_steps
+    return _replacing(handle, place, overwrite, steps(place, **_configured(handle, given)))
 
 
 def require_array_steps(
     handle: GroupHandle, name: str, shape: Any, dtype: Any = None, exact: bool = False, **parameters: Any
-) -> Steps[NodeRecord]:
+) -> Steps[ArrayHandle]:
     """Find an array that fits, or make it.
 
     Raises
@@ -314,13 +320,12 @@ def require_array_steps(
         If there is a group, or an array of another shape or dtype.
     """
     asked: dict[str, Any] = {"shape": shape, "dtype": dtype, "exact": exact, **parameters}
-    record: NodeRecord = yield from or_found_steps(_require_array_steps, handle, name, **asked)
-    return record
+    return or_found_steps(_require_array_steps, handle, name, **asked)
 
 
 def _require_array_steps(
     handle: GroupHandle, name: str, shape: Any, dtype: Any, exact: bool, **parameters: Any
-) -> Steps[NodeRecord]:
+) -> Steps[ArrayHandle]:
     record = yield from find_steps(handle, name)
     wanted_type = np.dtype(float) if dtype is None else dtype
     if record is None:
@@ -336,8 +341,8 @@ def _require_array_steps(
         asked = parse_dtype(wanted_type, zarr_format=metadata.zarr_format).to_native_dtype()
         if stored != asked if exact else not np.can_cast(stored, asked):
             raise TypeError(f"Incompatible dtype ({stored} vs {asked})")
-    record.config = parse_array_config(_configured(handle, parameters).get("config"))
-    return record
+    config = parse_array_config(_configured(handle, parameters).get("config"))
+    return ArrayHandle(record.store_path, metadata, config)
 
 
 def delete_steps(handle: GroupHandle, key: str) -> Steps[None]:
@@ -392,7 +397,7 @@ def _change_attributes_steps(
     prefix = f"{handle.path}/" if handle.path else ""
     plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
     names = list(plain.to_buffer_dict(default_buffer_prototype()))
-    yield hold_nodes((handle.path,), locking_of(handle))
+    yield hold_node(handle.path, locking_of(handle))
     stored: NodeMetadata
     try:
         stored = yield from read_node_steps(handle.store_path, handle.metadata.zarr_format)

@@ -374,7 +374,7 @@ class ArrayV3Metadata(Metadata):
         """
         if type(self.chunk_grid) is not RegularChunkGridMetadata and _is_rectilinear(self.chunk_grid):
             rectilinear.check_rectilinear_enabled()
-        indent = settings.get("json_indent", 2)
+        indent = settings.values.get("json_indent", 2)
         if self.extra_fields:
             return {ZARR_JSON: prototype.buffer.from_bytes(dump_document(self.to_dict(), indent=indent))}
         frames = self.__dict__.setdefault("_frames", {})

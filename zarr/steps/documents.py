@@ -40,28 +40,48 @@ def node_key(path: str, name: str) -> str:
     return f"{path}/{name}" if path else name
 
 
-def hold_nodes(paths: Sequence[str], locking: str, *, below: bool = False) -> Hold:
-    """Return the request that keeps all others from making, changing and removing nodes.
+def ancestors(path: str) -> list[str]:
+    """Return the paths above a path, nearest first, the root last.
 
-    A node has one lock, whatever its format and however many documents it has: all of them change together.
+    Examples
+    --------
+    >>> ancestors("a/b/c")
+    ['a/b', 'a', '']
+    """
+    found = []
+    while path:
+        path = path.rpartition("/")[0]
+        found.append(path)
+    return found
+
+
+def node_lock(path: str) -> str:
+    """Return the key that stands for the one lock of a node.
+
+    A node has one, whatever its format and however many documents it has: all of them change together.
+
+    Examples
+    --------
+    >>> node_lock("a/b")
+    'a/b/zarr.json'
+    """
+    return f"{path}/zarr.json" if path else "zarr.json"
+
+
+def hold_node(path: str, locking: str, *, below: bool = False) -> Hold:
+    """Return the request that keeps all others from making, changing and removing a node.
 
     Parameters
     ----------
-    paths : sequence of str
-        Among processes, the lock is that of the first.
+    path : str
     locking : str
         Who else is kept out; see :class:`zarr.chunks.spec.ArrayConfig`.
     below : bool
         Hold the nodes below, too.
-
-    Examples
-    --------
-    >>> hold_nodes(["a/b"], "thread").keys
-    ['a/b/zarr.json']
     """
-    scope = None if locking == "thread" else LockScope.of(locking, paths[0])
-    keys = [f"{path}/zarr.json" if path else "zarr.json" for path in paths]
-    return Hold(keys, "node", scope, below=paths if below else ())
+    scope = None if locking == "thread" else LockScope.of(locking, path)
+    key = f"{path}/zarr.json" if path else "zarr.json"
+    return Hold((key,), "node", scope, below=(path,) if below else ())
 
 
 def path_of(place: StorePath | str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.errors import ContainsArrayError, ContainsGroupError
-from zarr.steps.documents import hold_nodes, path_of
+from zarr.steps.documents import hold_node, path_of
 from zarr.steps.requests import DeletePrefix, Gather, Steps
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def delete_node_steps(place: StorePath | str, locking: str = "thread") -> Steps[
 
 
 def _delete_locked_steps(path: str, locking: str) -> Steps[None]:
-    yield hold_nodes((path,), locking, below=True)
+    yield hold_node(path, locking, below=True)
     yield DeletePrefix(path)
 
 

@@ -46,7 +46,7 @@ from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.nodes import write_node_steps
+from zarr.steps.nodes import write_node
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
@@ -119,13 +119,15 @@ def new_array_metadata(
         zarr_format = parameters["zarr_format"] = default_zarr_format()
     known = known_documents()
     # Shards of our choice depend on the configuration, too, and each choice warns.
-    lasting = zarr_format == 3 and parameters["order"] is None and not is_auto(parameters["shards"])
+    lasting = zarr_format == 3 and parameters["order"] is None and not isinstance(parameters["shards"], str)
     key = kind_key(parameters) if lasting else None
     members = find_members(known, key)
     if members is not None:
-        return ArrayV3Metadata.of_members({**members, "attributes": plain(dict(attributes or {}))})
+        members["attributes"] = plain(dict(attributes)) if attributes else {}
+        return ArrayV3Metadata.of_members(members)
     metadata = _make_metadata(**{**parameters, "attributes": attributes})
     if isinstance(metadata, ArrayV3Metadata):
+        warn_whole_shards(metadata.codecs)
         metadata.keep_frames()
         remember(known, key, metadata.__dict__)
     return metadata
@@ -339,7 +341,7 @@ def create_array_steps(
         parameters["chunk_key_encoding"] = store_key_encoding(store_path.store)
     metadata = new_array_metadata(shape=shape, dtype=dtype, **parameters)
     contents = data if write_data else None
-    return (yield from init_array_steps(store_path, metadata, overwrite=overwrite, config=config, data=contents))
+    return init_array_steps(store_path, metadata, overwrite=overwrite, config=config, data=contents)
 
 
 def refuse_beside_data(shape: Any, dtype: Any) -> None:
@@ -361,15 +363,12 @@ def init_array_steps(
     data: Any = None,
 ) -> Steps[ArrayHandle]:
     """Make an array of a metadata document; its data, if any, is written before the document that makes it an array."""
-    if isinstance(metadata, ArrayV3Metadata):
-        warn_whole_shards(metadata.codecs)
-    handle = ArrayHandle(store_path, metadata, parse_array_config(config))
-    locking = handle.config.locking
+    settled = parse_array_config(config)
+    handle = ArrayHandle(store_path, metadata, settled)
+    locking = settled.locking
     contents = None if data is None else partial(setitem_steps, handle, Ellipsis, data)
     direct = handle.serving is store_path.store
-    documents = yield from write_node_steps(
-        store_path, metadata, overwrite=overwrite, contents=contents if direct else None, locking=locking
-    )
+    (documents,) = yield write_node(store_path, metadata, overwrite, contents if direct else None, locking)
     if contents is not None and not direct:
         yield from handle.from_outside_steps(contents())
     if store_path.path:

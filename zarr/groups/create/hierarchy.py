@@ -17,8 +17,8 @@ from zarr.groups.members.consolidate import nest
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.steps.consolidated import ancestors, record_changes_steps
-from zarr.steps.documents import hold_nodes, node_key
+from zarr.steps.consolidated import record_changes_steps
+from zarr.steps.documents import ancestors, node_key, node_lock
 from zarr.steps.nodes import check_absent_steps, read_node_steps
 from zarr.steps.requests import DeletePrefix, Gather, Hold, LockScope, Put, Staged, Steps
 from zarr.storage.keys import normalize_path
@@ -131,7 +131,7 @@ def _make_steps(
 ) -> Steps[Nodes]:
     """Make nodes that nobody else makes, changes or removes meanwhile: what was made, with the groups above."""
     tops = _tops(wanted) if overwrite else []
-    keys = hold_nodes((*wanted, *implicit), "thread").keys
+    keys = [node_lock(path) for path in (*wanted, *implicit)]
     scope = LockScope.of(locking, root.path)
     yield Hold(keys, "node", scope, below=tops if scope is None else [root.path])
     existing = yield from _existing_steps(root, [*wanted, *implicit], wanted)

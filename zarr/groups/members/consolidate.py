@@ -15,7 +15,7 @@ from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.notices import warn_once
 from zarr.steps.consolidated import changes_noted, touch
-from zarr.steps.documents import hold_nodes, node_key
+from zarr.steps.documents import hold_node, node_key
 from zarr.steps.requests import Gather, Put, Steps
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _consolidate_locked_steps(
 ) -> Steps[tuple[GroupHandle, list[str]]]:
     """Read and write under one lock: what others record in the copy meanwhile comes after it, and stays."""
     locking = parse_array_config(None).locking
-    yield hold_nodes((store_path.path,), locking)
+    yield hold_node(store_path.path, locking)
     before = changes_noted()
     made = yield from _store_copy_steps(store_path, zarr_format)
     if locking != "thread" or changes_noted() != before:

@@ -12,10 +12,10 @@ from zarr.groups.handle import GroupHandle
 from zarr.groups.operations import find_steps, locking_of
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.documents import hold_nodes
+from zarr.steps.documents import node_lock
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps
 from zarr.steps.removing import delete_node_steps
-from zarr.steps.requests import Gather, Get, List, Put, Steps
+from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Steps
 from zarr.storage.path import StorePath
 from zarr.types import METADATA_NAMES
 
@@ -62,7 +62,7 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
 
 def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) -> Steps[list[tuple[str, str]]]:
     """Move while nobody changes the node, and nobody else makes one at the destination: pairs of keys, old and new."""
-    yield hold_nodes((old, new), locking, below=True)
+    yield Hold((node_lock(old), node_lock(new)), "node", LockScope.of(locking, old), below=(old, new))
     yield from _refuse_taken_steps(handle, new)
     yield from ensure_ancestors_steps(new, handle.metadata.zarr_format)
     keys = yield List(old)

@@ -11,7 +11,7 @@ from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.notices import warn
-from zarr.steps.consolidated import ancestors
+from zarr.steps.documents import ancestors
 from zarr.steps.nodes import read_nodes_steps
 from zarr.steps.requests import Await, Gather, ListDir, Steps
 from zarr.storage.path import StorePath

@@ -94,8 +94,9 @@ class MakesArrays:
         """
         return self._make(create_member_steps(self._handle, name, parameters))
 
-    def _make(self, steps: Steps[NodeRecord]) -> Array[Any]:
-        return adopted(self._handle, array_of(self._run(steps)))
+    def _make(self, steps: Steps[ArrayHandle]) -> Array[Any]:
+        array: Array[Any] = Array.from_handle(self._run(steps))
+        return array if self._handle.batch is None else adopted(self._handle, array)
 
     def require_array(
         self, name: str, *, shape: ShapeLike, config: ArrayConfigLike | None = None, **kwargs: Any
