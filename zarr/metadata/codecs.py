@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from zarr._lazy import loaded_class
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BaseCodec, BytesBytesCodec, Codec
 from zarr.buffer.cpu import buffer_prototype
 from zarr.chunks.spec import ArrayConfig, ArraySpec
@@ -14,6 +13,7 @@ from zarr.codecs.base.chain import validate_codecs
 from zarr.codecs.base.parsing import limited
 from zarr.dtype.base import ZDType
 from zarr.errors import MetadataValidationError, ZarrUserWarning
+from zarr.metadata.cache import has_whole_shards
 from zarr.notices import warn
 from zarr.registry import get_codec_class
 from zarr.types import parse_named_configuration
@@ -69,8 +69,8 @@ def parse_stored_codecs(data: object) -> tuple[Codec, ...]:
 
 def _check_stored(data: object) -> None:
     for entry in data if isinstance(data, list | tuple) else ():
-        configuration = entry.get("configuration") if isinstance(entry, Mapping) else None
-        if not isinstance(configuration, Mapping):
+        configuration = entry.get("configuration") if type(entry) is dict or isinstance(entry, Mapping) else None
+        if type(configuration) is not dict and not isinstance(configuration, Mapping):
             continue
         if entry.get("name") == "blosc" and configuration.get("typesize") is None:
             shuffle = configuration.get("shuffle")
@@ -79,7 +79,8 @@ def _check_stored(data: object) -> None:
                     f"the codec 'blosc' with shuffle {shuffle!r} needs a 'typesize'; add it to the document: the "
                     "item size of the data type"
                 )
-        _check_stored(configuration.get("codecs"))
+        if "codecs" in configuration:
+            _check_stored(configuration["codecs"])
 
 
 def _parse_codec(entry: Any) -> Codec:
@@ -122,8 +123,7 @@ def validate_array_bytes_codec(codecs: tuple[Codec, ...]) -> ArrayBytesCodec:
 
 def warn_whole_shards(codecs: tuple[Codec, ...]) -> None:
     """Tell that the shards of an array can only be read and written as a whole, where that is so."""
-    sharding = loaded_class("zarr.codecs.sharding", "ShardingCodec")
-    if len(codecs) > 1 and [each for each in codecs if isinstance(each, sharding)]:
+    if has_whole_shards(codecs):
         warn(
             "Another codec beside the `sharding_indexed` codec disables partial reads and writes, which may lead to "
             "inefficient performance. Give filters and compressors to the codec of the shards instead: "

@@ -197,7 +197,10 @@ def parse_v3(
         return v3.ArrayV3Metadata.of_members(members)
     path = path_of(place)
     try:
-        document = load_document(raw, document_name(place, "zarr.json"))
+        try:
+            document = load_document(raw, "zarr.json")
+        except MetadataValidationError:
+            document = load_document(raw, document_name(place, "zarr.json"))  # the same error, which names the place
         if wanted == "group" or (wanted is None and document.get("node_type") == "group"):
             return group.GroupMetadata.from_dict(document, path=path, name="zarr.json")
         metadata = v3.ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet)
