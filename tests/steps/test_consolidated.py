@@ -81,7 +81,7 @@ def test_a_copy_is_changed_under_a_lock() -> None:
     changes = {"a/x": {"zarr.json": buffer(ARRAY)}, "gone": {}}
     before = version(store, "")  # type: ignore[arg-type]
     run(record_changes_steps(store, changes), values, seen)  # type: ignore[arg-type]
-    assert [entry for entry in seen if entry[0] in ("Hold", "Put")] == [("Hold", ["zarr.json"]), ("Put", "zarr.json")]
+    assert [entry for entry in seen if entry[0] in ("Hold", "Put")] == [("Hold", ("zarr.json",)), ("Put", "zarr.json")]
     entries = json.loads(values["zarr.json"].to_bytes())["consolidated_metadata"]["metadata"]
     assert list(entries) == ["a", "y", "a/x"]
     assert entries["a/x"] == ARRAY

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zarr.abc.nodes import AsynchronousGroup
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, takes
+from zarr.arrays.create.version2 import with_one_compressor
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks.spec import parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.groups.batch import GroupBatchScope, adopted
-from zarr.groups.create.arrays import with_one_compressor
-from zarr.groups.create.hierarchy import member_hierarchy_steps
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
-from zarr.groups.members.consolidate import consolidate_steps
-from zarr.groups.members.move import move_steps
-from zarr.groups.members.walk import Lookup, Lookups, look_up, members_steps
-from zarr.groups.methods.properties import GroupFace
+from zarr.groups.hierarchy import member_hierarchy_steps
+from zarr.groups.members import Lookup, Lookups, consolidate_steps, look_up, members_steps
+from zarr.groups.methods.members import GroupFace
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import (
     array_steps,
@@ -30,6 +28,7 @@ from zarr.groups.operations import (
     find_steps,
     group_steps,
     like_steps,
+    move_steps,
     new_group_steps,
     node_steps,
     require_array_steps,
@@ -39,7 +38,7 @@ from zarr.groups.operations import (
     set_steps,
     update_attributes_steps,
 )
-from zarr.groups.show.summary import info_complete_steps, tree_steps
+from zarr.groups.summary import info_complete_steps, tree_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.locks.synchronizers import with_synchronizer
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 
     from zarr.chunks.spec import ArrayConfigLike
     from zarr.dtype import ZDTypeLike
-    from zarr.groups.show.summary import GroupInfo, TreeRepr
+    from zarr.groups.summary import GroupInfo, TreeRepr
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike

@@ -1,4 +1,4 @@
-"""What can be done with a group, written once as steps; both faces run these."""
+"""Operations on a group and its members, written once as steps; both faces run these."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from zarr._lazy import LazyModule
+from zarr.abc.store import takes_contents_first
 from zarr.arrays.create.codecs import is_auto
 from zarr.arrays.create.like import create_or_copy_steps, from_array_steps
 from zarr.arrays.create.parameters import CREATE_ARRAY, refuse_unknown
 from zarr.arrays.create.steps import create_array_steps
+from zarr.arrays.create.version2 import filled_like, legacy_array_steps, with_one_compressor
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.methods.properties import ArrayFace
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.dtype import parse_dtype
 from zarr.errors import (
@@ -27,29 +29,28 @@ from zarr.errors import (
     NodeNotFoundError,
 )
 from zarr.groups.batch import pending_steps
-from zarr.groups.create.arrays import filled_like, legacy_array_steps, with_one_compressor
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
-from zarr.groups.members.walk import fresh_steps, look_up, refuse_unreadable
+from zarr.groups.members import fresh_steps, look_up, refuse_unreadable
 from zarr.metadata.documents import plain
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.members import as_attributes, named_attributes
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.documents import hold_node, node_key
+from zarr.steps.documents import hold_node, node_key, node_lock
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
 from zarr.steps.removing import delete_node_steps, or_found_steps
-from zarr.steps.requests import Gather, Put, Steps
-from zarr.types import parse_shapelike
+from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Steps
+from zarr.storage.path import StorePath
+from zarr.types import METADATA_NAMES, parse_shapelike
 
 if TYPE_CHECKING:
     import numcodecs
 
-    from zarr.buffer.core import Buffer
-    from zarr.groups import missing
-    from zarr.storage.path import StorePath
+    from zarr.groups import opening
     from zarr.types import JSON, ZarrFormat
 else:
     numcodecs = LazyModule("numcodecs")
-    missing = LazyModule("zarr.groups.missing")
+    opening = LazyModule("zarr.groups.opening")
+
 
 T = TypeVar("T")
 
@@ -130,13 +131,13 @@ def node_steps(handle: GroupHandle, key: str, hints: bool = True) -> Steps[NodeR
         if metadata is None and relative in handle.consolidated.unreadable:
             raise handle.consolidated.unreadable[relative][1].with_traceback(None)
         if metadata is None:
-            like = missing.like_names(relative, handle.consolidated.flattened_metadata) if hints else ""
+            like = opening.like_names(relative, handle.consolidated.flattened_metadata) if hints else ""
             raise KeyError(f"'{key}' not found in consolidated metadata.{like}")
         return NodeRecord(relative, store_path, metadata, handle.origin, handle.config)
     try:
         metadata = yield from read_node_steps(store_path, handle.metadata.zarr_format)
     except NodeNotFoundError:
-        raise ((yield from missing.member_error_steps(handle, key)) if hints else KeyError(key)) from None
+        raise ((yield from opening.member_error_steps(handle, key)) if hints else KeyError(key)) from None
     return NodeRecord(relative, store_path, metadata, config=handle.config)
 
 
@@ -159,7 +160,7 @@ def array_steps(handle: GroupHandle, path: str) -> Steps[NodeRecord]:
     """Find an array below a group, or say precisely what is there instead."""
     record = yield from find_steps(handle, path)
     if record is None:
-        raise (yield from missing.missing_steps(handle.store_path / path, ArrayNotFoundError))
+        raise (yield from opening.missing_steps(handle.store_path / path, ArrayNotFoundError))
     if record.is_group:
         raise ContainsGroupError(handle.store, record.store_path.path)
     return record
@@ -169,7 +170,7 @@ def group_steps(handle: GroupHandle, path: str) -> Steps[NodeRecord]:
     """Find a group below a group, or say precisely what is there instead."""
     record = yield from find_steps(handle, path)
     if record is None:
-        raise (yield from missing.missing_steps(handle.store_path / path, GroupNotFoundError))
+        raise (yield from opening.missing_steps(handle.store_path / path, GroupNotFoundError))
     if not record.is_group:
         raise ContainsArrayError(handle.store, record.store_path.path)
     return record
@@ -415,3 +416,87 @@ def _change_attributes_steps(
         if name in names:
             yield Put(f"{prefix}{name}", value)
     return stored
+
+
+PUBLISHING = METADATA_NAMES - {".zattrs", ".zmetadata"}
+"""The documents that make a node of a path; the others only add to it."""
+
+
+def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
+    """Move a node below a group.
+
+    Everything is copied first, the documents of the node last, and only then is the source removed: whoever reads at
+    the same time finds the node at the one place or at the other. (Stores that do not take contents first get all
+    documents before what they tell of.)
+
+    Parameters
+    ----------
+    handle : GroupHandle
+    source, dest : str
+        Paths relative to the group; with a slash in front, the destination is relative to the root of the store.
+
+    Raises
+    ------
+    KeyError
+        If there is no source.
+    ValueError
+        If the destination lies within the source, or is the group itself.
+    ContainsArrayError, ContainsGroupError
+        If there is a node at the destination.
+    """
+    above = StorePath(handle.store) if dest.startswith("/") else handle.store_path
+    old, new = (handle.store_path / source).path, (above / dest).path
+    if old == handle.path or new == handle.path or f"{new}/".startswith(f"{old}/"):
+        raise ValueError(f"cannot move {source!r} to {dest!r}: the one lies within the other, or is the group itself")
+    moved = yield from find_steps(handle, source)
+    if moved is None:
+        raise KeyError(source)
+    yield from pending_steps(handle, old, new)
+    locking = locking_of(handle)
+    targets = (yield Gather([_move_locked_steps(handle, old, new, locking)]))[0]
+    documents = yield from _documents_steps(target for _, target in targets)
+    yield from record_changes_steps(handle.store, {old: {}}, locking=locking)
+    yield from record_changes_steps(handle.store, documents, locking=locking)
+
+
+def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) -> Steps[list[tuple[str, str]]]:
+    """Move while nobody changes the node, and nobody else makes one at the destination: pairs of keys, old and new."""
+    yield Hold((node_lock(old), node_lock(new)), "node", LockScope.of(locking, old), below=(old, new))
+    yield from _refuse_taken_steps(handle, new)
+    yield from ensure_ancestors_steps(new, handle.metadata.zarr_format)
+    keys = yield List(old)
+    targets = [(key, new + key[len(old) :]) for key in keys]
+    if takes_contents_first(handle.store):
+        late = {f"{old}/{name}" for name in PUBLISHING}
+    else:
+        late = {key for key in keys if key.rpartition("/")[2] not in METADATA_NAMES}
+    yield Gather(_copy_steps(key, target) for key, target in targets if key not in late)
+    yield Gather(_copy_steps(key, target) for key, target in targets if key in late)
+    yield from delete_node_steps(old, locking)
+    return targets
+
+
+def _refuse_taken_steps(handle: GroupHandle, path: str) -> Steps[None]:
+    try:
+        there = yield from read_node_steps(StorePath(handle.store, path), handle.metadata.zarr_format)
+    except NodeNotFoundError:
+        return
+    raise (ContainsGroupError if isinstance(there, GroupMetadata) else ContainsArrayError)(handle.store, path)
+
+
+def _copy_steps(source: str, dest: str) -> Steps[None]:
+    value = yield Get(source)
+    if value is not None:
+        yield Put(dest, value)
+
+
+def _documents_steps(keys: Iterable[str]) -> Steps[dict[str, dict[str, Buffer]]]:
+    """Read the documents among some keys, by node."""
+    found: dict[str, dict[str, Buffer]] = {}
+    for key in keys:
+        path, _, name = key.rpartition("/")
+        if name in METADATA_NAMES and name != ".zmetadata":
+            value = yield Get(key, prototype=default_buffer_prototype())
+            if value is not None:
+                found.setdefault(path, {})[name] = value
+    return {path: documents for path, documents in found.items() if set(documents) - {".zattrs"}}

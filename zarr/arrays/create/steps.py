@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -22,7 +22,14 @@ from zarr.arrays.create.codecs import (
     is_auto,
 )
 from zarr.arrays.create.creation_cache import kind_key
-from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE, METADATA_DEFAULTS, DefaultFillValue, refuse_unknown
+from zarr.arrays.create.parameters import (
+    DEFAULT_FILL_VALUE,
+    METADATA_DEFAULTS,
+    DefaultFillValue,
+    ShardsConfigParam,
+    ShardsLike,
+    refuse_unknown,
+)
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.writing import setitem_steps
 from zarr.chunks import (
@@ -52,21 +59,12 @@ from zarr.types import parse_shapelike
 if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.chunks import ChunkGridMetadata
-    from zarr.codecs.base.shard_level import IndexLocation
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.types import ShapeLike, ZarrFormat
 
 
-class ShardsConfigParam(TypedDict):
-    """Shards with the place of their index named."""
-
-    shape: tuple[int, ...]
-    index_location: IndexLocation | None
-
-
 ChunksLike: TypeAlias = Any
-ShardsLike: TypeAlias = tuple[int, ...] | ShardsConfigParam | Literal["auto"]
 
 
 def default_zarr_format(store: Store | None = None) -> ZarrFormat:

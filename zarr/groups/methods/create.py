@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.arrays.array import Array
 from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, fills, takes
+from zarr.arrays.create.version2 import with_one_compressor
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks.spec import parse_array_config
 from zarr.groups.batch import adopted
-from zarr.groups.create.arrays import with_one_compressor
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.operations import create_member_steps, like_steps, require_array_steps
 from zarr.metadata.group import GroupMetadata

@@ -1,4 +1,4 @@
-"""New arrays by the parameters of ``zarr.create``, and after the model of another array."""
+"""Create arrays by the parameters of ``zarr.create``, which has words of both formats and of zarr-python 2."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from zarr.arrays.handle import bulk_kind
 from zarr.arrays.show.html import attributes_table, page, table
 from zarr.arrays.show.notebook import AT_HAND
 from zarr.groups.handle import GroupHandle, NodeRecord
-from zarr.groups.members.walk import fresh_steps, members_steps
+from zarr.groups.members import fresh_steps, members_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.requests import Steps
 from zarr.types import ZarrFormat, printable

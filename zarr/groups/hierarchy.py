@@ -13,7 +13,7 @@ from zarr.chunks.spec import parse_array_config
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 from zarr.groups.batch import pending_steps
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord, Nodes
-from zarr.groups.members.consolidate import nest
+from zarr.groups.members import nest
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
@@ -26,6 +26,7 @@ from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
     from zarr.types import ZarrFormat
+
 
 _NO_ROOT = (
     "The input does not specify a root node. This function can only create hierarchies that contain a root node, "
