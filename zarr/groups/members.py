@@ -1,4 +1,4 @@
-"""Find the members of a group, from consolidated metadata or by listing the store; make consolidated metadata of them."""
+"""Find the members of a group, from consolidated metadata or by listing; make consolidated metadata of them."""
 
 from __future__ import annotations
 
