@@ -118,8 +118,6 @@ def create_or_copy_steps(
     if not isinstance(data, ArrayFace):
         return create_array_steps(store_path, data=data, shape=shape, dtype=dtype, **parameters)
     refuse_beside_data(shape, dtype)
-    if parameters.pop("checksum", False):
-        raise ValueError("checksum=True is for new data; for a copy of a zarr array give compressors=, crc32c last")
     return from_array_steps(store_path, data=data, **{**_CHOSEN, **parameters})
 
 
