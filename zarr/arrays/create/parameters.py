@@ -242,7 +242,8 @@ CREATE_ARRAY: Final[dict[str, Row]] = {
     "checksum": (
         False,
         "bool",
-        "Store a CRC-32C checksum with every chunk (within shards: every inner chunk), as the last codec. Format 3.",
+        """Format 3: end the codecs with ``crc32c``, unless they do already. Every chunk (within shards: every inner
+        chunk) is stored with a CRC-32C checksum, and reading a damaged one raises ``ChunkChecksumError``.""",
     ),
 }
 

@@ -157,6 +157,7 @@ def _metadata_v2(
     if not grid.is_regular:
         raise ValueError(_NO_RECTILINEAR)
     filters, compressor = choose_codecs_v2(zdtype, given["filters"], given["compressors"])
+    with_checksum((*(filters or ()), compressor), given["checksum"], 2)
     return ArrayV2Metadata(
         dtype=zdtype,
         chunks=grid.chunk_shape,
@@ -176,7 +177,7 @@ def _metadata_v3(
     shards, encoding, names = given["shards"], given["chunk_key_encoding"], given["dimension_names"]
     transformers = given["storage_transformers"]
     codecs = choose_codecs_v3(zdtype, given["filters"], given["serializer"], given["compressors"])
-    codecs = with_checksum(codecs, given["checksum"])
+    codecs = with_checksum(codecs, given["checksum"], 3)
     outer, codecs = with_shards(common["shape"], grid, shards, zdtype, codecs)
     return ArrayV3Metadata(
         data_type=zdtype,
@@ -208,8 +209,16 @@ def choose_fill_value(zdtype: ZDType[Any, Any], fill_value: Any, zarr_format: in
     return None if fill_value is None else zdtype.cast_scalar(fill_value)
 
 
-def with_checksum(codecs: tuple[Any, ...], wanted: bool) -> tuple[Any, ...]:
-    """The codecs of a chunk, with a checksum behind them where one is wanted and none is there."""
+def with_checksum(codecs: tuple[Any, ...], wanted: bool, zarr_format: ZarrFormat) -> tuple[Any, ...]:
+    """Return the codecs of a chunk, with a checksum behind them where one is wanted and none is there.
+
+    Raises
+    ------
+    ValueError
+        The format is 2, whose checksums are filters.
+    """
+    if wanted and zarr_format == 2:
+        raise ValueError("checksum=True belongs to Zarr format 3; in format 2 a checksum is a filter of numcodecs.")
     return (*codecs, Crc32cCodec()) if wanted and not isinstance(codecs[-1], Crc32cCodec) else codecs
 
 
@@ -229,8 +238,6 @@ def _refuse_v3_words(given: Mapping[str, Any]) -> None:
     """Refuse parameters that only format 3 has."""
     if given["storage_transformers"]:
         raise ValueError("Zarr format 2 arrays do not support storage transformers.")
-    if given["checksum"]:
-        raise ValueError("checksum=True belongs to Zarr format 3; in format 2 a checksum is a filter of numcodecs.")
     if not is_auto(given["serializer"]):
         raise ValueError("Zarr format 2 arrays do not support `serializer`.")
     if given["dimension_names"] is not None:
