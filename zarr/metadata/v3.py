@@ -20,23 +20,21 @@ from zarr.dtype.base import ZDType
 from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import find_members, known_documents, remember, structure_key
-from zarr.metadata.codecs import (
-    fits_shapes,
-    parse_codecs,
-    parse_stored_codecs,
-    settle_codecs,
-    validate_array_bytes_codec,
-    warn_whole_shards,
-)
 from zarr.metadata.documents import MissingNodeTypeError, document_place, dump_document, dump_framed, locate, require
 from zarr.metadata.members import (
     AllowedExtraField,
     check_allowed_extra_field,
+    fits_shapes,
     parse_attributes,
+    parse_codecs,
     parse_dimension_names,
     parse_extra_fields,
     parse_fill_value,
     parse_storage_transformers,
+    parse_stored_codecs,
+    settle_codecs,
+    validate_array_bytes_codec,
+    warn_whole_shards,
 )
 from zarr.metadata.repair import NAMES as STRING_NAMES
 from zarr.metadata.repair import (

@@ -47,8 +47,8 @@ from zarr.defaults import settings
 from zarr.dtype import ZDType, parse_dtype
 from zarr.errors import ZarrRuntimeWarning
 from zarr.metadata.cache import find_members, known_documents, remember
-from zarr.metadata.codecs import warn_whole_shards
 from zarr.metadata.documents import plain
+from zarr.metadata.members import warn_whole_shards
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn
