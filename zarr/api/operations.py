@@ -220,7 +220,7 @@ def _translated_steps(
     error: Exception,
     kind: type[NodeNotFoundError],
 ) -> Steps[Handle | None]:
-    """A node of a hierarchy in another layout, where none was found and no format asked for; such are only read."""
+    """Return a node of another layout, where none was found and no format asked for; such are only read."""
     wanted = zarr_format is None and mode != "w-"
     found = (yield from layouts.translated_steps(place, kind)) if wanted else None
     if found is not None:
@@ -373,7 +373,7 @@ def _open_array_steps(
 
 
 def _config_of(config: Any, creation: Mapping[str, Any], *, as_array: bool = True) -> Any:
-    """The configuration of an array that is there, with the old parameters that count for it, too.
+    """Return the configuration of an array that is there, with the old parameters that count for it, too.
 
     As in zarr-python, those that only say how an array is held in memory are passed over in silence, and that of empty
     chunks is deprecated where an array was asked for. Chunks in another store would be other values: that is said.
@@ -523,7 +523,7 @@ def _open_steps(
 
 
 def elements_of(data: Any) -> Any:
-    """The elements of a zarr array; anything else as it is."""
+    """Return the elements of a zarr array; anything else as it is."""
     return data[...] if isinstance(data, Array) else data
 
 

@@ -94,7 +94,7 @@ class AsyncGroup(GroupFace):
 
     @classmethod
     def from_handle(cls, handle: GroupHandle) -> AsyncGroup:
-        """A face for an open group; all faces of one handle see the same changes."""
+        """Return a face for an open group; all faces of one handle see the same changes."""
         group = cls.__new__(cls)
         group._handle = handle
         return group
@@ -176,7 +176,7 @@ class AsyncGroup(GroupFace):
         return self._wrap(await self._run(node_steps(self._handle, key)))
 
     def _getitem_consolidated(self, store_path: StorePath, key: str, prefix: str) -> AsyncArray[Any] | AsyncGroup:
-        """The node at a key, from the copy of the documents alone."""
+        """Return the node at a key, from the copy of the documents alone."""
         metadata = look_up(self._handle.consolidated, key.strip("/"))
         if metadata is None:
             raise KeyError(f"'{key}' not found in consolidated metadata.")
@@ -206,7 +206,7 @@ class AsyncGroup(GroupFace):
         return len(await self._run(members_steps(self._handle, max_depth)))
 
     async def length(self) -> int:
-        """The number of members; the twin of ``len(group)``."""
+        """Return the number of members; the twin of ``len(group)``."""
         return await self.nmembers()
 
     def __aiter__(self) -> AsyncIterator[str]:
@@ -346,7 +346,7 @@ AsynchronousGroup.register(AsyncGroup)
 
 
 def opened_face(store: Any, path: str | None = None, read_only: bool = False, **older: Any) -> AsyncGroup:
-    """The asynchronous face of the group in a store, by the parameters that ``Group`` had in zarr-python 2.
+    """Return the asynchronous face of the group in a store, by the parameters that ``Group`` had in zarr-python 2.
 
     Raises
     ------

@@ -88,7 +88,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
 
     @classmethod
     def from_handle(cls, handle: GroupHandle) -> Group:
-        """A face for an open group; all faces of one handle see the same changes."""
+        """Return a face for an open group; all faces of one handle see the same changes."""
         return cls(AsyncGroup.from_handle(handle))
 
     def _wrap(self, record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | Group:
@@ -274,7 +274,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         return tuple((record.name, self._wrap(record, config)) for record in records)
 
     def groups(self) -> Generator[tuple[str, Group], None]:
-        """The direct members that are groups, with their names.
+        """Iterate over the direct members that are groups, with their names.
 
         Examples
         --------
@@ -287,7 +287,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
                 yield record.name, self._wrap(record)  # type: ignore[misc]
 
     def group_values(self) -> Generator[Group, None]:
-        """The direct members that are groups.
+        """Iterate over the direct members that are groups.
 
         Examples
         --------
@@ -299,7 +299,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
             yield member
 
     def items(self) -> Iterator[tuple[str, Array[Any] | Group]]:
-        """The direct members with their names.
+        """Iterate over the direct members with their names.
 
         Examples
         --------
@@ -310,7 +310,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         return iter(self.members())
 
     def values(self) -> Iterator[Array[Any] | Group]:
-        """The direct members.
+        """Iterate over the direct members.
 
         Examples
         --------
@@ -513,7 +513,7 @@ _TWINS = {"getitem": "__getitem__", "setitem": "__setitem__", "delitem": "__deli
 
 
 def _share_docstrings() -> None:
-    """The asynchronous face says what the synchronous one says; nothing is written twice."""
+    """Give the methods of the asynchronous face the docstrings of their synchronous twins."""
     for name, member in vars(AsyncGroup).items():
         twin = getattr(Group, _TWINS.get(name, name), None)
         target = member.__func__ if isinstance(member, classmethod) else member

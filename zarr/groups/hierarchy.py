@@ -83,7 +83,7 @@ def normalize_nodes(nodes: Nodes, *, one_format: bool = True) -> dict[str, NodeM
 
 
 def implicit_groups(nodes: Nodes) -> dict[str, ImplicitGroupMarker]:
-    """The groups that the nodes need above them and that are not among them."""
+    """Return the groups that the nodes need above them and that are not among them."""
     found: dict[str, ImplicitGroupMarker] = {}
     for path, metadata in nodes.items():
         for above in ancestors(path):
@@ -258,7 +258,7 @@ def _write_steps(path: str, documents: Mapping[str, Buffer]) -> Steps[None]:
 
 
 def root_of(nodes: Nodes) -> str:
-    """The path of the node that is above all others.
+    """Return the path of the node that is above all others.
 
     Raises
     ------

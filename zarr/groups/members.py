@@ -124,7 +124,7 @@ def members_steps(
 
 
 def _depth_first(found: list[NodeRecord]) -> list[NodeRecord]:
-    """The same nodes, each before those below it, siblings in the order in which they were found."""
+    """Return the same nodes, each before those below it, siblings in the order in which they were found."""
     place = {record.name: index for index, record in enumerate(found)}
 
     def places(record: NodeRecord) -> list[int]:
@@ -142,7 +142,7 @@ def _check_copy(consolidated: ConsolidatedMetadata, store_path: StorePath, max_d
 
 
 def _copied(handle: GroupHandle, prefix: str, max_depth: int | None) -> Iterator[NodeRecord]:
-    """The members that a group's copy lists, depth first."""
+    """Return the members that a group's copy lists, depth first."""
     if handle.consolidated is None or (max_depth is not None and max_depth < 0):
         return
     for name, metadata in handle.consolidated.metadata.items():
@@ -154,7 +154,7 @@ def _copied(handle: GroupHandle, prefix: str, max_depth: int | None) -> Iterator
 
 
 def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
-    """The direct members of one group: one listing, then the documents of each name."""
+    """Iterate over the direct members of one group: one listing, then the documents of each name."""
     names = yield ListDir(group.store_path.path)
     names = dict.fromkeys(names)
     for name in sorted(METADATA_NAMES & names.keys()):
@@ -194,7 +194,7 @@ def refuse_unreadable(store_path: StorePath, error: Exception) -> None:
 
 
 def _members_steps(group: NodeRecord, prefix: str, names: list[str]) -> Steps[list[NodeRecord]]:
-    """The members of these names, with one notice for each that is none, or cannot be read."""
+    """Return the members of these names, with one notice for each that is none, or cannot be read."""
     places = [group.store_path.child(name) for name in names]
     nodes = yield from read_nodes_steps(places, group.metadata.zarr_format)
     records = []

@@ -106,7 +106,7 @@ def _names(zarr_format: ZarrFormat | None, copy_name: str, use_consolidated: boo
 def _parsed(
     found: dict[str, Buffer | None], copy_name: str, store_path: StorePath, use_consolidated: bool | str | None
 ) -> GroupMetadata:
-    """The metadata of a group of which these documents are there."""
+    """Return the metadata of a group of which these documents are there."""
     inline, group = found.get("zarr.json"), found.get(".zgroup")
     if inline is not None:
         return _from_inline(inline, store_path, use_consolidated)

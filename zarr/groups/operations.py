@@ -225,7 +225,7 @@ def require_groups_steps(handle: GroupHandle, names: tuple[str, ...]) -> Steps[l
 
 
 def _configured(handle: GroupHandle, parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a new array, with the configuration of its group where they have none."""
+    """Return the parameters of a new array, with the configuration of its group where they have none."""
     if handle.config is None or isinstance(parameters.get("config"), ArrayConfig):
         return parameters
     return {**parameters, "config": {**handle.config, **(parameters.get("config") or {})}}

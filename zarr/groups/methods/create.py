@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def array_of(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any]:
-    """The synchronous face of a node that is an array."""
+    """Return the synchronous face of a node that is an array."""
     assert not isinstance(record.metadata, GroupMetadata)
     config = config if record.config is None else record.config
     return Array.from_handle(ArrayHandle(record.store_path, record.metadata, parse_array_config(config)))

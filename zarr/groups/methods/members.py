@@ -57,7 +57,7 @@ class HasMembers:
         return Attributes(self)
 
     def info_complete(self) -> GroupInfo:
-        """A summary that counts all nodes below the group.
+        """Return a summary that counts all nodes below the group.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class HasMembers:
         return self._run(tree_steps(self._handle, expand, level, max_nodes, plain))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows; members are listed where the store is memory or a folder, or has a copy of them."""
+        """Return what a notebook shows: members too, if the store is memory or a folder, or has a copy of them."""
         return group_page(self._handle, self._run(tree_at_hand_steps(self._handle)))
 
     def get_array(self, path: str) -> Array[Any]:
@@ -168,7 +168,7 @@ class HasMembers:
         return len(self._run(members_steps(self._handle, max_depth)))
 
     def keys(self) -> Generator[str, None]:
-        """The names of the direct members.
+        """Return the names of the direct members.
 
         Examples
         --------
@@ -182,7 +182,7 @@ class HasMembers:
             yield record.name
 
     def group_keys(self) -> Generator[str, None]:
-        """The names of the direct members that are groups.
+        """Return the names of the direct members that are groups.
 
         Examples
         --------
@@ -194,7 +194,7 @@ class HasMembers:
             yield name
 
     def arrays(self, recurse: bool = False) -> Generator[tuple[str, Array[Any]], None]:
-        """The direct members that are arrays, with their names; with ``recurse`` those of all groups below too.
+        """Iterate over the direct members that are arrays, with their names; with ``recurse`` also those below.
 
         Examples
         --------
@@ -208,7 +208,7 @@ class HasMembers:
                 yield record.name.rpartition("/")[2], self._wrap(record, config)
 
     def array_keys(self, recurse: bool = False) -> Generator[str, None]:
-        """The names of the direct members that are arrays; with ``recurse`` those of all groups below too.
+        """Return the names of the direct members that are arrays; with ``recurse`` those of all groups below too.
 
         Examples
         --------
@@ -221,7 +221,7 @@ class HasMembers:
                 yield record.name.rpartition("/")[2]
 
     def array_values(self) -> Generator[Array[Any], None]:
-        """The direct members that are arrays.
+        """Iterate over the direct members that are arrays.
 
         Examples
         --------
@@ -280,7 +280,7 @@ class HasMembers:
         self._run(move_steps(self._handle, source, dest))
 
     def _change_attributes(self, changes: dict[str, Any], removed: tuple[str, ...] = (), replace: bool = False) -> None:
-        """What the mapping of the attributes does with every change."""
+        """Store a change that was made through the mapping of the attributes."""
         self._change(update_attributes_steps(self._handle, changes, removed, replace))
 
     def batch(self, max_bytes: int = BATCH_BYTES) -> GroupBatchScope:
@@ -379,5 +379,5 @@ class GroupFace:
         return info_of(self._handle)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the summary and the attributes."""
+        """Return what a notebook shows: the summary and the attributes."""
         return group_page(self._handle, None)

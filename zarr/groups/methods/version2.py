@@ -52,7 +52,7 @@ class LegacyMembers:
         self.store.close()
 
     def __getattr__(self, name: str) -> Any:
-        """A member by its name, where the group has no attribute of that name."""
+        """Return a member by its name, where the group has no attribute of that name."""
         if not name.startswith("_"):
             member = self.get(name)
             if member is not None:
@@ -80,7 +80,7 @@ class LegacyMembers:
         self._handle.metadata = self._run(open_group_steps(self.store_path, self.metadata.zarr_format)).metadata
 
     def info_items(self) -> list[tuple[str, str]]:
-        """What ``info`` shows, as pairs of texts.
+        """Return what ``info`` shows, as pairs of texts.
 
         Examples
         --------
@@ -120,7 +120,7 @@ class LegacyMembers:
             self[name] = value
 
     def setdefault(self, name: str, default: Any = None) -> Any:
-        """A member; where there is none, data are stored as one first.
+        """Return a member; where there is none, store data as one first.
 
         Examples
         --------
@@ -292,7 +292,7 @@ class LegacyMembers:
         return made
 
     def _unless_made(self, name: str, **kwargs: Any) -> Any:
-        """A new array, or None where somebody has made one meanwhile."""
+        """Return a new array, or None where somebody has made one meanwhile."""
         try:
             return self.create_dataset(name, **kwargs)
         except ContainsArrayError:
