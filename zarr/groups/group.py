@@ -51,7 +51,7 @@ def wrap(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | 
     return array_of(record, config)
 
 
-class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
+class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
     """A group: a node that holds arrays and other groups.
 
     Made by :func:`zarr.create_group` and :func:`zarr.open_group`.
