@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from zarr.buffer import default_buffer_prototype
-from zarr.steps.consolidated import ancestors, record_changes_steps, version
+from zarr.steps.consolidated import record_changes_steps, version
+from zarr.steps.documents import ancestors
 from zarr.steps.requests import Gather, Get, GetMany, Hold, Put
 
 
@@ -80,7 +81,7 @@ def test_a_copy_is_changed_under_a_lock() -> None:
     changes = {"a/x": {"zarr.json": buffer(ARRAY)}, "gone": {}}
     before = version(store, "")  # type: ignore[arg-type]
     run(record_changes_steps(store, changes), values, seen)  # type: ignore[arg-type]
-    assert [entry for entry in seen if entry[0] in ("Hold", "Put")] == [("Hold", ["zarr.json"]), ("Put", "zarr.json")]
+    assert [entry for entry in seen if entry[0] in ("Hold", "Put")] == [("Hold", ("zarr.json",)), ("Put", "zarr.json")]
     entries = json.loads(values["zarr.json"].to_bytes())["consolidated_metadata"]["metadata"]
     assert list(entries) == ["a", "y", "a/x"]
     assert entries["a/x"] == ARRAY

@@ -86,10 +86,24 @@ def test_a_checksum_finds_damage(make: str, shards: Any) -> None:
 def test_a_checksum_is_of_format_3() -> None:
     with pytest.raises(ValueError, match="format 3"):
         zarr.create_array({}, shape=(2,), dtype="i4", zarr_format=2, checksum=True)
-    with pytest.raises(ValueError, match="compressors"):
-        zarr.create_array({}, data=zarr.zeros((2,)), checksum=True)  # type: ignore[arg-type]
-    codecs = zarr.create_array({}, shape=(2,), dtype="i4", checksum=True, compressors=zarr.codecs.Crc32cCodec())
-    assert len(codecs.metadata.codecs) == 2  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match="format 3"):
+        zarr.group(zarr_format=2).create_array("x", shape=(2,), dtype="i4", checksum=True)
+
+
+def test_a_chunk_has_one_checksum() -> None:
+    named = zarr.create_array({}, shape=(2,), dtype="i4", checksum=True, compressors=zarr.codecs.Crc32cCodec())
+    assert [type(codec).__name__ for codec in named.metadata.codecs] == ["BytesCodec", "Crc32cCodec"]  # type: ignore[union-attr]
+    shards = zarr.create_array({}, shape=(4,), chunks=(2,), shards=(4,), dtype="i4", checksum=True).metadata.codecs  # type: ignore[union-attr]
+    assert [type(codec).__name__ for codec in shards[0].codecs][-1] == "Crc32cCodec"  # type: ignore[union-attr]
+    plain = zarr.create_array({}, shape=(2,), dtype="i4", checksum=False).metadata.codecs  # type: ignore[union-attr]
+    assert not any(isinstance(codec, zarr.codecs.Crc32cCodec) for codec in plain)
+
+
+def test_a_copy_of_an_array_takes_a_checksum_too() -> None:
+    source = zarr.array(np.arange(4), chunks=(2,))
+    copy = zarr.create_array({}, data=source, checksum=True)  # type: ignore[arg-type]
+    assert isinstance(copy.metadata.codecs[-1], zarr.codecs.Crc32cCodec)  # type: ignore[union-attr]
+    assert copy[:].tolist() == [0, 1, 2, 3]
 
 
 def test_each_guarantee_has_its_test() -> None:

@@ -106,7 +106,7 @@ def as_node(handle: ArrayHandle | GroupHandle) -> AsyncArray[Any] | AsyncGroup:
 
 
 def as_members(records: list[NodeRecord]) -> list[tuple[str, AsyncArray[Any] | AsyncGroup]]:
-    """The asynchronous faces of nodes, with their paths."""
+    """Return the asynchronous faces of nodes, with their paths."""
     return [(record.name, wrap_async(record)) for record in records]
 
 

@@ -235,7 +235,7 @@ class _Copier:
 
 
 def _blocks(source: Any) -> Iterator[Any]:
-    """An array cut along its first dimension, at the borders of chunks, into blocks of a bearable size."""
+    """Cut an array along its first dimension, at the borders of chunks, into blocks of a bearable size."""
     if not source.shape or 0 in source.shape:
         yield Ellipsis
         return
@@ -328,15 +328,15 @@ def _synchronous(node: Any) -> Any:
 
 
 async def copy_async(source: Any, dest: Any, *args: Any, **kwargs: Any) -> Counts:
-    """The same as :func:`copy`, in a thread of its own."""
+    """Do the same as :func:`copy`, in a thread of its own."""
     return await asyncio.to_thread(copy, _synchronous(source), _synchronous(dest), *args, **kwargs)
 
 
 async def copy_all_async(source: Any, dest: Any, *args: Any, **kwargs: Any) -> Counts:
-    """The same as :func:`copy_all`, in a thread of its own."""
+    """Do the same as :func:`copy_all`, in a thread of its own."""
     return await asyncio.to_thread(copy_all, _synchronous(source), _synchronous(dest), *args, **kwargs)
 
 
 async def copy_store_async(source: StoreLike, dest: StoreLike, *args: Any, **kwargs: Any) -> Counts:
-    """The same as :func:`copy_store`, in a thread of its own."""
+    """Do the same as :func:`copy_store`, in a thread of its own."""
     return await asyncio.to_thread(copy_store, source, dest, *args, **kwargs)

@@ -36,14 +36,12 @@ if TYPE_CHECKING:
     from zarr.arrays.create import like as copying
     from zarr.arrays.create import parameters as record
     from zarr.arrays.create import steps as create
+    from zarr.arrays.create import version2 as _creation
+    from zarr.arrays.create import version2 as _parameters
     from zarr.groups import group as _group
-    from zarr.groups import missing, opening, operations
-    from zarr.groups.create import arrays as _creation
-    from zarr.groups.create import arrays as _parameters
-    from zarr.groups.create import hierarchy
+    from zarr.groups import hierarchy, members, opening, operations
     from zarr.groups.group import Group
     from zarr.groups.handle import NodeRecord, Nodes
-    from zarr.groups.members import consolidate
     from zarr.runners.locks import synchronizers
     from zarr.steps import layouts
     from zarr.steps.requests import Steps
@@ -53,12 +51,12 @@ if TYPE_CHECKING:
 else:
     copying, record = LazyModule("zarr.arrays.create.like"), LazyModule("zarr.arrays.create.parameters")
     create, _dtype = LazyModule("zarr.arrays.create.steps"), LazyModule("zarr.dtype")
-    consolidate, _creation = LazyModule("zarr.groups.members.consolidate"), LazyModule("zarr.groups.create.arrays")
-    hierarchy, opening = LazyModule("zarr.groups.create.hierarchy"), LazyModule("zarr.groups.opening")
-    operations, _parameters = LazyModule("zarr.groups.operations"), LazyModule("zarr.groups.create.arrays")
+    members, _creation = LazyModule("zarr.groups.members"), LazyModule("zarr.arrays.create.version2")
+    hierarchy, opening = LazyModule("zarr.groups.hierarchy"), LazyModule("zarr.groups.opening")
+    operations, _parameters = LazyModule("zarr.groups.operations"), LazyModule("zarr.arrays.create.version2")
     synchronizers, layouts = LazyModule("zarr.runners.locks.synchronizers"), LazyModule("zarr.steps.layouts")
     url, _group = LazyModule("zarr.storage.url"), LazyModule("zarr.groups.group")
-    missing = LazyModule("zarr.groups.missing")
+    opening = LazyModule("zarr.groups.opening")
 
 ArrayLike: TypeAlias = Any
 PathLike: TypeAlias = str
@@ -204,7 +202,7 @@ def _open_group_steps(
                     raise ContainsArrayError(place.store, place.path) from None
                 return translated
             if mode not in CREATING:
-                raise (yield from missing.explained_steps(place, error)) from error.__cause__
+                raise (yield from opening.explained_steps(place, error)) from error.__cause__
     zarr_format = zarr_format or create.default_zarr_format(place.store)
     return (yield from operations.new_group_steps(place, zarr_format, attributes, mode == "w", config))
 
@@ -222,7 +220,7 @@ def _translated_steps(
     error: Exception,
     kind: type[NodeNotFoundError],
 ) -> Steps[Handle | None]:
-    """A node of a hierarchy in another layout, where none was found and no format asked for; such are only read."""
+    """Return a node of another layout, where none was found and no format asked for; such are only read."""
     wanted = zarr_format is None and mode != "w-"
     found = (yield from layouts.translated_steps(place, kind)) if wanted else None
     if found is not None:
@@ -279,7 +277,7 @@ def consolidate_call(
 ) -> Call[GroupHandle]:
     """Store a copy of the documents of all nodes below a group."""
     place = resolve_store_path(store, path=path)
-    return Call(place.store, consolidate.consolidate_steps(place, zarr_format))
+    return Call(place.store, members.consolidate_steps(place, zarr_format))
 
 
 def hierarchy_call(store: Store, nodes: Nodes, overwrite: bool = False) -> Call[list[NodeRecord]]:
@@ -362,7 +360,7 @@ def _open_array_steps(
                     raise ContainsGroupError(place.store, place.path) from None
                 return translated.with_config(parse_array_config(_config_of(config, creation)))
             if mode not in CREATING:
-                raise (yield from missing.missing_steps(place, ArrayNotFoundError)) from None
+                raise (yield from opening.missing_steps(place, ArrayNotFoundError)) from None
         else:
             return ArrayHandle(place, metadata, parse_array_config(_config_of(config, creation)))
     if "shape" not in creation and creation.get("data") is None:
@@ -375,7 +373,7 @@ def _open_array_steps(
 
 
 def _config_of(config: Any, creation: Mapping[str, Any], *, as_array: bool = True) -> Any:
-    """The configuration of an array that is there, with the old parameters that count for it, too.
+    """Return the configuration of an array that is there, with the old parameters that count for it, too.
 
     As in zarr-python, those that only say how an array is held in memory are passed over in silence, and that of empty
     chunks is deprecated where an array was asked for. Chunks in another store would be other values: that is said.
@@ -499,7 +497,7 @@ def _open_steps(
                 return translated.with_config(parse_array_config(config))
             if mode not in CREATING:
                 wanted = ArrayNotFoundError if array_wanted else GroupNotFoundError
-                raise (yield from missing.missing_steps(place, wanted)) from None
+                raise (yield from opening.missing_steps(place, wanted)) from None
         else:
             if not instance_of(metadata, "zarr.metadata.group", "GroupMetadata"):
                 return _handle_of(place, metadata, _config_of(config, given, as_array=array_wanted))
@@ -525,7 +523,7 @@ def _open_steps(
 
 
 def elements_of(data: Any) -> Any:
-    """The elements of a zarr array; anything else as it is."""
+    """Return the elements of a zarr array; anything else as it is."""
     return data[...] if isinstance(data, Array) else data
 
 

@@ -369,7 +369,7 @@ class Batch:
 
 
 def batches(requests: Iterable[tuple[Any, Any]], out: Any) -> list[Batch]:
-    """Requests by store."""
+    """Group requests by their stores."""
     pairs = list(requests)
     found: dict[int, Batch] = {}
     for place, ((array, selection), target) in enumerate(zip(pairs, outs_for(out, len(pairs)), strict=True)):
@@ -441,7 +441,7 @@ def read_many(requests: Iterable[tuple[Array[Any], Any]], *, out: Any = None) ->
 
 
 async def read_many_async(requests: Iterable[tuple[Any, Any]], *, out: Any = None) -> list[Any]:
-    """The twin of :func:`read_many` for asynchronous code; takes both faces of an array."""
+    """Return the twin of :func:`read_many` for asynchronous code; takes both faces of an array."""
     parts = batches(requests, out)
     return _in_order(parts, await _read_all(parts))
 

@@ -86,7 +86,7 @@ __all__ = [
 
 
 def _share_docstrings() -> None:
-    """What a function does is written once, here, and holds for its asynchronous twin."""
+    """Give asynchronous functions the docstrings of their synchronous twins."""
     for name in [*__all__, "create_group"]:
         vars(async_api)[name].__doc__ = globals()[name].__doc__
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.requests import Hold, LockScope, Put, Steps
+from zarr.steps.requests import Put, Steps
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
@@ -18,12 +18,6 @@ def node_keys(handle: ArrayHandle) -> dict[str, str]:
     prefix = f"{handle.store_path.path}/" if handle.store_path.path else ""
     names = ("zarr.json",) if handle.metadata.zarr_format == 3 else (".zarray", ".zattrs")
     return {name: prefix + name for name in names}
-
-
-def hold_node(handle: ArrayHandle) -> Hold:
-    """The request that keeps all others from changing the documents of the array."""
-    scope = LockScope.of(handle.config.locking, handle.store_path.path)
-    return Hold(list(node_keys(handle).values()), "node", scope)
 
 
 def put_documents_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
 
 import numpy as np
@@ -109,6 +110,7 @@ def parse_delay(data: object) -> float:
 
 MOST_RETRIES, LONGEST_DELAY = 100, 10.0
 _CONFIG_KEYS = tuple(ArrayConfigParams.__annotations__)
+_CONFIG_VALUES = itemgetter(*_CONFIG_KEYS)
 
 
 @record(frozen=True)
@@ -229,18 +231,15 @@ def parse_array_config(data: ArrayConfigLike | Mapping[str, Any] | None) -> Arra
     """
     if isinstance(data, ArrayConfig):
         return data
-    return ArrayConfig.from_dict(data) if data else _default_config()
+    if data:
+        return ArrayConfig.from_dict(data)
+    # Every array that is opened asks for this: one look-up of the section, and one frozen object for equal settings.
+    return _config_of(*_CONFIG_VALUES(settings.values["array"]))
 
 
 @lru_cache(maxsize=16, typed=True)
 def _config_of(*values: Any) -> ArrayConfig:
     return ArrayConfig(**dict(zip(_CONFIG_KEYS, values, strict=True)))
-
-
-def _default_config() -> ArrayConfig:
-    # Every array that is opened asks for this: one look-up of the section, and one frozen object for equal settings.
-    section = settings.values["array"]
-    return _config_of(*[section[key] for key in _CONFIG_KEYS])
 
 
 @record(frozen=True, eq=False)

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from zarr.arrays.show.info import ArrayInfo, byte_info, human_readable_size
-from zarr.groups.show.summary import GroupInfo
+from zarr.groups.summary import GroupInfo
 
 __all__ = ["ArrayInfo", "GroupInfo", "byte_info", "human_readable_size"]

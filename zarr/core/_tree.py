@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from zarr.compat.version3.hierarchies import group_tree_async
-from zarr.groups.show.summary import TreeRepr
+from zarr.groups.summary import TreeRepr
 
 __all__ = ["TreeRepr", "group_tree_async"]

@@ -13,8 +13,8 @@ from zarr.compat.version3.hierarchies import (
 )
 from zarr.compat.version3.sibling_names import borrowed_names
 from zarr.groups.async_group import AsyncGroup
-from zarr.groups.create.hierarchy import ImplicitGroupMarker
 from zarr.groups.group import Group
+from zarr.groups.hierarchy import ImplicitGroupMarker
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata, parse_node_type, parse_zarr_format
 from zarr.metadata.members import parse_attributes
 from zarr.storage import StoreLike, StorePath

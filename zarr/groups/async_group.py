@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zarr.abc.nodes import AsynchronousGroup
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, takes
+from zarr.arrays.create.version2 import with_one_compressor
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks.spec import parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.groups.batch import GroupBatchScope, adopted
-from zarr.groups.create.arrays import with_one_compressor
-from zarr.groups.create.hierarchy import member_hierarchy_steps
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
-from zarr.groups.members.consolidate import consolidate_steps
-from zarr.groups.members.move import move_steps
-from zarr.groups.members.walk import Lookup, Lookups, look_up, members_steps
-from zarr.groups.methods.properties import GroupFace
+from zarr.groups.hierarchy import member_hierarchy_steps
+from zarr.groups.members import Lookup, Lookups, consolidate_steps, look_up, members_steps
+from zarr.groups.methods.members import GroupFace
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import (
     array_steps,
@@ -30,6 +28,7 @@ from zarr.groups.operations import (
     find_steps,
     group_steps,
     like_steps,
+    move_steps,
     new_group_steps,
     node_steps,
     require_array_steps,
@@ -39,7 +38,7 @@ from zarr.groups.operations import (
     set_steps,
     update_attributes_steps,
 )
-from zarr.groups.show.summary import info_complete_steps, tree_steps
+from zarr.groups.summary import info_complete_steps, tree_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.locks.synchronizers import with_synchronizer
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 
     from zarr.chunks.spec import ArrayConfigLike
     from zarr.dtype import ZDTypeLike
-    from zarr.groups.show.summary import GroupInfo, TreeRepr
+    from zarr.groups.summary import GroupInfo, TreeRepr
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike
@@ -95,7 +94,7 @@ class AsyncGroup(GroupFace):
 
     @classmethod
     def from_handle(cls, handle: GroupHandle) -> AsyncGroup:
-        """A face for an open group; all faces of one handle see the same changes."""
+        """Return a face for an open group; all faces of one handle see the same changes."""
         group = cls.__new__(cls)
         group._handle = handle
         return group
@@ -177,7 +176,7 @@ class AsyncGroup(GroupFace):
         return self._wrap(await self._run(node_steps(self._handle, key)))
 
     def _getitem_consolidated(self, store_path: StorePath, key: str, prefix: str) -> AsyncArray[Any] | AsyncGroup:
-        """The node at a key, from the copy of the documents alone."""
+        """Return the node at a key, from the copy of the documents alone."""
         metadata = look_up(self._handle.consolidated, key.strip("/"))
         if metadata is None:
             raise KeyError(f"'{key}' not found in consolidated metadata.")
@@ -207,7 +206,7 @@ class AsyncGroup(GroupFace):
         return len(await self._run(members_steps(self._handle, max_depth)))
 
     async def length(self) -> int:
-        """The number of members; the twin of ``len(group)``."""
+        """Return the number of members; the twin of ``len(group)``."""
         return await self.nmembers()
 
     def __aiter__(self) -> AsyncIterator[str]:
@@ -297,10 +296,9 @@ class AsyncGroup(GroupFace):
         **kwargs: Any,
     ) -> AsyncArray[Any]:
         parameters = with_one_compressor(dict(kwargs), self._handle.metadata.zarr_format)
-        record = await self._run(
+        return await self._make(
             require_array_steps(self._handle, name, shape, dtype, exact, config=config, **parameters)
         )
-        return self._wrap(record)  # type: ignore[return-value]
 
     async def empty(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
         return await self._make(like_steps(self._handle, name, shape=shape, **kwargs))
@@ -328,8 +326,8 @@ class AsyncGroup(GroupFace):
     async def full_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
         return await self._make(like_steps(self._handle, name, "full", data, **kwargs))
 
-    async def _make(self, steps: Steps[NodeRecord]) -> AsyncArray[Any]:
-        return self._wrap(await self._run(steps))  # type: ignore[return-value]
+    async def _make(self, steps: Steps[ArrayHandle]) -> AsyncArray[Any]:
+        return adopted(self._handle, AsyncArray.from_handle(await self._run(steps)))
 
 
 _OWN_GETITEM = AsyncGroup.getitem
@@ -348,7 +346,7 @@ AsynchronousGroup.register(AsyncGroup)
 
 
 def opened_face(store: Any, path: str | None = None, read_only: bool = False, **older: Any) -> AsyncGroup:
-    """The asynchronous face of the group in a store, by the parameters that ``Group`` had in zarr-python 2.
+    """Return the asynchronous face of the group in a store, by the parameters that ``Group`` had in zarr-python 2.
 
     Raises
     ------

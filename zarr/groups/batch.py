@@ -41,7 +41,7 @@ class GroupBatch:
         return node
 
     def _batch_for(self, handle: ArrayHandle) -> Batch:
-        """The batch of an array: the one of its path, also for threads that take the array at the same time."""
+        """Return the batch of an array: the one of its path, also for threads that take the array at the same time."""
         path = handle.store_path.path
         batch = self.batches.get(path)
         return self.batches.setdefault(path, Batch(handle, self.budget)) if batch is None else batch
@@ -134,6 +134,6 @@ def pending_steps(handle: GroupHandle, *paths: str) -> Steps[None]:
 
 
 def adopted(handle: GroupHandle, node: T) -> T:
-    """A node that was taken from a group: part of the group's batch, where one is open."""
+    """Return a node that was taken from a group: part of the group's batch, where one is open."""
     batch: GroupBatch | None = handle.batch
     return node if batch is None or batch.closed else batch.adopt(node)

@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.abc.nodes import SynchronousGroup
 from zarr.arrays.array import Array
-from zarr.arrays.attributes import Attributes
-from zarr.defaults import BATCH_BYTES
+from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.groups.async_group import AsyncGroup, opened_face
-from zarr.groups.batch import GroupBatchScope, adopted
-from zarr.groups.create.hierarchy import member_hierarchy_steps
+from zarr.groups.batch import adopted
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
-from zarr.groups.members.move import move_steps
+from zarr.groups.hierarchy import member_hierarchy_steps
+from zarr.groups.members import members_steps
 from zarr.groups.methods.create import MakesArrays, array_of
-from zarr.groups.methods.members import HasMembers
-from zarr.groups.methods.properties import GroupFace
+from zarr.groups.methods.members import GroupFace, HasMembers
 from zarr.groups.methods.version2 import LegacyMembers
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import (
     create_group_steps,
-    delete_steps,
+    create_groups_steps,
+    find_steps,
+    group_steps,
     new_group_steps,
+    node_steps,
     require_group_steps,
     require_groups_steps,
-    set_steps,
     update_attributes_steps,
 )
-from zarr.groups.show.summary import group_page, info_complete_steps, tree_at_hand_steps, tree_steps
 from zarr.older_calls import also_in_order
 from zarr.runners.choose import runner_for
 from zarr.storage.resolve import resolve_store_path
 from zarr.types import printable
 
 if TYPE_CHECKING:
-    from zarr.chunks.spec import ArrayConfig
-    from zarr.groups.show.summary import GroupInfo, TreeRepr
     from zarr.runners.inline import InlineRunner
     from zarr.runners.loop import LoopRunner
     from zarr.steps.requests import Steps
@@ -54,7 +51,7 @@ def wrap(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | 
     return array_of(record, config)
 
 
-class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
+class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
     """A group: a node that holds arrays and other groups.
 
     Made by :func:`zarr.create_group` and :func:`zarr.open_group`.
@@ -91,7 +88,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
 
     @classmethod
     def from_handle(cls, handle: GroupHandle) -> Group:
-        """A face for an open group; all faces of one handle see the same changes."""
+        """Return a face for an open group; all faces of one handle see the same changes."""
         return cls(AsyncGroup.from_handle(handle))
 
     def _wrap(self, record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | Group:
@@ -102,40 +99,6 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         if runner is None:
             runner = self._runner = runner_for(self.store)
         return runner.run(steps)
-
-    def batch(self, max_bytes: int = BATCH_BYTES) -> GroupBatchScope:
-        """Collect the writes to all arrays that are taken from this group object inside a ``with``.
-
-        See :meth:`zarr.Array.batch`. Arrays that were opened before, or elsewhere, are not part of it. What this group
-        removes, replaces or moves inside takes along what was written to it before.
-
-        Parameters
-        ----------
-        max_bytes : int
-            Bytes in memory, of all arrays together, above which what is pending is stored.
-
-        Returns
-        -------
-        GroupBatchScope
-            A context manager.
-
-        Raises
-        ------
-        ValueError
-            ``max_bytes`` is less than one.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> group = zarr.group()
-        >>> with group.batch():
-        ...     x = group.create_array("x", shape=(100,), chunks=(100,), dtype="int32")
-        ...     for i in range(100):
-        ...         x[i] = i
-        >>> int(group["x"][:].sum())
-        4950
-        """
-        return GroupBatchScope(self._handle, self._run, max_bytes)
 
     # ------------------------------------------------------------------------------------------- opening
 
@@ -207,68 +170,158 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         store_path = resolve_store_path(store)
         return cls.from_handle(runner_for(store_path.store).run(open_group_steps(store_path, zarr_format)))
 
-    # ------------------------------------------------------------------------------------------ what it is
+    def __getitem__(self, path: str) -> Array[Any] | Group:
+        """Open a node below the group.
 
-    @property
-    def attrs(self) -> Attributes:
-        """The attributes: a mapping that writes every change to the store."""
-        return Attributes(self)
-
-    def info_complete(self) -> GroupInfo:
-        """A summary that counts all nodes below the group.
+        Parameters
+        ----------
+        path : str
+            Relative to the group; may lead through several groups.
 
         Returns
         -------
-        GroupInfo
+        Array or Group
+
+        Raises
+        ------
+        KeyError
+            If there is no such node.
+        """
+        return self._wrap(self._run(node_steps(self._handle, path)))
+
+    def get(self, path: str, default: DefaultT | None = None) -> Array[Any] | Group | DefaultT | None:
+        """Open a node below the group, or return the default where there is none.
+
+        Parameters
+        ----------
+        path : str
+        default : object, optional
+
+        Returns
+        -------
+        Array, Group or the default
 
         Examples
         --------
         >>> import zarr
-        >>> "No. members : 0" in repr(zarr.group().info_complete())
-        True
+        >>> zarr.group().get("nothing", "default")
+        'default'
         """
-        return self._run(info_complete_steps(self._handle))
+        record = self._run(find_steps(self._handle, path))
+        return default if record is None else self._wrap(record)
 
-    def tree(
-        self, expand: bool | None = None, level: int | None = None, *, max_nodes: int = 500, plain: bool = False
-    ) -> TreeRepr:
-        """Draw the hierarchy below the group.
+    def get_group(self, path: str) -> Group:
+        """Open a group below the group.
 
         Parameters
         ----------
-        expand : bool, optional
-            Has no effect: the tree is always drawn unfolded.
-        level : int, optional
-            How deep to go; None for all levels.
-        max_nodes : int
-            Beyond so many nodes the tree is cut, and says so.
-        plain : bool
-            Whether names are never bold; by default they are on a terminal.
+        path : str
 
         Returns
         -------
-        TreeRepr
-            Prints as text, shows as HTML in notebooks.
+        Group
+
+        Raises
+        ------
+        GroupNotFoundError
+            If there is nothing.
+        ContainsArrayError
+            If there is an array.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> root = zarr.group()
+        >>> made = root.create_group("a")
+        >>> root.get_group("a").path
+        'a'
+        """
+        return self._wrap(self._run(group_steps(self._handle, path)))  # type: ignore[return-value]
+
+    def members(
+        self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
+    ) -> tuple[tuple[str, Array[Any] | Group], ...]:
+        """List the members.
+
+        A member whose documents cannot be read is an error here, as it is for whoever asks for it; ``del`` removes it.
+
+        Parameters
+        ----------
+        max_depth : int or None
+            How many levels below the direct members to go into; None for all.
+        use_consolidated_for_children : bool
+            Whether a member group's own consolidated metadata is used, where this group has none.
+
+        Returns
+        -------
+        tuple of (path, Array or Group)
+
+        Raises
+        ------
+        ValueError
+            If ``max_depth`` is negative, or a member's documents cannot be read.
 
         Examples
         --------
         >>> import zarr
         >>> root = zarr.group()
         >>> made = root.create_array("a/x", shape=(4,), dtype="int8")
-        >>> print(root.tree())
-        /
-        └── a
-            └── x (4,) int8
-        <BLANKLINE>
+        >>> [name for name, member in root.members(max_depth=None)]
+        ['a', 'a/x']
         """
-        return self._run(tree_steps(self._handle, expand, level, max_nodes, plain))
+        records = self._run(members_steps(self._handle, max_depth, use_consolidated_for_children))
+        config = parse_array_config(None)  # asked for once, not for each of a thousand arrays
+        return tuple((record.name, self._wrap(record, config)) for record in records)
+
+    def groups(self) -> Generator[tuple[str, Group], None]:
+        """Iterate over the direct members that are groups, with their names.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> list(zarr.group().groups())
+        []
+        """
+        for record in self._run(members_steps(self._handle)):
+            if record.is_group:
+                yield record.name, self._wrap(record)  # type: ignore[misc]
+
+    def group_values(self) -> Generator[Group, None]:
+        """Iterate over the direct members that are groups.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> list(zarr.group().group_values())
+        []
+        """
+        for _, member in self.groups():
+            yield member
+
+    def items(self) -> Iterator[tuple[str, Array[Any] | Group]]:
+        """Iterate over the direct members with their names.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> list(zarr.group().items())
+        []
+        """
+        return iter(self.members())
+
+    def values(self) -> Iterator[Array[Any] | Group]:
+        """Iterate over the direct members.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> list(zarr.group().values())
+        []
+        """
+        return (member for _, member in self.members())
 
     def __repr__(self) -> str:
         return printable(f"<Group {self.store_path}>")
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows; members are listed where the store is memory or a folder, or has a copy of them."""
-        return group_page(self._handle, self._run(tree_at_hand_steps(self._handle)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Group):
@@ -278,53 +331,6 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
     __hash__ = None  # type: ignore[assignment]
 
     # -------------------------------------------------------------------------------------------- changes
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        """Store data as an array below the group, in the place of what was there.
-
-        Parameters
-        ----------
-        key : str
-        value : array-like
-
-        Raises
-        ------
-        ValueError
-            If the key names the group itself.
-        """
-        self._change(set_steps(self._handle, key, value))
-
-    def __delitem__(self, key: str) -> None:
-        """Remove a node with all below it; where there is none, nothing happens."""
-        self._change(delete_steps(self._handle, key))
-
-    def move(self, source: str, dest: str) -> None:
-        """Move a node, with all below it, to another place below the group.
-
-        Parameters
-        ----------
-        source, dest : str
-            Paths relative to the group.
-
-        Raises
-        ------
-        KeyError
-            If there is no source.
-        ContainsArrayError, ContainsGroupError
-            If there is a node at the destination.
-        ValueError
-            If the destination lies within the source.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> root = zarr.group()
-        >>> made = root.create_group("a")
-        >>> root.move("a", "b/c")
-        >>> [name for name, member in root.members(max_depth=None)]
-        ['b', 'b/c']
-        """
-        self._run(move_steps(self._handle, source, dest))
 
     def update_attributes(self, new_attributes: dict[str, Any]) -> Group:
         """Merge attributes into those of the group.
@@ -371,10 +377,6 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         await self._async_group._run(update_attributes_steps(self._handle, new_attributes, replace=True))
         return self
 
-    def _change_attributes(self, changes: dict[str, Any], removed: tuple[str, ...] = (), replace: bool = False) -> None:
-        """What the mapping of the attributes does with every change."""
-        self._change(update_attributes_steps(self._handle, changes, removed, replace))
-
     @also_in_order("overwrite")
     def create_group(self, name: str, **kwargs: Any) -> Group:
         """Make a group below the group, with the groups between.
@@ -402,6 +404,33 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         1
         """
         return self._wrap(self._run(create_group_steps(self._handle, name, **kwargs)))  # type: ignore[return-value]
+
+    def create_groups(self, *names: str, overwrite: bool = False) -> tuple[Group, ...]:
+        """Make several groups below the group, as one operation.
+
+        Parameters
+        ----------
+        *names : str
+        overwrite : bool
+            Whether what is there goes first, with all below it.
+
+        Returns
+        -------
+        tuple of Group
+
+        Raises
+        ------
+        ContainsGroupError, ContainsArrayError
+            If there is a node of one of these names; others may have been made.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> [group.path for group in zarr.group().create_groups("a", "b/c")]
+        ['a', 'b/c']
+        """
+        records = self._run(create_groups_steps(self._handle, names, overwrite))
+        return tuple(self._wrap(record) for record in records)  # type: ignore[misc]
 
     @also_in_order("overwrite")
     def require_group(self, name: str, **kwargs: Any) -> Group:
@@ -484,7 +513,7 @@ _TWINS = {"getitem": "__getitem__", "setitem": "__setitem__", "delitem": "__deli
 
 
 def _share_docstrings() -> None:
-    """The asynchronous face says what the synchronous one says; nothing is written twice."""
+    """Give the methods of the asynchronous face the docstrings of their synchronous twins."""
     for name, member in vars(AsyncGroup).items():
         twin = getattr(Group, _TWINS.get(name, name), None)
         target = member.__func__ if isinstance(member, classmethod) else member

@@ -120,6 +120,6 @@ class NodeRecord:
         return getattr(self.metadata, "node_type", "array") == "group"
 
     def handle(self) -> GroupHandle:
-        """The handle of a node that is a group."""
+        """Return the handle of a node that is a group."""
         assert isinstance(self.metadata, group.GroupMetadata)
         return GroupHandle(self.metadata, self.store_path, self.origin, self.config)

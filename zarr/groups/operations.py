@@ -1,20 +1,23 @@
-"""What can be done with a group, written once as steps; both faces run these."""
+"""Operations on a group and its members, written once as steps; both faces run these."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
 from zarr._lazy import LazyModule
+from zarr.abc.store import takes_contents_first
 from zarr.arrays.create.codecs import is_auto
 from zarr.arrays.create.like import create_or_copy_steps, from_array_steps
 from zarr.arrays.create.parameters import CREATE_ARRAY, refuse_unknown
 from zarr.arrays.create.steps import create_array_steps
+from zarr.arrays.create.version2 import filled_like, legacy_array_steps, with_one_compressor
+from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.methods.properties import ArrayFace
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.dtype import parse_dtype
 from zarr.errors import (
@@ -26,29 +29,30 @@ from zarr.errors import (
     NodeNotFoundError,
 )
 from zarr.groups.batch import pending_steps
-from zarr.groups.create.arrays import filled_like, legacy_array_steps, with_one_compressor
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
-from zarr.groups.members.walk import fresh_steps, look_up, refuse_unreadable
+from zarr.groups.members import fresh_steps, look_up, refuse_unreadable
 from zarr.metadata.documents import plain
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.members import as_attributes, named_attributes
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.documents import node_key
+from zarr.steps.documents import hold_node, node_key, node_lock
 from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
 from zarr.steps.removing import delete_node_steps, or_found_steps
-from zarr.steps.requests import Gather, Hold, LockScope, Put, Steps
-from zarr.types import parse_shapelike
+from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Steps
+from zarr.storage.path import StorePath
+from zarr.types import METADATA_NAMES, parse_shapelike
 
 if TYPE_CHECKING:
     import numcodecs
 
-    from zarr.buffer.core import Buffer
-    from zarr.groups import missing
-    from zarr.storage.path import StorePath
+    from zarr.groups import opening
     from zarr.types import JSON, ZarrFormat
 else:
     numcodecs = LazyModule("numcodecs")
-    missing = LazyModule("zarr.groups.missing")
+    opening = LazyModule("zarr.groups.opening")
+
+
+T = TypeVar("T")
 
 
 def locking_of(handle: GroupHandle) -> str:
@@ -104,10 +108,9 @@ def save_group_steps(handle: GroupHandle, ensure_parents: bool = False) -> Steps
 
 
 def _put_held_steps(handle: GroupHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
-    keys = {name: node_key(handle.path, name) for name in documents}
-    yield Hold(list(keys.values()), "node", LockScope.of(locking_of(handle), handle.path))
+    yield hold_node(handle.path, locking_of(handle))
     for name, value in documents.items():
-        yield Put(keys[name], value)
+        yield Put(node_key(handle.path, name), value)
 
 
 def node_steps(handle: GroupHandle, key: str, hints: bool = True) -> Steps[NodeRecord]:
@@ -128,13 +131,13 @@ def node_steps(handle: GroupHandle, key: str, hints: bool = True) -> Steps[NodeR
         if metadata is None and relative in handle.consolidated.unreadable:
             raise handle.consolidated.unreadable[relative][1].with_traceback(None)
         if metadata is None:
-            like = missing.like_names(relative, handle.consolidated.flattened_metadata) if hints else ""
+            like = opening.like_names(relative, handle.consolidated.flattened_metadata) if hints else ""
             raise KeyError(f"'{key}' not found in consolidated metadata.{like}")
         return NodeRecord(relative, store_path, metadata, handle.origin, handle.config)
     try:
         metadata = yield from read_node_steps(store_path, handle.metadata.zarr_format)
     except NodeNotFoundError:
-        raise ((yield from missing.member_error_steps(handle, key)) if hints else KeyError(key)) from None
+        raise ((yield from opening.member_error_steps(handle, key)) if hints else KeyError(key)) from None
     return NodeRecord(relative, store_path, metadata, config=handle.config)
 
 
@@ -157,7 +160,7 @@ def array_steps(handle: GroupHandle, path: str) -> Steps[NodeRecord]:
     """Find an array below a group, or say precisely what is there instead."""
     record = yield from find_steps(handle, path)
     if record is None:
-        raise (yield from missing.missing_steps(handle.store_path / path, ArrayNotFoundError))
+        raise (yield from opening.missing_steps(handle.store_path / path, ArrayNotFoundError))
     if record.is_group:
         raise ContainsGroupError(handle.store, record.store_path.path)
     return record
@@ -167,7 +170,7 @@ def group_steps(handle: GroupHandle, path: str) -> Steps[NodeRecord]:
     """Find a group below a group, or say precisely what is there instead."""
     record = yield from find_steps(handle, path)
     if record is None:
-        raise (yield from missing.missing_steps(handle.store_path / path, GroupNotFoundError))
+        raise (yield from opening.missing_steps(handle.store_path / path, GroupNotFoundError))
     if not record.is_group:
         raise ContainsArrayError(handle.store, record.store_path.path)
     return record
@@ -178,9 +181,9 @@ def create_group_steps(
 ) -> Steps[NodeRecord]:
     """Make a group below a group."""
     zarr_format = handle.metadata.zarr_format
-    if overwrite:
-        yield from pending_steps(handle, (handle.store_path / name).path)
-    made = yield from new_group_steps(handle.store_path / name, zarr_format, attributes, overwrite, handle.config)
+    place = handle.store_path / name
+    steps = new_group_steps(place, zarr_format, attributes, overwrite, handle.config)
+    made = yield from _replacing(handle, place, overwrite, steps)
     return NodeRecord(name, made.store_path, made.metadata, config=handle.config)
 
 
@@ -222,16 +225,26 @@ def require_groups_steps(handle: GroupHandle, names: tuple[str, ...]) -> Steps[l
 
 
 def _configured(handle: GroupHandle, parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a new array, with the configuration of its group where they have none."""
+    """Return the parameters of a new array, with the configuration of its group where they have none."""
     if handle.config is None or isinstance(parameters.get("config"), ArrayConfig):
         return parameters
     return {**parameters, "config": {**handle.config, **(parameters.get("config") or {})}}
 
 
+def _replacing(handle: GroupHandle, place: StorePath, overwrite: Any, steps: Steps[T]) -> Steps[T]:
+    """Store what a batch holds of the nodes at a place first, where steps overwrite them."""
+    return _after_pending_steps(handle, place.path, steps) if overwrite and handle.batch is not None else steps
+
+
+def _after_pending_steps(handle: GroupHandle, path: str, steps: Steps[T]) -> Steps[T]:
+    yield from pending_steps(handle, path)
+    return (yield from steps)
+
+
 _MEMBER: Final = CREATE_ARRAY.keys() - {"zarr_format"}
 
 
-def create_member_steps(handle: GroupHandle, name: str, parameters: Mapping[str, Any]) -> Steps[NodeRecord]:
+def create_member_steps(handle: GroupHandle, name: str, parameters: Mapping[str, Any]) -> Steps[ArrayHandle]:
     """Make an array below a group by the parameters of ``Group.create_array``.
 
     Raises
@@ -243,27 +256,28 @@ def create_member_steps(handle: GroupHandle, name: str, parameters: Mapping[str,
     """
     if not parameters.keys() <= _MEMBER:
         refuse_unknown("create_array", parameters, _MEMBER)
-    return member_array_steps(handle, name, **with_one_compressor(dict(parameters), handle.metadata.zarr_format))
+    if "compressor" in parameters:
+        parameters = with_one_compressor(dict(parameters), handle.metadata.zarr_format)
+    return member_array_steps(handle, name, **parameters)
 
 
-def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Steps[NodeRecord]:
+def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Steps[ArrayHandle]:
     """Make an array below a group; the parameters are those of :func:`create_array_steps`."""
     zarr_format = handle.metadata.zarr_format
     parameters.pop("storage_options", None)  # the store is the group's
-    if parameters.get("overwrite"):
-        yield from pending_steps(handle, (handle.store_path / name).path)
     if zarr_format == 2 and is_auto(parameters.get("compressors", "auto")):
         # What arrays made by way of a group of format 2 have always got; other ways of making one choose by dtype.
         parameters["compressors"] = numcodecs.Blosc()
-    made = yield from create_or_copy_steps(
-        handle.store_path / name, zarr_format=zarr_format, **_configured(handle, parameters)
-    )
-    return NodeRecord(name, made.store_path, made.metadata, config=made.config)
+    if handle.config is not None:
+        parameters = _configured(handle, parameters)
+    place = handle.store_path / name
+    steps = create_or_copy_steps(place, zarr_format=zarr_format, **parameters)
+    return _replacing(handle, place, parameters["overwrite"], steps) if "overwrite" in parameters else steps
 
 
 def like_steps(
     handle: GroupHandle, name: str, fill: str = "empty", like: Any = None, **parameters: Any
-) -> Steps[NodeRecord]:
+) -> Steps[ArrayHandle]:
     """Make an array by the parameters of ``zarr.create``, after the model of another one if there is one.
 
     Raises
@@ -279,34 +293,26 @@ def like_steps(
         )
     parameters.pop("storage_options", None)  # the store is the group's
     given = {"zarr_format": zarr_format, **_configured(handle, parameters)}
-    if given.get("overwrite"):
-        yield from pending_steps(handle, (handle.store_path / name).path)
     if like is not None:
         given = filled_like(fill, like, given)
-    made = yield from legacy_array_steps(handle.store_path / name, translate=True, **given)
-    return NodeRecord(name, made.store_path, made.metadata, config=made.config)
+    place = handle.store_path / name
+    steps = legacy_array_steps(place, translate=True, **given)
+    return _replacing(handle, place, given.get("overwrite"), steps)
 
 
-def set_steps(handle: GroupHandle, key: str, value: Any, overwrite: bool = True) -> Steps[NodeRecord]:
+def set_steps(handle: GroupHandle, key: str, value: Any, overwrite: bool = True) -> Steps[ArrayHandle]:
     """Store data as an array below a group, in the place of what was there."""
-    if (handle.store_path / key).path == handle.path:
+    place = handle.store_path / key
+    if place.path == handle.path:
         raise ValueError(f"a group cannot be replaced by a member of its own: {key!r} names the group itself")
-    if overwrite:
-        yield from pending_steps(handle, (handle.store_path / key).path)
-    if isinstance(value, ArrayFace):
-        given = {"data": value, "zarr_format": handle.metadata.zarr_format, "overwrite": overwrite}
-        made = yield from from_array_steps(handle.store_path / key, **_configured(handle, given))
-        return NodeRecord(key, made.store_path, made.metadata, config=made.config)
-    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
-        value = np.asarray(value)
     given = {"data": value, "zarr_format": handle.metadata.zarr_format, "overwrite": overwrite}
-    made = yield from create_array_steps(handle.store_path / key, **_configured(handle, given))
-    return NodeRecord(key, made.store_path, made.metadata, config=made.config)
+    steps = from_array_steps if isinstance(value, ArrayFace) else create_array_steps
+    return _replacing(handle, place, overwrite, steps(place, **_configured(handle, given)))
 
 
 def require_array_steps(
     handle: GroupHandle, name: str, shape: Any, dtype: Any = None, exact: bool = False, **parameters: Any
-) -> Steps[NodeRecord]:
+) -> Steps[ArrayHandle]:
     """Find an array that fits, or make it.
 
     Raises
@@ -315,13 +321,12 @@ def require_array_steps(
         If there is a group, or an array of another shape or dtype.
     """
     asked: dict[str, Any] = {"shape": shape, "dtype": dtype, "exact": exact, **parameters}
-    record: NodeRecord = yield from or_found_steps(_require_array_steps, handle, name, **asked)
-    return record
+    return or_found_steps(_require_array_steps, handle, name, **asked)
 
 
 def _require_array_steps(
     handle: GroupHandle, name: str, shape: Any, dtype: Any, exact: bool, **parameters: Any
-) -> Steps[NodeRecord]:
+) -> Steps[ArrayHandle]:
     record = yield from find_steps(handle, name)
     wanted_type = np.dtype(float) if dtype is None else dtype
     if record is None:
@@ -337,8 +342,8 @@ def _require_array_steps(
         asked = parse_dtype(wanted_type, zarr_format=metadata.zarr_format).to_native_dtype()
         if stored != asked if exact else not np.can_cast(stored, asked):
             raise TypeError(f"Incompatible dtype ({stored} vs {asked})")
-    record.config = parse_array_config(_configured(handle, parameters).get("config"))
-    return record
+    config = parse_array_config(_configured(handle, parameters).get("config"))
+    return ArrayHandle(record.store_path, metadata, config)
 
 
 def delete_steps(handle: GroupHandle, key: str) -> Steps[None]:
@@ -393,8 +398,7 @@ def _change_attributes_steps(
     prefix = f"{handle.path}/" if handle.path else ""
     plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
     names = list(plain.to_buffer_dict(default_buffer_prototype()))
-    scope = LockScope.of(locking_of(handle), handle.path)
-    yield Hold([f"{prefix}{name}" for name in names], "node", scope)
+    yield hold_node(handle.path, locking_of(handle))
     stored: NodeMetadata
     try:
         stored = yield from read_node_steps(handle.store_path, handle.metadata.zarr_format)
@@ -412,3 +416,87 @@ def _change_attributes_steps(
         if name in names:
             yield Put(f"{prefix}{name}", value)
     return stored
+
+
+PUBLISHING = METADATA_NAMES - {".zattrs", ".zmetadata"}
+"""The documents that make a node of a path; the others only add to it."""
+
+
+def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
+    """Move a node below a group.
+
+    Everything is copied first, the documents of the node last, and only then is the source removed: whoever reads at
+    the same time finds the node at the one place or at the other. (Stores that do not take contents first get all
+    documents before what they tell of.)
+
+    Parameters
+    ----------
+    handle : GroupHandle
+    source, dest : str
+        Paths relative to the group; with a slash in front, the destination is relative to the root of the store.
+
+    Raises
+    ------
+    KeyError
+        If there is no source.
+    ValueError
+        If the destination lies within the source, or is the group itself.
+    ContainsArrayError, ContainsGroupError
+        If there is a node at the destination.
+    """
+    above = StorePath(handle.store) if dest.startswith("/") else handle.store_path
+    old, new = (handle.store_path / source).path, (above / dest).path
+    if old == handle.path or new == handle.path or f"{new}/".startswith(f"{old}/"):
+        raise ValueError(f"cannot move {source!r} to {dest!r}: the one lies within the other, or is the group itself")
+    moved = yield from find_steps(handle, source)
+    if moved is None:
+        raise KeyError(source)
+    yield from pending_steps(handle, old, new)
+    locking = locking_of(handle)
+    targets = (yield Gather([_move_locked_steps(handle, old, new, locking)]))[0]
+    documents = yield from _documents_steps(target for _, target in targets)
+    yield from record_changes_steps(handle.store, {old: {}}, locking=locking)
+    yield from record_changes_steps(handle.store, documents, locking=locking)
+
+
+def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) -> Steps[list[tuple[str, str]]]:
+    """Move while nobody changes the node, and nobody else makes one at the destination: pairs of keys, old and new."""
+    yield Hold((node_lock(old), node_lock(new)), "node", LockScope.of(locking, old), below=(old, new))
+    yield from _refuse_taken_steps(handle, new)
+    yield from ensure_ancestors_steps(new, handle.metadata.zarr_format)
+    keys = yield List(old)
+    targets = [(key, new + key[len(old) :]) for key in keys]
+    if takes_contents_first(handle.store):
+        late = {f"{old}/{name}" for name in PUBLISHING}
+    else:
+        late = {key for key in keys if key.rpartition("/")[2] not in METADATA_NAMES}
+    yield Gather(_copy_steps(key, target) for key, target in targets if key not in late)
+    yield Gather(_copy_steps(key, target) for key, target in targets if key in late)
+    yield from delete_node_steps(old, locking)
+    return targets
+
+
+def _refuse_taken_steps(handle: GroupHandle, path: str) -> Steps[None]:
+    try:
+        there = yield from read_node_steps(StorePath(handle.store, path), handle.metadata.zarr_format)
+    except NodeNotFoundError:
+        return
+    raise (ContainsGroupError if isinstance(there, GroupMetadata) else ContainsArrayError)(handle.store, path)
+
+
+def _copy_steps(source: str, dest: str) -> Steps[None]:
+    value = yield Get(source)
+    if value is not None:
+        yield Put(dest, value)
+
+
+def _documents_steps(keys: Iterable[str]) -> Steps[dict[str, dict[str, Buffer]]]:
+    """Read the documents among some keys, by node."""
+    found: dict[str, dict[str, Buffer]] = {}
+    for key in keys:
+        path, _, name = key.rpartition("/")
+        if name in METADATA_NAMES and name != ".zmetadata":
+            value = yield Get(key, prototype=default_buffer_prototype())
+            if value is not None:
+                found.setdefault(path, {})[name] = value
+    return {path: documents for path, documents in found.items() if set(documents) - {".zattrs"}}

@@ -9,7 +9,7 @@ and everything is forgotten when a registry or the configuration of codecs chang
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final, TypeAlias
 
@@ -57,15 +57,18 @@ def known_documents() -> Documents:
 
 
 def structure_key(document: Mapping[str, Any]) -> bytes | None:
-    """Return the members of a document, save for the attributes, as bytes; None for what does not come from JSON.
+    """Return what documents of one kind share as bytes: all save shape, grid and attributes; None if it is no JSON.
 
     Examples
     --------
-    >>> structure_key({"shape": [1], "attributes": {"a": 1}}) == structure_key({"shape": [1], "attributes": {}})
+    >>> structure_key({"shape": [1], "fill_value": 0}) == structure_key({"shape": [2], "fill_value": 0})
     True
     """
+    shared = dict(document)
+    for name in ("shape", "chunk_grid", "attributes"):
+        shared.pop(name, None)
     try:
-        key = marshal.dumps({name: value for name, value in document.items() if name != "attributes"}, _PLAIN)
+        key = marshal.dumps(shared, _PLAIN)
     except ValueError:
         return None
     return key if len(key) <= MAX_DOCUMENT_BYTES else None
@@ -113,14 +116,20 @@ def _sharable(members: Mapping[str, Any]) -> bool:
         return False
     if type(members["chunk_grid"]) is not RegularChunkGridMetadata:
         return False
-    dtype = members["data_type"]
-    parts = (dtype, members["chunk_key_encoding"], *members["codecs"])
-    if not all(type(part).__module__.startswith(_OWN) for part in parts):
-        return False
-    codecs = members["codecs"]
-    if any(type(codec).__module__.startswith("zarr.codecs.numcodecs") for codec in codecs):
+    dtype, codecs = members["data_type"], members["codecs"]
+    for part in (dtype, members["chunk_key_encoding"], *codecs):
+        module = type(part).__module__
+        if not module.startswith(_OWN) or module.startswith("zarr.codecs.numcodecs"):
+            return False
+    return not has_whole_shards(codecs) and dtype.to_native_dtype().kind in _QUIET_KINDS
+
+
+def has_whole_shards(codecs: Sequence[Any]) -> bool:
+    """Return whether shards can only be read and written as a whole, since another codec stands beside theirs."""
+    if len(codecs) < 2:
         return False
     sharding = loaded_class("zarr.codecs.sharding", "ShardingCodec")
-    if len(codecs) > 1 and [each for each in codecs if isinstance(each, sharding)]:
-        return False
-    return dtype.to_native_dtype().kind in _QUIET_KINDS
+    for codec in codecs:  # noqa: SIM110  (a generator takes twice as long)
+        if isinstance(codec, sharding):
+            return True
+    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,12 +11,9 @@ from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Co
 from zarr.abc.numcodec import Numcodec
 from zarr.chunks import RegularChunkGridMetadata
 from zarr.chunks.keys import V2ChunkKeyEncoding
-from zarr.codecs.blosc import BloscCodec
 from zarr.codecs.bytes import BytesCodec
-from zarr.codecs.gzip import GzipCodec
 from zarr.codecs.transpose import TransposeCodec
 from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
-from zarr.codecs.zstd import ZstdCodec
 from zarr.dtype import ZDType
 from zarr.errors import UnknownCodecError
 from zarr.metadata.group import GroupMetadata
@@ -24,6 +22,8 @@ from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.registry import get_codec_class
 from zarr.types import EndiannessStr
 
+_CORE = ("blosc", "zstd", "gzip")
+"""Codecs of numcodecs that the core specification has by the same name, with the same bytes."""
 _BLOSC_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
 
 
@@ -157,26 +157,7 @@ def convert_compressor(compressor: Numcodec, dtype: ZDType[Any, Any]) -> BytesBy
     TypeError, ValueError
         If there is no such codec.
     """
-    config = compressor.get_config()
-    match compressor.codec_id:
-        case "blosc":
-            # The width of the items stands in the chunks, too; this one is for chunks yet to be written.
-            itemsize = getattr(dtype, "item_size", 1)
-            shuffle = config.get("shuffle", 1)
-            # -1 leaves the choice to the width of the items.
-            shuffle = (2 if itemsize == 1 else 1) if shuffle == -1 else shuffle
-            return BloscCodec(
-                typesize=itemsize,
-                cname=config["cname"],
-                clevel=config["clevel"],
-                shuffle=_BLOSC_SHUFFLES[shuffle],  # type: ignore[arg-type]
-                blocksize=config.get("blocksize", 0),
-            )
-        case "zstd":
-            return ZstdCodec(level=config["level"], checksum=config.get("checksum", False))
-        case "gzip":
-            return GzipCodec(level=config["level"])
-    codec = find_codec(compressor)
+    codec = translate_numcodec(compressor, dtype) if compressor.codec_id in _CORE else find_codec(compressor)
     if not isinstance(codec, BytesBytesCodec):
         raise TypeError(f"Compressor {type(codec)} is not a BytesBytesCodec")
     return codec
@@ -190,13 +171,57 @@ def find_codec(numcodec: Numcodec) -> Codec:
     ValueError
         If there is none.
     """
-    name = f"numcodecs.{numcodec.codec_id}"
     try:
-        cls = get_codec_class(name)
-    except (UnknownCodecError, KeyError) as error:
+        return _make_codec(f"numcodecs.{numcodec.codec_id}", numcodec.get_config())
+    except UnknownCodecError as error:
         raise ValueError(f"Couldn't find corresponding zarr.codecs.numcodecs codec for {numcodec.codec_id}") from error
-    configuration = {key: value for key, value in numcodec.get_config().items() if key != "id"}
-    return cls.from_dict({"name": name, "configuration": configuration})
+
+
+def translate_numcodec(numcodec: Numcodec, dtype: ZDType[Any, Any]) -> Codec:
+    """Return the codec of format 3 that does what a codec of numcodecs does.
+
+    Parameters
+    ----------
+    numcodec
+        A filter or compressor of format 2.
+    dtype
+        Tells blosc how wide an item is.
+
+    Returns
+    -------
+    Codec
+        A codec of the core specification where there is one that reads the same bytes, else ``numcodecs.<id>``.
+
+    Raises
+    ------
+    UnknownCodecError
+        If there is none.
+
+    Examples
+    --------
+    >>> import numcodecs
+    >>> from zarr.dtype import Int16
+    >>> translate_numcodec(numcodecs.GZip(3), Int16())
+    GzipCodec(level=3)
+    """
+    name, settings = numcodec.codec_id, dict(numcodec.get_config())
+    if name not in _CORE:
+        name = f"numcodecs.{name}"
+    elif name == "zstd":
+        settings.setdefault("checksum", False)
+    elif name == "blosc":
+        # The width of the items stands in the chunks, too; this one is for chunks yet to be written.
+        width = getattr(dtype, "item_size", 1)
+        auto = 2 if width == 1 else 1
+        shuffle = settings.get("shuffle", auto)
+        settings.pop("typesize", None)
+        settings.update(shuffle=_BLOSC_SHUFFLES[auto if shuffle == -1 else shuffle], typesize=width)
+    return _make_codec(name, settings)
+
+
+def _make_codec(name: str, settings: Mapping[str, Any]) -> Codec:
+    configuration = {key: value for key, value in settings.items() if key != "id"}
+    return get_codec_class(name).from_dict({"name": name, "configuration": configuration})
 
 
 def _vlen_codec(numcodec: Numcodec) -> ArrayBytesCodec | None:

@@ -89,6 +89,8 @@ def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tupl
     shape = document.get("shape")
     if not isinstance(shape, list | tuple) or not are_lengths(shape, 0):
         return document, []
+    if zarr_format == 3 and regular_edges(document) is not None and not _sharding(document.get("codecs")):
+        return document, []
     if zarr_format == 2:
         lengths, readings = _repair_lengths(document.get("chunks"), shape)
         return ({**document, "chunks": lengths} if readings else document), readings
@@ -98,9 +100,27 @@ def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tupl
     return ({**document, "chunk_grid": grid, "codecs": codecs} if readings else document), readings
 
 
+def regular_edges(document: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """Return the chunk shape of a document that has a plain regular grid; None where more is to be looked at.
+
+    Examples
+    --------
+    >>> regular_edges({"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 3]}}})
+    (2, 3)
+    """
+    try:
+        edges = document["chunk_grid"]["configuration"]["chunk_shape"]
+    except (KeyError, TypeError):
+        return None
+    plain = {"name": "regular", "configuration": {"chunk_shape": edges}}
+    if type(edges) not in (list, tuple) or not are_lengths(edges, 1) or document["chunk_grid"] != plain:
+        return None
+    return tuple(edges)
+
+
 def tell_readings(readings: Sequence[Reading], place: object) -> None:
     """Warn once of what a document was not read as it stands, naming the array."""
-    told = [reading.message for reading in readings if reading.message is not None]
+    told = [reading.message for reading in readings if reading.message is not None] if readings else ()
     if told:
         name = getattr(place, "label", place or "")
         warn(f"Array {name!r}: {' '.join(told)}", ZarrUserWarning)
@@ -108,7 +128,7 @@ def tell_readings(readings: Sequence[Reading], place: object) -> None:
 
 def keep_stored(metadata: Any, stored: Mapping[str, Any], readings: Sequence[Reading]) -> None:
     """Let metadata remember the document that they were read from, if its chunks are not where it says."""
-    if any(reading.moves for reading in readings):
+    if readings and any(reading.moves for reading in readings):
         metadata.__dict__["_stored_document"] = deepcopy(dict(stored))
 
 
@@ -147,7 +167,8 @@ def _zeros_message(stored: Sequence[Any], lengths: Sequence[int], shape: Sequenc
 
 def _sharding(codecs: Any) -> list[Any]:
     entries = codecs if isinstance(codecs, list | tuple) else ()
-    return [entry for entry in entries if isinstance(entry, Mapping) and entry.get("name") == "sharding_indexed"]
+    mappings = [entry for entry in entries if type(entry) is dict or isinstance(entry, Mapping)]
+    return [entry for entry in mappings if entry.get("name") == "sharding_indexed"]
 
 
 def _inner_shape(codecs: Any) -> Any:

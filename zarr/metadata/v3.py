@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeGuard, cast
 
 from zarr._lazy import instance_of, lazy_names
@@ -18,38 +19,39 @@ from zarr.chunks.base import (
     parse_chunk_grid,
 )
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
-from zarr.chunks.shapes import parse_shape, parse_stored_shape
+from zarr.chunks.shapes import are_lengths, parse_shape, parse_stored_shape
 from zarr.defaults import settings
 from zarr.dtype.base import ZDType
 from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import find_members, known_documents, remember, structure_key
-from zarr.metadata.codecs import (
+from zarr.metadata.documents import MissingNodeTypeError, document_place, dump_document, dump_framed, locate, require
+from zarr.metadata.members import (
+    AllowedExtraField,
+    check_allowed_extra_field,
     fits_shapes,
+    parse_attributes,
     parse_codecs,
+    parse_dimension_names,
+    parse_extra_fields,
+    parse_fill_value,
+    parse_storage_transformers,
     parse_stored_codecs,
     settle_codecs,
     validate_array_bytes_codec,
     warn_whole_shards,
 )
-from zarr.metadata.documents import MissingNodeTypeError, document_place, dump_document, dump_framed, locate, require
-from zarr.metadata.members import (
-    AllowedExtraField,
-    check_allowed_extra_field,
-    parse_attributes,
-    parse_dimension_names,
-    parse_extra_fields,
-    parse_fill_value,
-    parse_storage_transformers,
-)
+from zarr.metadata.repair import NAMES as STRING_NAMES
 from zarr.metadata.repair import (
     Reading,
     add_string_codec,
     keep_stored,
+    regular_edges,
     repair_array_document,
     tell_readings,
     with_codecs_member,
 )
+from zarr.registry.tables import Changes
 from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, parse_shapelike
 
 if TYPE_CHECKING:
@@ -119,6 +121,12 @@ def parse_node_type_array(data: object) -> Literal["array"]:
     raise NodeTypeValidationError(told)
 
 
+@lru_cache(maxsize=256)
+def _named_data_type(name: str, changes: int) -> ZDType[Any, Any]:
+    """Return the data type of a name, for one state of the registries."""
+    return get_data_type_from_json(name, zarr_format=3)
+
+
 def parse_data_type(data: Any) -> ZDType[Any, Any]:
     """Read the ``data_type`` member: a name, or an object with a name and perhaps a configuration.
 
@@ -132,7 +140,9 @@ def parse_data_type(data: Any) -> ZDType[Any, Any]:
     >>> parse_data_type({"name": "int32"})
     Int32(endianness='little')
     """
-    if type(data) is not str and isinstance(data, Mapping) and isinstance(data.get("name"), str):
+    if type(data) is str:
+        return _named_data_type(data, Changes.count)
+    if isinstance(data, Mapping) and isinstance(data.get("name"), str):
         configuration = data.get("configuration")
         # A type without parameters is written as its name, so an object without any is read as the name.
         data = {"name": data["name"], "configuration": configuration} if configuration else data["name"]
@@ -291,27 +301,28 @@ class ArrayV3Metadata(Metadata):
         member: str | None = None
         known, key = known_documents(), structure_key(data)
         found = find_members(known, key)
+        if found is not None and _takes_place(found, data):
+            return cls.of_members(found)
         readings: list[Reading] = []
         try:
-            if found is not None:
-                member = "attributes"
-                return cls.of_members({**found, "attributes": parse_attributes(data.get("attributes"))})
             parse_node_type_array(require(data, "node_type", MissingNodeTypeError))
             parse_zarr_format(require(data, "zarr_format"))
             member = "chunk_grid"
-            data, readings = repair_array_document(stored := with_codecs_member(data), 3)
+            named = data.get("data_type")
+            implied = type(named) is not str or named in STRING_NAMES
+            stored = with_codecs_member(data) if implied else data
+            data, readings = repair_array_document(stored, 3)
             # Each member is read on its own, so that a fault can be given its place.
             members: dict[str, Any] = {}
             for member, parse in _PARSERS:
-                members[member] = parse(require(data, member))  # type: ignore[arg-type]
-            members["codecs"] = add_string_codec(members["codecs"], data)
+                members[member] = parse(data[member] if member in data else require(data, member))  # type: ignore[arg-type]
+            if implied:
+                members["codecs"] = add_string_codec(members["codecs"], data)
             members["fill_value"] = parse_fill_value(require(data, member := "fill_value"), members["data_type"])
             for member, optional in _OPTIONAL_PARSERS:
                 members[member] = optional(data.get(member))
             member = None
-            unknown: dict[str, Any] = {}
-            if not ARRAY_METADATA_KEYS.issuperset(data):
-                unknown = {key: value for key, value in data.items() if key not in ARRAY_METADATA_KEYS}
+            unknown = {key: value for key, value in data.items() if key not in ARRAY_METADATA_KEYS}
             members["extra_fields"] = parse_extra_fields(unknown, reserved_keys=ARRAY_METADATA_KEYS, node_type="array")
             metadata = object.__new__(cls)
             # The members are parsed already, so the constructor would only do it again.
@@ -376,7 +387,7 @@ class ArrayV3Metadata(Metadata):
         """
         if type(self.chunk_grid) is not RegularChunkGridMetadata and _is_rectilinear(self.chunk_grid):
             check_rectilinear_enabled()
-        indent = settings.get("json_indent", 2)
+        indent = settings.values.get("json_indent", 2)
         if self.extra_fields:
             return {ZARR_JSON: prototype.buffer.from_bytes(dump_document(self.to_dict(), indent=indent))}
         frames = self.__dict__.setdefault("_frames", {})
@@ -463,6 +474,27 @@ class ArrayV3Metadata(Metadata):
     def as_stored(self) -> Self:
         """Return the same metadata, once the document says what it was read as."""
         return self.update_attributes(self.attributes)
+
+
+def _takes_place(members: dict[str, Any], data: Mapping[str, Any]) -> bool:
+    """Give members of a known kind the shape, grid and attributes of a document.
+
+    Return False where more is to be looked at, or codecs that depend on shapes would have to be settled again.
+    """
+    shape: Any = data.get("shape")
+    edges, attributes = regular_edges(data), data.get("attributes", {})
+    if type(shape) not in (list, tuple) or edges is None or type(attributes) is not dict or not are_lengths(shape, 0):
+        return False
+    members["attributes"] = parse_attributes(attributes)
+    if tuple(shape) == members["shape"] and edges == members["chunk_grid"].chunk_shape:
+        return True
+    if not len(shape) == len(edges) == len(members["shape"]) or not fits_shapes(members["codecs"]):
+        return False
+    members["shape"] = tuple(shape)
+    if edges != members["chunk_grid"].chunk_shape:
+        members["chunk_grid"] = RegularChunkGridMetadata(chunk_shape=edges)
+        members.pop("_frames", None)
+    return True
 
 
 def check_ranks(

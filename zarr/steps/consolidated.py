@@ -8,14 +8,15 @@ counter, so that a copy in memory is read again only when it has changed.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import label_of
 from zarr.metadata.documents import dump_document, load_document
-from zarr.steps.documents import node_key
-from zarr.steps.requests import Gather, Get, GetMany, Hold, LockScope, Put, Steps
+from zarr.steps.documents import ancestors, hold_node, node_key
+from zarr.steps.requests import Gather, Get, GetMany, Put, Steps
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
@@ -79,19 +80,6 @@ def touch(store: Store, path: str) -> None:
     _versions[f"{label_of(store, str)}/{path}"] = next(_changes)
 
 
-def ancestors(path: str) -> Iterator[str]:
-    """Return the paths above a path, nearest first, the root last.
-
-    Examples
-    --------
-    >>> list(ancestors("a/b/c"))
-    ['a/b', 'a', '']
-    """
-    while path:
-        path = path.rpartition("/")[0]
-        yield path
-
-
 def record_changes_steps(
     store: Store, changes: Mapping[str, Documents], *, replaced: bool = False, locking: str = "thread"
 ) -> Steps[None]:
@@ -111,9 +99,13 @@ def record_changes_steps(
     keys = sorted(_carriers(changes))
     if not keys:
         return
-    note_change()
-    found = yield GetMany([node_key(path, name) for path, name in keys])
-    stale = [key for key, raw in zip(keys, found, strict=True) if raw is not None and _carries(key[1], raw)]
+    _Noted.changes += 1
+    names = [f"{path}/{name}" if path else name for path, name in keys]
+    found = [(yield Get(names[0]))] if len(names) == 1 else (yield GetMany(names))
+    stale = []
+    for key, raw in zip(keys, found, strict=True):
+        if raw is not None and (key[1] == ASIDE or b'"consolidated_metadata"' in raw.to_bytes()):
+            stale.append(key)
     if not stale:
         return
     yield Gather(_rewrite_steps(path, name, changes, replaced, locking) for path, name in stale)
@@ -125,24 +117,21 @@ def _carriers(changes: Mapping[str, Documents]) -> set[tuple[str, str]]:
     """Return which documents may carry a copy of one of these nodes."""
     found: set[tuple[str, str]] = set()
     for path, documents in changes.items():
+        above = ancestors(path)
         if INLINE in documents or not documents:
-            found.update((above, INLINE) for above in ancestors(path))
+            found.update(zip(above, repeat(INLINE)))
         if INLINE not in documents:
-            found.update((above, ASIDE) for above in ancestors(path))
+            found.update(zip(above, repeat(ASIDE)))
         if ".zgroup" in documents:
             found.add((path, ASIDE))
     return found
-
-
-def _carries(name: str, raw: Buffer) -> bool:
-    return name == ASIDE or b'"consolidated_metadata"' in raw.to_bytes()
 
 
 def _rewrite_steps(
     path: str, name: str, changes: Mapping[str, Documents], replaced: bool, locking: str
 ) -> Steps[None]:
     key = node_key(path, name)
-    yield Hold([key], "node", LockScope.of(locking, path))
+    yield hold_node(path, locking)
     raw = yield Get(key)
     if raw is None:
         return

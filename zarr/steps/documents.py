@@ -10,6 +10,7 @@ from zarr.errors import MetadataValidationError, NodeNotFoundError, ZarrUserWarn
 from zarr.metadata.cache import find_members, known_documents, remember
 from zarr.metadata.documents import load_document
 from zarr.notices import warn
+from zarr.steps.requests import Hold, LockScope
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
@@ -28,10 +29,6 @@ NodeMetadata: TypeAlias = "ArrayV2Metadata | ArrayV3Metadata | GroupMetadata"
 
 V3_NAMES: Final = ("zarr.json",)
 V2_NAMES: Final = (".zarray", ".zgroup", ".zattrs")
-NODE_NAMES: Final = (*V3_NAMES, *V2_NAMES)
-"""The documents that a node of any format may have."""
-
-
 def node_key(path: str, name: str) -> str:
     """Return the key of a document of the node at a path.
 
@@ -41,6 +38,50 @@ def node_key(path: str, name: str) -> str:
     ('a/b/zarr.json', 'zarr.json')
     """
     return f"{path}/{name}" if path else name
+
+
+def ancestors(path: str) -> list[str]:
+    """Return the paths above a path, nearest first, the root last.
+
+    Examples
+    --------
+    >>> ancestors("a/b/c")
+    ['a/b', 'a', '']
+    """
+    found = []
+    while path:
+        path = path.rpartition("/")[0]
+        found.append(path)
+    return found
+
+
+def node_lock(path: str) -> str:
+    """Return the key that stands for the one lock of a node.
+
+    A node has one, whatever its format and however many documents it has: all of them change together.
+
+    Examples
+    --------
+    >>> node_lock("a/b")
+    'a/b/zarr.json'
+    """
+    return f"{path}/zarr.json" if path else "zarr.json"
+
+
+def hold_node(path: str, locking: str, *, below: bool = False) -> Hold:
+    """Return the request that keeps all others from making, changing and removing a node.
+
+    Parameters
+    ----------
+    path : str
+    locking : str
+        Who else is kept out; see :class:`zarr.chunks.spec.ArrayConfig`.
+    below : bool
+        Hold the nodes below, too.
+    """
+    scope = None if locking == "thread" else LockScope.of(locking, path)
+    key = f"{path}/zarr.json" if path else "zarr.json"
+    return Hold((key,), "node", scope, below=(path,) if below else ())
 
 
 def path_of(place: StorePath | str) -> str:
@@ -156,7 +197,10 @@ def parse_v3(
         return v3.ArrayV3Metadata.of_members(members)
     path = path_of(place)
     try:
-        document = load_document(raw, document_name(place, "zarr.json"))
+        try:
+            document = load_document(raw, "zarr.json")
+        except MetadataValidationError:
+            document = load_document(raw, document_name(place, "zarr.json"))  # the same error, which names the place
         if wanted == "group" or (wanted is None and document.get("node_type") == "group"):
             return group.GroupMetadata.from_dict(document, path=path, name="zarr.json")
         metadata = v3.ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet)

@@ -7,7 +7,7 @@ one document that makes it a node is written, and of several who create a node a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import takes_contents_first
@@ -19,15 +19,17 @@ from zarr.errors import (
     ContainsGroupError,
     GroupNotFoundError,
     NodeNotFoundError,
+    ReadOnlyError,
 )
 from zarr.metadata.documents import load_document
 from zarr.steps.documents import (
-    NODE_NAMES,
     V2_NAMES,
     V3_NAMES,
     ArrayMetadata,
     NodeMetadata,
+    ancestors,
     document_name,
+    hold_node,
     node_key,
     node_of,
     node_type,
@@ -45,9 +47,7 @@ from zarr.steps.requests import (
     Gather,
     Get,
     GetMany,
-    Hold,
     ListDir,
-    LockScope,
     Put,
     PutIfAbsent,
     Staged,
@@ -66,35 +66,20 @@ else:
     _names = LazyModule("zarr.metadata.members")
 
 
-def ancestor_paths(path: str) -> list[str]:
-    """Return the paths above a path, the root first.
-
-    Examples
-    --------
-    >>> ancestor_paths("a/b/c")
-    ['', 'a', 'a/b']
-    """
-    parts = path.split("/") if path else []
-    return ["/".join(parts[:depth]) for depth in range(len(parts))]
-
-
-def _get_many_steps(keys: Sequence[str]) -> Steps[list[Buffer | None]]:
-    """Read several keys at once."""
-    if len(keys) == 1:
-        return [(yield Get(keys[0]))]
-    values: list[Buffer | None] = yield GetMany(keys)
-    return values
-
-
 # Reading
 
 
 def _read_documents_steps(place: StorePath | str, names: Sequence[str]) -> Steps[dict[str, bytes]]:
     """Return the documents of a node that are there, by name."""
-    path = path_of(place)
-    keys = [node_key(path, name) for name in names]
+    values = yield from _read_values_steps(path_of(place), names)
+    return {name: value.to_bytes() for name, value in values.items() if value is not None}
+
+
+def _read_values_steps(path: str, names: Sequence[str]) -> Steps[dict[str, Buffer | None]]:
+    below = f"{path}/" if path else ""
+    keys = [below + name for name in names]
     values = [(yield Get(keys[0]))] if len(keys) == 1 else (yield GetMany(keys))
-    return {name: value.to_bytes() for name, value in zip(names, values, strict=True) if value is not None}
+    return dict(zip(names, values, strict=True))
 
 
 def read_array_steps(
@@ -232,11 +217,6 @@ def read_nodes_steps(
     return nodes
 
 
-def is_empty_steps(path: str) -> Steps[bool]:
-    """Return whether there is nothing under a path."""
-    return not (yield ListDir(path))
-
-
 def check_mode_steps(place: StorePath, mode: AccessModeLiteral | None, named_by: object = None) -> Steps[None]:
     """Hold an access mode against what is there: ``"w-"`` creates only where there is nothing.
 
@@ -260,11 +240,14 @@ def check_mode_steps(place: StorePath, mode: AccessModeLiteral | None, named_by:
     if isinstance(named_by, StorePath):
         yield from check_absent_steps(place, 3)
         yield from check_absent_steps(place, 2)
-    elif not (yield from is_empty_steps(place.path)):
+    elif (yield ListDir(place.path)):
         raise FileExistsError(exists_message(place.path))
 
 
 # Writing
+
+_MAKING: Final = frozenset(("zarr.json", ".zarray", ".zgroup"))
+"""The documents that make a node; the others only add to it."""
 
 
 def _contains_error(place: StorePath, name: str, raw: Buffer) -> Exception:
@@ -274,8 +257,8 @@ def _contains_error(place: StorePath, name: str, raw: Buffer) -> Exception:
     return (ContainsArrayError if name == ".zarray" else ContainsGroupError)(place.store, place.path)
 
 
-def _node_names(zarr_format: ZarrFormat) -> Sequence[str]:
-    return V3_NAMES if zarr_format == 3 else (".zarray", ".zgroup")
+_NODE_NAMES: Final[dict[int, Sequence[str]]] = {2: (".zarray", ".zgroup"), 3: V3_NAMES}
+"""The documents that a node of a format may have that make it one."""
 
 
 def check_absent_steps(place: StorePath, zarr_format: ZarrFormat) -> Steps[None]:
@@ -285,9 +268,7 @@ def check_absent_steps(place: StorePath, zarr_format: ZarrFormat) -> Steps[None]
     ------
     ContainsArrayError, ContainsGroupError
     """
-    names = _node_names(zarr_format)
-    values = yield from _get_many_steps([node_key(place.path, name) for name in names])
-    for name, value in zip(names, values, strict=True):
+    for name, value in (yield from _read_values_steps(place.path, _NODE_NAMES[zarr_format])).items():
         if value is not None:
             raise _contains_error(place, name, value)
 
@@ -319,43 +300,42 @@ def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> 
     ValueError
         If one of them is an array.
     """
-    paths = ancestor_paths(path_of(place))
-    names = _node_names(zarr_format)
-    if not paths:
+    names = _NODE_NAMES[zarr_format]
+    paths = ancestors(place if isinstance(place, str) else place.path)[::-1]
+    keys = [f"{path}/{name}" if path else name for path in paths for name in names]
+    if not keys:
         return []
-    values = yield from _get_many_steps([node_key(path, name) for path in paths for name in names])
-    missing = []
-    for index, path in enumerate(paths):
-        documents = dict(zip(names, values[index * len(names) : (index + 1) * len(names)], strict=True))
-        _check_parent(place, path, documents)
-        if documents.get("zarr.json") is None and documents.get(".zgroup") is None:
-            missing.append(path)
-    return [] if isinstance(place, StorePath) and getattr(place.store, "implicit_groups", False) else missing
-
-
-def _check_parent(place: StorePath | str, path: str, documents: dict[str, Buffer | None]) -> None:
-    above = StorePath(place.store, path) if isinstance(place, StorePath) else None
-    for name, raw in documents.items():
-        if raw is None or name == ".zgroup":
+    values = [(yield Get(keys[0]))] if len(keys) == 1 else (yield GetMany(keys))
+    missing = dict.fromkeys(paths)
+    for index, (key, raw) in enumerate(zip(keys, values, strict=True)):
+        path, name = paths[index // len(names)], names[index % len(names)]
+        if raw is None:
             continue
-        if name == ".zarray" or node_type(raw.to_bytes(), node_key(path, name)) == "array":
-            cause = ContainsArrayError(above.store, path) if above is not None else None
-            raise ValueError(
-                f"A parent of {place_label(place)} is an array - only groups may have child nodes. "
-                f"(The array is at {path!r}.)"
-            ) from cause
+        if name == ".zarray" or (name == "zarr.json" and node_type(raw.to_bytes(), key) == "array"):
+            raise _child_of_array(place, path)
+        missing.pop(path)
+    return [] if isinstance(place, StorePath) and getattr(place.store, "implicit_groups", False) else list(missing)
+
+
+def _child_of_array(place: StorePath | str, path: str) -> ValueError:
+    error = ValueError(
+        f"A parent of {place_label(place)} is an array - only groups may have child nodes. "
+        f"(The array is at {path!r}.)"
+    )
+    error.__cause__ = ContainsArrayError(place.store, path) if isinstance(place, StorePath) else None
+    return error
 
 
 def _put_absent_steps(path: str, documents: dict[str, Buffer]) -> Steps[bool]:
     """Write the documents of a node, the one that makes it a node last; False where somebody else was first."""
     made = True
-    for name in sorted(documents, key=lambda name: name not in {".zattrs", ".zmetadata"}):
+    for name in sorted(documents, key=_MAKING.__contains__):
         made = yield PutIfAbsent(node_key(path, name), documents[name])
     return made
 
 
 def _put_steps(path: str, documents: dict[str, Buffer]) -> Steps[None]:
-    for name in sorted(documents, key=lambda name: name not in {".zattrs", ".zmetadata"}):
+    for name in sorted(documents, key=_MAKING.__contains__):
         yield Put(node_key(path, name), documents[name])
 
 
@@ -394,10 +374,20 @@ def write_node_steps(
     ValueError
         If something above is an array.
     """
-    # Steps of their own, so that the lock goes when the node is there, not when all that follows is done.
-    written = yield Gather([_write_locked_steps(place, metadata, overwrite, contents, locking)])
-    documents: dict[str, Buffer] = written[0]
+    documents: dict[str, Buffer]
+    (documents,) = yield write_node(place, metadata, overwrite, contents, locking)
     return documents
+
+
+def write_node(
+    place: StorePath,
+    metadata: NodeMetadata,
+    overwrite: bool,
+    contents: Callable[[], Steps[Any]] | None,
+    locking: str,
+) -> Gather:
+    """Return the request that creates a node, as :func:`write_node_steps` do: its lock goes when the node is there."""
+    return Gather((_write_locked_steps(place, metadata, overwrite, contents, locking),))
 
 
 def _write_locked_steps(
@@ -411,20 +401,23 @@ def _write_locked_steps(
     _names.check_new_path(path)
     documents = metadata.to_buffer_dict(default_buffer_prototype())
     replaces = overwrite and place.store.supports_deletes
-    keys, below = [node_key(path, name) for name in NODE_NAMES], (path,) if replaces else ()
-    yield Hold(keys, "node", LockScope.of(locking, path), below=below)
-    if not replaces:
+    yield hold_node(path, locking, below=replaces)
+    staged = stages(place.store)
+    # One value, where nothing is: it needs no folder aside, and storing it tells whether there was one.
+    alone = staged and contents is None and len(documents) == 1
+    if not (replaces or (alone and not overwrite)):
         yield from check_absent_steps(place, zarr_format)
     missing = yield from missing_ancestors_steps(place, zarr_format)
-    if stages(place.store):
-        if contents is None and len(documents) == 1 and not missing and (
-            not replaces or (yield from is_empty_steps(path))
-        ):
-            # One value, where nothing is: it needs no folder aside.
-            if (yield from _put_absent_steps(path, documents)):
-                return documents
+    if staged:
+        if alone and not missing and not (replaces and (yield ListDir(path))):
+            ((name, raw),) = documents.items()
+            try:
+                if (yield PutIfAbsent(f"{path}/{name}" if path else name, raw)):
+                    return documents
+            except ReadOnlyError:  # what is there already is named first
+                yield from check_absent_steps(place, zarr_format)
+                raise
             if not overwrite:
-                # Somebody in another process was faster: the error names what is there now.
                 yield from check_absent_steps(place, zarr_format)
         yield from _stage_node_steps(place, documents, missing, overwrite, replaces, contents, zarr_format)
         return documents
@@ -461,7 +454,7 @@ def _stage_node_steps(
 ) -> Steps[None]:
     """Build a node aside, with the groups above it that are missing and all that it holds, and publish it whole."""
     path = place.path
-    absent = [] if overwrite else [node_key(path, name) for name in _node_names(zarr_format)]
+    absent = [] if overwrite else [node_key(path, name) for name in _NODE_NAMES[zarr_format]]
 
     def build_steps() -> Steps[None]:
         yield from _put_groups_steps(missing, zarr_format)

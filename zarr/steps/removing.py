@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.errors import ContainsArrayError, ContainsGroupError
-from zarr.steps.documents import NODE_NAMES, node_key, path_of
-from zarr.steps.requests import DeletePrefix, Gather, Hold, LockScope, Steps
+from zarr.steps.documents import hold_node, path_of
+from zarr.steps.requests import DeletePrefix, Gather, Steps
 
 if TYPE_CHECKING:
     from zarr.storage.path import StorePath
@@ -28,17 +28,8 @@ def delete_node_steps(place: StorePath | str, locking: str = "thread") -> Steps[
 
 
 def _delete_locked_steps(path: str, locking: str) -> Steps[None]:
-    yield hold_tree((path,), locking)
+    yield hold_node(path, locking, below=True)
     yield DeletePrefix(path)
-
-
-def hold_tree(paths: Sequence[str], locking: str) -> Hold:
-    """Return the request that keeps all others from making, changing and removing nodes, and those below them.
-
-    Other processes, where they are kept out, from what lies at and below the first.
-    """
-    keys = [node_key(path, name) for path in paths for name in NODE_NAMES]
-    return Hold(keys, "node", LockScope.of(locking, paths[0]), below=paths)
 
 
 def or_found_steps(steps: Callable[..., Steps[T]], *args: Any, **parameters: Any) -> Steps[T]:

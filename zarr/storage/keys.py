@@ -280,6 +280,10 @@ def normalize_path(path: str | bytes | Path | None) -> str:
     """
     if path is None or path == "":
         return ""
+    if type(path) is str and path.isascii():
+        parted = f"/{path}/"
+        if not ("//" in parted or "/." in parted or "\\" in path or "\0" in path):
+            return path  # as most are
     if isinstance(path, bytes):
         text = path.decode("ascii")
     elif instance_of(path, "pathlib", "Path") or is_upath(path):

@@ -180,7 +180,11 @@ class StorePath:
 
     def __truediv__(self, other: str) -> StorePath:
         """Return the place ``other`` below this one."""
-        return type(self)(self.store, join(self.path, normalize_path(other)))
+        path = normalize_path(other)
+        below = object.__new__(type(self))
+        below.store = self.store
+        below.path = f"{self.path}/{path}" if self.path and path else path or self.path
+        return below
 
     @property
     def label(self) -> str:

@@ -264,13 +264,17 @@ def resolve_store_path(
             check_mode(mode)
             return StorePath(store_like.store, join(store_like.path, below))
         return StorePath.with_mode(store_like.store, join(store_like.path, below), mode)
+    if isinstance(store_like, Store):
+        _refuse_options(storage_options)
+        _check_place(store_like, mode, opened=True)
+        return StorePath.with_mode(store_like, below, mode)
     if below and is_fsmap(store_like):
         raise ValueError("'path' was provided but is not used for FSMap store_like objects; put it into the mapper")
     if isinstance(store_like, str) and "|" in store_like and _url.is_pipeline(store_like):
         store, above = _url.open_pipeline(store_like, mode, storage_options, resolve_store)
         return StorePath.with_mode(store, join(above, below), mode)
     store = resolve_store(store_like, mode=mode, storage_options=storage_options)
-    _check_place(store, mode, opened=store is store_like)
+    _check_place(store, mode, opened=False)
     if isinstance(store_like, str) and store_like.startswith("memory:"):
         store, above = _url.from_root(store)
         below = join(above, below)

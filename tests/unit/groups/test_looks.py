@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import zarr
-from zarr.groups.show.summary import draw_tree
+from zarr.groups.summary import draw_tree
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 import zarr
 from zarr.errors import ContainsArrayError, ContainsGroupError
-from zarr.groups.members.move import move_steps
+from zarr.groups.operations import move_steps
 from zarr.steps.requests import Delete, DeletePrefix, Put
 
 

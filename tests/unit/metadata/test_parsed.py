@@ -77,6 +77,50 @@ def test_another_document_is_another_array(changes: dict[str, Any]) -> None:
     assert changed != plain
 
 
+SHARDS = {
+    "name": "sharding_indexed",
+    "configuration": {
+        "chunk_shape": [2],
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+    },
+}
+GRIDS: list[dict[str, Any]] = [
+    {"shape": [4], "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}}},
+    {"shape": [9], "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}}},
+    {"shape": [9], "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}}},  # no multiple of 2
+    {"shape": [0], "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [0]}}},
+    {"shape": [9], "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [True]}}},
+    {"shape": [-1]},
+    {"shape": [True]},
+    {"shape": [4, 4], "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 2]}}},
+    {"shape": [4], "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 2]}}},
+    {"chunk_grid": {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[1, 3]]}}},
+    {"shape": [9], "attributes": None},
+    {"shape": [9], "attributes": [1]},
+]
+
+
+@pytest.mark.parametrize("codecs", [DOCUMENT["codecs"], [SHARDS]], ids=["plain", "shards"])
+@pytest.mark.parametrize("names", [None, ["x"]])
+def test_shapes_and_grids_of_a_known_kind(codecs: list[Any], names: list[str] | None) -> None:
+    def outcome(document: dict[str, Any]) -> Any:
+        try:
+            return ArrayV3Metadata.from_dict(document).to_dict()
+        except (TypeError, ValueError) as error:
+            return type(error), str(error)
+
+    documents = [copy(codecs=codecs, dimension_names=names, **grid) for grid in GRIDS]
+    expected = []
+    for document in documents:
+        Changes.note()
+        expected.append(outcome(document))
+    Changes.note()
+    outcome(copy(codecs=codecs, dimension_names=names))
+    assert [outcome(document) for document in documents] == expected
+    assert [outcome(document) for document in reversed(documents)] == expected[::-1]
+
+
 def test_equal_in_python_is_not_equal_in_json() -> None:
     keys = [cache.structure_key({"fill_value": value}) for value in (1, True, 1.0, "1", None, 0.0, -0.0)]
     assert len(set(keys)) == len(keys)
@@ -120,7 +164,7 @@ def test_warnings_are_given_each_time() -> None:
 def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "MAX_DOCUMENTS", 3)
     for length in range(10):
-        ArrayV3Metadata.from_dict(copy(shape=[length]))
+        ArrayV3Metadata.from_dict(copy(fill_value=length))
         assert len(cache.known_documents()) <= 3
     ArrayV3Metadata.from_dict(copy(dimension_names=["x" * cache.MAX_DOCUMENT_BYTES]))
     assert all(len(key) <= cache.MAX_DOCUMENT_BYTES for key in cache.known_documents())

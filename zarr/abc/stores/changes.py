@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from zarr._records import record, set_values
 from zarr.abc.stores.overrides import OWN_NAMES, class_is_synchronous, takes_contents_first
@@ -232,6 +232,7 @@ def stages(store: object) -> bool:
     >>> stages(LocalStore("data")), stages(object())
     (True, False)
     """
-    if not _class_stages(cast("Any", type(store))):
+    kind: Any = type(store)
+    if not _class_stages(kind):
         return False
     return OWN_NAMES.isdisjoint(getattr(store, "__dict__", ()))

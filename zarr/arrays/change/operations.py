@@ -18,7 +18,7 @@ import numpy as np
 
 import zarr_core
 from zarr.abc.store import takes_contents_first
-from zarr.arrays.documents import hold_node, node_keys, put_documents_steps, record_steps
+from zarr.arrays.documents import node_keys, put_documents_steps, record_steps
 from zarr.arrays.io.chunks import is_filled
 from zarr.arrays.io.reading import read_plan_steps
 from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps
@@ -27,6 +27,7 @@ from zarr.chunks.shapes import cells_outside
 from zarr.errors import ArrayNotFoundError, WrongTypeError
 from zarr.metadata.documents import dump_document, plain
 from zarr.metadata.members import as_attributes
+from zarr.steps.documents import hold_node
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array
 from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps
 from zarr.types import parse_shapelike
@@ -55,7 +56,7 @@ def save_metadata_steps(handle: ArrayHandle, metadata: Any, ensure_parents: bool
 
 
 def _put_held_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
-    yield hold_node(handle)
+    yield hold_node(handle.store_path.path, handle.config.locking)
     yield from put_documents_steps(handle, documents)
 
 
@@ -126,7 +127,7 @@ def _catch_up_steps(handle: ArrayHandle, before: ArrayState) -> Steps[None]:
 
 
 def _refresh_held_steps(handle: ArrayHandle) -> Steps[None]:
-    yield hold_node(handle)
+    yield hold_node(handle.store_path.path, handle.config.locking)
     yield from refresh_steps(handle)
 
 
@@ -158,7 +159,7 @@ def update_attributes_steps(
 def _change_attributes_steps(
     handle: ArrayHandle, changes: dict[str, Any], removed: tuple[str, ...], replace: bool
 ) -> Steps[None]:
-    yield hold_node(handle)
+    yield hold_node(handle.store_path.path, handle.config.locking)
     yield from refresh_steps(handle)
     attributes = changes if replace else {**handle.metadata.attributes, **changes}
     for name in removed:
@@ -203,7 +204,7 @@ def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: boo
 
 
 def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_chunks: bool) -> Steps[None]:
-    yield hold_node(handle)
+    yield hold_node(handle.store_path.path, handle.config.locking)
     yield from refresh_steps(handle)
     if handle.batch is not None:
         yield from handle.batch.flush_steps()
@@ -404,7 +405,7 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
 
 
 def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -> Steps[tuple[int, ...]]:
-    yield hold_node(handle)
+    yield hold_node(handle.store_path.path, handle.config.locking)
     yield from refresh_steps(handle)
     layout = handle.state.layout
     shape = layout.shape

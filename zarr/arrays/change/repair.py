@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr.arrays.documents import hold_node, node_keys, put_documents_steps, record_steps
+from zarr.arrays.documents import node_keys, put_documents_steps, record_steps
 from zarr.buffer.core import default_buffer_prototype
 from zarr.metadata.documents import load_document
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.steps.documents import hold_node
 from zarr.steps.requests import Gather, Get, Steps
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def store_repaired_steps(handle: ArrayHandle) -> Steps[None]:
 
 
 def _store_steps(handle: ArrayHandle) -> Steps[dict[str, Buffer]]:
-    yield hold_node(handle)
+    yield hold_node(handle.store_path.path, handle.config.locking)
     known = handle.metadata
     stored = known._stored_document
     if stored is None:

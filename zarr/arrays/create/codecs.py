@@ -19,8 +19,10 @@ from zarr.registry import get_codec_class, get_numcodec
 
 if TYPE_CHECKING:
     import numcodecs
+
+    from zarr.metadata import convert
 else:
-    numcodecs = LazyModule("numcodecs")
+    convert, numcodecs = LazyModule("zarr.metadata.convert"), LazyModule("numcodecs")
 
 CompressorLike: TypeAlias = dict[str, Any] | BytesBytesCodec | Numcodec | Literal["auto"] | None
 CompressorsLike: TypeAlias = Iterable[dict[str, Any] | BytesBytesCodec | Numcodec] | CompressorLike
@@ -105,44 +107,6 @@ def default_compressor_v2(dtype: ZDType[Any, Any]) -> Any:
 # ----------------------------------------------------------------------------------------------- format 3
 
 
-def translate_numcodec(codec: Numcodec, dtype: ZDType[Any, Any]) -> Codec:
-    """The format 3 codec that does what a codec of numcodecs does.
-
-    Parameters
-    ----------
-    codec : numcodecs.abc.Codec
-    dtype : ZDType
-        Tells blosc how wide an item is.
-
-    Returns
-    -------
-    Codec
-        A codec of the core specification where there is one that reads the same bytes, else ``numcodecs.<id>``.
-
-    Examples
-    --------
-    >>> import numcodecs
-    >>> from zarr.dtype import Int16
-    >>> translate_numcodec(numcodecs.GZip(3), Int16())
-    GzipCodec(level=3)
-    """
-    settings = {key: value for key, value in codec.get_config().items() if key != "id"}
-    name = codec.codec_id
-    if name == "zstd":
-        settings.setdefault("checksum", False)
-    elif name == "blosc":
-        width = getattr(dtype, "item_size", 1)
-        shuffles = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}
-        auto = "bitshuffle" if width == 1 else "shuffle"
-        settings.pop("typesize", None)
-        settings.update(shuffle=shuffles.get(settings.get("shuffle", -1), auto), typesize=width)
-    elif name != "gzip":
-        name = f"numcodecs.{name}"
-    cls: Any = get_codec_class(name)
-    made: Codec = cls.from_dict({"name": name, "configuration": settings})
-    return made
-
-
 def parse_codec(codec: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> Any:
     """One codec of a format 3 array.
 
@@ -153,12 +117,12 @@ def parse_codec(codec: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> A
     """
     if isinstance(codec, Mapping):
         if "name" not in codec and "id" in codec:
-            codec = translate_numcodec(get_numcodec(dict(codec)), dtype)  # type: ignore[arg-type]
+            codec = get_numcodec(dict(codec))  # type: ignore[arg-type]
         else:
             cls: Any = get_codec_class(codec["name"])
             codec = cls.from_dict(dict(codec))
-    elif is_numcodec(codec):
-        codec = translate_numcodec(codec, dtype)
+    if is_numcodec(codec):
+        codec = convert.translate_numcodec(codec, dtype)
     if not isinstance(codec, kind):
         hint = f"; by name it is {{'name': {codec!r}, 'configuration': {{…}}}}" if isinstance(codec, str) else ""
         article = "a" if kind is BytesBytesCodec else "an"

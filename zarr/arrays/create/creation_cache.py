@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from zarr.abc.codec import Codec
+from zarr.arrays.create.parameters import DefaultFillValue
 from zarr.dtype import ZDType
 
 _SCALARS: Final = frozenset((str, int, float, bool, type(None), complex))
@@ -40,34 +41,37 @@ def kind_key(parameters: Mapping[str, Any]) -> bytes | None:
     (True, False)
     """
     try:
-        plain = [
-            value if type(value) in _SCALARS and name != "dtype" else _plain(name, value)
-            for name, value in parameters.items()
-        ]
+        plain = []
+        for name, value in parameters.items():
+            kind = type(value)
+            if name == "dtype":
+                plain.append(_plain_dtype(value))
+            elif kind in _SCALARS or (kind is tuple and _SCALARS.issuperset(map(type, value))):
+                plain.append(value)
+            else:
+                plain.append(... if kind is DefaultFillValue else _plain(value))
         return b"kind" + marshal.dumps(plain, _PLAIN)
     except ValueError:
         return None
 
 
-def _plain(name: str, value: Any) -> Any:
-    """A value in a form that can be compared, with its type; ValueError where there is none."""
+def _plain(value: Any) -> Any:
+    """Return a value as a list that can be compared, with its type; raise ValueError where there is none."""
     kind = type(value)
-    if name == "dtype":
-        return _plain_dtype(value)
+    if kind in _SCALARS:
+        return value
     if kind is tuple or kind is list:
-        return kind.__name__, [item if type(item) in _SCALARS else _plain("", item) for item in value]
+        return [kind.__name__, list(map(_plain, value))]
     if isinstance(value, Codec) and kind.__module__.startswith("zarr.codecs."):
         # All that it holds, not only what it is compared by: what was left open is settled by the array.
-        return f"{kind.__module__}.{kind.__qualname__}", _plain("", list(vars(value).values()))
+        return [f"{kind.__module__}.{kind.__qualname__}", list(map(_plain, vars(value).values()))]
     if kind is frozenset:
-        return "set", sorted(value)
-    if name == "fill_value" and kind.__name__ == "DefaultFillValue":
-        return "default", 0
-    raise ValueError(name)
+        return ["set", sorted(value)]
+    raise ValueError(kind)
 
 
 def _plain_dtype(value: Any) -> Any:
-    if isinstance(value, ZDType):
+    if type(value) is not str and isinstance(value, ZDType):
         raise ValueError("dtype")
     try:
         dtype = value if isinstance(value, np.dtype) else np.dtype(value)

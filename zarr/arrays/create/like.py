@@ -87,18 +87,18 @@ def from_array_steps(
             given["zarr_format"] is None
         ):  # whatever is configured: this function keeps what its source has, and has 3 by default
             parameters["zarr_format"] = getattr(store_path.store, "default_zarr_format", 3)
-        return (
-            yield from create_array_steps(
-                store_path, data=array, overwrite=overwrite, config=config, write_data=write_data, **parameters
-            )
-        )
+        parameters.update(overwrite=overwrite, config=config, write_data=write_data)
+        return create_array_steps(store_path, data=array, **parameters)
     source = data._handle
     if overwrite and write_data:
         refuse_self_overwrite(store_path, source)
-    kept = kept_parameters(source, given)
-    handle = yield from create_array_steps(store_path, overwrite=overwrite, config=config, **kept)
-    if write_data:
-        yield from copy_elements_steps(source, handle)
+    made = create_array_steps(store_path, overwrite=overwrite, config=config, **kept_parameters(source, given))
+    return _copy_into_steps(made, source) if write_data else made
+
+
+def _copy_into_steps(made: Steps[ArrayHandle], source: ArrayHandle) -> Steps[ArrayHandle]:
+    handle = yield from made
+    yield from copy_elements_steps(source, handle)
     return handle
 
 
@@ -116,12 +116,9 @@ def create_or_copy_steps(
         Shape or data type are given beside the data.
     """
     if not isinstance(data, ArrayFace):
-        given = {"data": data, "shape": shape, "dtype": dtype}
-        return (yield from create_array_steps(store_path, **given, **parameters))
+        return create_array_steps(store_path, data=data, shape=shape, dtype=dtype, **parameters)
     refuse_beside_data(shape, dtype)
-    if parameters.pop("checksum", False):
-        raise ValueError("checksum=True is for new data; for a copy of a zarr array give compressors=, crc32c last")
-    return (yield from from_array_steps(store_path, data=data, **{**_CHOSEN, **parameters}))
+    return from_array_steps(store_path, data=data, **{**_CHOSEN, **parameters})
 
 
 def _kept(name: str, value: Any) -> bool:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Literal
 
     import numpy as np
     import numpy.typing as npt
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
     from zarr.abc.codec import Codec
     from zarr.abc.numcodec import Numcodec
     from zarr.arrays.create.codecs import CompressorLike, CompressorsLike, FiltersLike, SerializerLike
-    from zarr.arrays.create.steps import ShardsLike
     from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike
     from zarr.chunks.spec import ArrayConfigLike
+    from zarr.codecs.base.shard_level import IndexLocation
     from zarr.dtype import ZDTypeLike
     from zarr.storage.resolve import StoreLike
     from zarr.types import JSON, AccessModeLiteral, ChunksLike, DimensionNamesLike, MemoryOrder, ShapeLike, ZarrFormat
@@ -52,6 +51,16 @@ DEFAULT_FILL_VALUE = DefaultFillValue()
 
 
 # ------------------------------------------------------------------------------------------------ records
+
+
+class ShardsConfigParam(TypedDict):
+    """Shards with the place of their index named."""
+
+    shape: tuple[int, ...]
+    index_location: IndexLocation | None
+
+
+ShardsLike: TypeAlias = tuple[int, ...] | ShardsConfigParam | Literal["auto"]
 
 
 class AnyNewArray(TypedDict, total=False):
@@ -233,7 +242,8 @@ CREATE_ARRAY: Final[dict[str, Row]] = {
     "checksum": (
         False,
         "bool",
-        "Store a CRC-32C checksum with every chunk (within shards: every inner chunk), as the last codec. Format 3.",
+        """Format 3: end the codecs with ``crc32c``, unless they do already. Every chunk (within shards: every inner
+        chunk) is stored with a CRC-32C checksum, and reading a damaged one raises ``ChunkChecksumError``.""",
     ),
 }
 

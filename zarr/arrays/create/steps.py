@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -22,7 +22,14 @@ from zarr.arrays.create.codecs import (
     is_auto,
 )
 from zarr.arrays.create.creation_cache import kind_key
-from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE, METADATA_DEFAULTS, DefaultFillValue, refuse_unknown
+from zarr.arrays.create.parameters import (
+    DEFAULT_FILL_VALUE,
+    METADATA_DEFAULTS,
+    DefaultFillValue,
+    ShardsConfigParam,
+    ShardsLike,
+    refuse_unknown,
+)
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.writing import setitem_steps
 from zarr.chunks import (
@@ -40,33 +47,24 @@ from zarr.defaults import settings
 from zarr.dtype import ZDType, parse_dtype
 from zarr.errors import ZarrRuntimeWarning
 from zarr.metadata.cache import find_members, known_documents, remember
-from zarr.metadata.codecs import warn_whole_shards
 from zarr.metadata.documents import plain
+from zarr.metadata.members import warn_whole_shards
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.nodes import write_node_steps
+from zarr.steps.nodes import write_node
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
     from zarr.chunks import ChunkGridMetadata
-    from zarr.codecs.base.shard_level import IndexLocation
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.types import ShapeLike, ZarrFormat
 
 
-class ShardsConfigParam(TypedDict):
-    """Shards with the place of their index named."""
-
-    shape: tuple[int, ...]
-    index_location: IndexLocation | None
-
-
 ChunksLike: TypeAlias = Any
-ShardsLike: TypeAlias = tuple[int, ...] | ShardsConfigParam | Literal["auto"]
 
 
 def default_zarr_format(store: Store | None = None) -> ZarrFormat:
@@ -119,13 +117,15 @@ def new_array_metadata(
         zarr_format = parameters["zarr_format"] = default_zarr_format()
     known = known_documents()
     # Shards of our choice depend on the configuration, too, and each choice warns.
-    lasting = zarr_format == 3 and parameters["order"] is None and not is_auto(parameters["shards"])
+    lasting = zarr_format == 3 and parameters["order"] is None and not isinstance(parameters["shards"], str)
     key = kind_key(parameters) if lasting else None
     members = find_members(known, key)
     if members is not None:
-        return ArrayV3Metadata.of_members({**members, "attributes": plain(dict(attributes or {}))})
+        members["attributes"] = plain(dict(attributes)) if attributes else {}
+        return ArrayV3Metadata.of_members(members)
     metadata = _make_metadata(**{**parameters, "attributes": attributes})
     if isinstance(metadata, ArrayV3Metadata):
+        warn_whole_shards(metadata.codecs)
         metadata.keep_frames()
         remember(known, key, metadata.__dict__)
     return metadata
@@ -157,6 +157,7 @@ def _metadata_v2(
     if not grid.is_regular:
         raise ValueError(_NO_RECTILINEAR)
     filters, compressor = choose_codecs_v2(zdtype, given["filters"], given["compressors"])
+    with_checksum((*(filters or ()), compressor), given["checksum"], 2)
     return ArrayV2Metadata(
         dtype=zdtype,
         chunks=grid.chunk_shape,
@@ -176,7 +177,7 @@ def _metadata_v3(
     shards, encoding, names = given["shards"], given["chunk_key_encoding"], given["dimension_names"]
     transformers = given["storage_transformers"]
     codecs = choose_codecs_v3(zdtype, given["filters"], given["serializer"], given["compressors"])
-    codecs = with_checksum(codecs, given["checksum"])
+    codecs = with_checksum(codecs, given["checksum"], 3)
     outer, codecs = with_shards(common["shape"], grid, shards, zdtype, codecs)
     return ArrayV3Metadata(
         data_type=zdtype,
@@ -208,8 +209,16 @@ def choose_fill_value(zdtype: ZDType[Any, Any], fill_value: Any, zarr_format: in
     return None if fill_value is None else zdtype.cast_scalar(fill_value)
 
 
-def with_checksum(codecs: tuple[Any, ...], wanted: bool) -> tuple[Any, ...]:
-    """The codecs of a chunk, with a checksum behind them where one is wanted and none is there."""
+def with_checksum(codecs: tuple[Any, ...], wanted: bool, zarr_format: ZarrFormat) -> tuple[Any, ...]:
+    """Return the codecs of a chunk, with a checksum behind them where one is wanted and none is there.
+
+    Raises
+    ------
+    ValueError
+        The format is 2, whose checksums are filters.
+    """
+    if wanted and zarr_format == 2:
+        raise ValueError("checksum=True belongs to Zarr format 3; in format 2 a checksum is a filter of numcodecs.")
     return (*codecs, Crc32cCodec()) if wanted and not isinstance(codecs[-1], Crc32cCodec) else codecs
 
 
@@ -229,8 +238,6 @@ def _refuse_v3_words(given: Mapping[str, Any]) -> None:
     """Refuse parameters that only format 3 has."""
     if given["storage_transformers"]:
         raise ValueError("Zarr format 2 arrays do not support storage transformers.")
-    if given["checksum"]:
-        raise ValueError("checksum=True belongs to Zarr format 3; in format 2 a checksum is a filter of numcodecs.")
     if not is_auto(given["serializer"]):
         raise ValueError("Zarr format 2 arrays do not support `serializer`.")
     if given["dimension_names"] is not None:
@@ -339,7 +346,7 @@ def create_array_steps(
         parameters["chunk_key_encoding"] = store_key_encoding(store_path.store)
     metadata = new_array_metadata(shape=shape, dtype=dtype, **parameters)
     contents = data if write_data else None
-    return (yield from init_array_steps(store_path, metadata, overwrite=overwrite, config=config, data=contents))
+    return init_array_steps(store_path, metadata, overwrite=overwrite, config=config, data=contents)
 
 
 def refuse_beside_data(shape: Any, dtype: Any) -> None:
@@ -361,15 +368,12 @@ def init_array_steps(
     data: Any = None,
 ) -> Steps[ArrayHandle]:
     """Make an array of a metadata document; its data, if any, is written before the document that makes it an array."""
-    if isinstance(metadata, ArrayV3Metadata):
-        warn_whole_shards(metadata.codecs)
-    handle = ArrayHandle(store_path, metadata, parse_array_config(config))
-    locking = handle.config.locking
+    settled = parse_array_config(config)
+    handle = ArrayHandle(store_path, metadata, settled)
+    locking = settled.locking
     contents = None if data is None else partial(setitem_steps, handle, Ellipsis, data)
     direct = handle.serving is store_path.store
-    documents = yield from write_node_steps(
-        store_path, metadata, overwrite=overwrite, contents=contents if direct else None, locking=locking
-    )
+    (documents,) = yield write_node(store_path, metadata, overwrite, contents if direct else None, locking)
     if contents is not None and not direct:
         yield from handle.from_outside_steps(contents())
     if store_path.path:

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from zarr.arrays.create.version2 import implied_object_codec
 from zarr.arrays.show.info import human_readable_size
-from zarr.groups.create.arrays import implied_object_codec
 from zarr.storage.keys import normalize_path
 from zarr.types import parse_shapelike
 

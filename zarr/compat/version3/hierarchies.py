@@ -13,15 +13,15 @@ from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.errors import NodeNotFoundError
 from zarr.groups.async_group import AsyncGroup, wrap_async
-from zarr.groups.create.hierarchy import (
+from zarr.groups.group import Group, wrap
+from zarr.groups.handle import NodeMetadata, NodeRecord, Nodes
+from zarr.groups.hierarchy import (
     create_hierarchy_steps,
     create_nodes_steps,
     implicit_groups,
     normalize_nodes,
     root_of,
 )
-from zarr.groups.group import Group, wrap
-from zarr.groups.handle import NodeMetadata, NodeRecord, Nodes
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.steps.nodes import read_node_steps
 from zarr.steps.requests import Steps
@@ -29,7 +29,7 @@ from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
-    from zarr.groups.show.summary import TreeRepr
+    from zarr.groups.summary import TreeRepr
     from zarr.types import ZarrFormat
 
 

@@ -14,10 +14,10 @@ from zarr.chunks import (
 from zarr.chunks.rectilinear import RectilinearChunkGridMetadataJSON
 from zarr.compat.version3.json_values import ArrayMetadataJSON_V3
 from zarr.compat.version3.sibling_names import borrowed_names
-from zarr.metadata.codecs import parse_codecs
 from zarr.metadata.members import (
     AllowedExtraField,
     check_allowed_extra_field,
+    parse_codecs,
     parse_dimension_names,
     parse_extra_fields,
     parse_storage_transformers,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.arrays.array import Array
 from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, fills, takes
+from zarr.arrays.create.version2 import with_one_compressor
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks.spec import parse_array_config
 from zarr.groups.batch import adopted
-from zarr.groups.create.arrays import with_one_compressor
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.operations import create_member_steps, like_steps, require_array_steps
 from zarr.metadata.group import GroupMetadata
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def array_of(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any]:
-    """The synchronous face of a node that is an array."""
+    """Return the synchronous face of a node that is an array."""
     assert not isinstance(record.metadata, GroupMetadata)
     config = config if record.config is None else record.config
     return Array.from_handle(ArrayHandle(record.store_path, record.metadata, parse_array_config(config)))
@@ -94,8 +94,9 @@ class MakesArrays:
         """
         return self._make(create_member_steps(self._handle, name, parameters))
 
-    def _make(self, steps: Steps[NodeRecord]) -> Array[Any]:
-        return adopted(self._handle, array_of(self._run(steps)))
+    def _make(self, steps: Steps[ArrayHandle]) -> Array[Any]:
+        array: Array[Any] = Array.from_handle(self._run(steps))
+        return array if self._handle.batch is None else adopted(self._handle, array)
 
     def require_array(
         self, name: str, *, shape: ShapeLike, config: ArrayConfigLike | None = None, **kwargs: Any

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zarr.arrays.array import Array
+from zarr.arrays.attributes import Attributes
 from zarr.chunks.spec import ArrayConfig, parse_array_config
+from zarr.defaults import BATCH_BYTES
+from zarr.groups.batch import GroupBatchScope
 from zarr.groups.handle import GroupHandle
-from zarr.groups.members.walk import members_steps
+from zarr.groups.members import members_steps
 from zarr.groups.operations import (
     array_steps,
     contains_steps,
-    find_steps,
-    group_steps,
-    node_steps,
+    delete_steps,
+    move_steps,
+    set_steps,
+    update_attributes_steps,
 )
+from zarr.groups.summary import group_page, info_complete_steps, info_of, tree_at_hand_steps, tree_steps
 from zarr.runners.locks.deferred import run_now_or_later
 
 if TYPE_CHECKING:
-    from zarr.groups.group import Group
+    from zarr.abc.store import Store
     from zarr.groups.handle import NodeRecord
+    from zarr.groups.summary import GroupInfo, TreeRepr
+    from zarr.metadata.group import GroupMetadata
     from zarr.steps.requests import Steps
+    from zarr.storage.path import StorePath
+
 
 T = TypeVar("T")
 DefaultT = TypeVar("DefaultT")
@@ -35,51 +44,70 @@ class HasMembers:
 
         def _run(self, steps: Steps[T]) -> T: ...
 
-        def _wrap(self, record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | Group: ...
+        def _wrap(self, record: NodeRecord, config: ArrayConfig | None = None) -> Any: ...
+        def groups(self) -> Generator[tuple[str, Any], None]: ...
 
     def _change(self, steps: Steps[Any]) -> None:
         """Run what has no result: it may be put off until what this thread is amid has ended."""
         run_now_or_later(self._run, steps)
 
-    def __getitem__(self, path: str) -> Array[Any] | Group:
-        """Open a node below the group.
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes: a mapping that writes every change to the store."""
+        return Attributes(self)
 
-        Parameters
-        ----------
-        path : str
-            Relative to the group; may lead through several groups.
-
-        Returns
-        -------
-        Array or Group
-
-        Raises
-        ------
-        KeyError
-            If there is no such node.
-        """
-        return self._wrap(self._run(node_steps(self._handle, path)))
-
-    def get(self, path: str, default: DefaultT | None = None) -> Array[Any] | Group | DefaultT | None:
-        """Open a node below the group, or return the default where there is none.
-
-        Parameters
-        ----------
-        path : str
-        default : object, optional
+    def info_complete(self) -> GroupInfo:
+        """Return a summary that counts all nodes below the group.
 
         Returns
         -------
-        Array, Group or the default
+        GroupInfo
 
         Examples
         --------
         >>> import zarr
-        >>> zarr.group().get("nothing", "default")
-        'default'
+        >>> "No. members : 0" in repr(zarr.group().info_complete())
+        True
         """
-        record = self._run(find_steps(self._handle, path))
-        return default if record is None else self._wrap(record)
+        return self._run(info_complete_steps(self._handle))
+
+    def tree(
+        self, expand: bool | None = None, level: int | None = None, *, max_nodes: int = 500, plain: bool = False
+    ) -> TreeRepr:
+        """Draw the hierarchy below the group.
+
+        Parameters
+        ----------
+        expand : bool, optional
+            Has no effect: the tree is always drawn unfolded.
+        level : int, optional
+            How deep to go; None for all levels.
+        max_nodes : int
+            Beyond so many nodes the tree is cut, and says so.
+        plain : bool
+            Whether names are never bold; by default they are on a terminal.
+
+        Returns
+        -------
+        TreeRepr
+            Prints as text, shows as HTML in notebooks.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> root = zarr.group()
+        >>> made = root.create_array("a/x", shape=(4,), dtype="int8")
+        >>> print(root.tree())
+        /
+        └── a
+            └── x (4,) int8
+        <BLANKLINE>
+        """
+        return self._run(tree_steps(self._handle, expand, level, max_nodes, plain))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: members too, if the store is memory or a folder, or has a copy of them."""
+        return group_page(self._handle, self._run(tree_at_hand_steps(self._handle)))
 
     def get_array(self, path: str) -> Array[Any]:
         """Open an array below the group.
@@ -107,35 +135,7 @@ class HasMembers:
         >>> root.get_array("x").shape
         (4,)
         """
-        return self._wrap(self._run(array_steps(self._handle, path)))  # type: ignore[return-value]
-
-    def get_group(self, path: str) -> Group:
-        """Open a group below the group.
-
-        Parameters
-        ----------
-        path : str
-
-        Returns
-        -------
-        Group
-
-        Raises
-        ------
-        GroupNotFoundError
-            If there is nothing.
-        ContainsArrayError
-            If there is an array.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> root = zarr.group()
-        >>> made = root.create_group("a")
-        >>> root.get_group("a").path
-        'a'
-        """
-        return self._wrap(self._run(group_steps(self._handle, path)))  # type: ignore[return-value]
+        return self._wrap(self._run(array_steps(self._handle, path)))  # type: ignore[no-any-return]
 
     def __contains__(self, member: str) -> bool:
         """Whether there is a node at a path below the group."""
@@ -146,41 +146,6 @@ class HasMembers:
 
     def __len__(self) -> int:
         return self.nmembers()
-
-    def members(
-        self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
-    ) -> tuple[tuple[str, Array[Any] | Group], ...]:
-        """List the members.
-
-        A member whose documents cannot be read is an error here, as it is for whoever asks for it; ``del`` removes it.
-
-        Parameters
-        ----------
-        max_depth : int or None
-            How many levels below the direct members to go into; None for all.
-        use_consolidated_for_children : bool
-            Whether a member group's own consolidated metadata is used, where this group has none.
-
-        Returns
-        -------
-        tuple of (path, Array or Group)
-
-        Raises
-        ------
-        ValueError
-            If ``max_depth`` is negative, or a member's documents cannot be read.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> root = zarr.group()
-        >>> made = root.create_array("a/x", shape=(4,), dtype="int8")
-        >>> [name for name, member in root.members(max_depth=None)]
-        ['a', 'a/x']
-        """
-        records = self._run(members_steps(self._handle, max_depth, use_consolidated_for_children))
-        config = parse_array_config(None)  # asked for once, not for each of a thousand arrays
-        return tuple((record.name, self._wrap(record, config)) for record in records)
 
     def nmembers(self, max_depth: int | None = 0) -> int:
         """Count the members.
@@ -203,7 +168,7 @@ class HasMembers:
         return len(self._run(members_steps(self._handle, max_depth)))
 
     def keys(self) -> Generator[str, None]:
-        """The names of the direct members.
+        """Return the names of the direct members.
 
         Examples
         --------
@@ -216,21 +181,8 @@ class HasMembers:
         for record in self._run(members_steps(self._handle)):
             yield record.name
 
-    def groups(self) -> Generator[tuple[str, Group], None]:
-        """The direct members that are groups, with their names.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> list(zarr.group().groups())
-        []
-        """
-        for record in self._run(members_steps(self._handle)):
-            if record.is_group:
-                yield record.name, self._wrap(record)  # type: ignore[misc]
-
     def group_keys(self) -> Generator[str, None]:
-        """The names of the direct members that are groups.
+        """Return the names of the direct members that are groups.
 
         Examples
         --------
@@ -241,20 +193,8 @@ class HasMembers:
         for name, _ in self.groups():
             yield name
 
-    def group_values(self) -> Generator[Group, None]:
-        """The direct members that are groups.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> list(zarr.group().group_values())
-        []
-        """
-        for _, member in self.groups():
-            yield member
-
     def arrays(self, recurse: bool = False) -> Generator[tuple[str, Array[Any]], None]:
-        """The direct members that are arrays, with their names; with ``recurse`` those of all groups below too.
+        """Iterate over the direct members that are arrays, with their names; with ``recurse`` also those below.
 
         Examples
         --------
@@ -265,10 +205,10 @@ class HasMembers:
         config = parse_array_config(None)
         for record in self._run(members_steps(self._handle, None if recurse else 0)):
             if not record.is_group:
-                yield record.name.rpartition("/")[2], self._wrap(record, config)  # type: ignore[misc]
+                yield record.name.rpartition("/")[2], self._wrap(record, config)
 
     def array_keys(self, recurse: bool = False) -> Generator[str, None]:
-        """The names of the direct members that are arrays; with ``recurse`` those of all groups below too.
+        """Return the names of the direct members that are arrays; with ``recurse`` those of all groups below too.
 
         Examples
         --------
@@ -281,7 +221,7 @@ class HasMembers:
                 yield record.name.rpartition("/")[2]
 
     def array_values(self) -> Generator[Array[Any], None]:
-        """The direct members that are arrays.
+        """Iterate over the direct members that are arrays.
 
         Examples
         --------
@@ -291,3 +231,153 @@ class HasMembers:
         """
         for _, member in self.arrays():
             yield member
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        """Store data as an array below the group, in the place of what was there.
+
+        Parameters
+        ----------
+        key : str
+        value : array-like
+
+        Raises
+        ------
+        ValueError
+            If the key names the group itself.
+        """
+        self._change(set_steps(self._handle, key, value))
+
+    def __delitem__(self, key: str) -> None:
+        """Remove a node with all below it; where there is none, nothing happens."""
+        self._change(delete_steps(self._handle, key))
+
+    def move(self, source: str, dest: str) -> None:
+        """Move a node, with all below it, to another place below the group.
+
+        Parameters
+        ----------
+        source, dest : str
+            Paths relative to the group.
+
+        Raises
+        ------
+        KeyError
+            If there is no source.
+        ContainsArrayError, ContainsGroupError
+            If there is a node at the destination.
+        ValueError
+            If the destination lies within the source.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> root = zarr.group()
+        >>> made = root.create_group("a")
+        >>> root.move("a", "b/c")
+        >>> [name for name, member in root.members(max_depth=None)]
+        ['b', 'b/c']
+        """
+        self._run(move_steps(self._handle, source, dest))
+
+    def _change_attributes(self, changes: dict[str, Any], removed: tuple[str, ...] = (), replace: bool = False) -> None:
+        """Store a change that was made through the mapping of the attributes."""
+        self._change(update_attributes_steps(self._handle, changes, removed, replace))
+
+    def batch(self, max_bytes: int = BATCH_BYTES) -> GroupBatchScope:
+        """Collect the writes to all arrays that are taken from this group object inside a ``with``.
+
+        See :meth:`zarr.Array.batch`. Arrays that were opened before, or elsewhere, are not part of it. What this group
+        removes, replaces or moves inside takes along what was written to it before.
+
+        Parameters
+        ----------
+        max_bytes : int
+            Bytes in memory, of all arrays together, above which what is pending is stored.
+
+        Returns
+        -------
+        GroupBatchScope
+            A context manager.
+
+        Raises
+        ------
+        ValueError
+            ``max_bytes`` is less than one.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> group = zarr.group()
+        >>> with group.batch():
+        ...     x = group.create_array("x", shape=(100,), chunks=(100,), dtype="int32")
+        ...     for i in range(100):
+        ...         x[i] = i
+        >>> int(group["x"][:].sum())
+        4950
+        """
+        return GroupBatchScope(self._handle, self._run, max_bytes)
+
+
+class GroupFace:
+    """The properties that :class:`Group` and :class:`AsyncGroup` share; both stand before one handle."""
+
+    _handle: GroupHandle
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up what was pickled: the handle; or, by zarr-python 3, the other face or the fields."""
+        other, make = state.get("_async_group"), cast("Any", type(self)).__init__
+        if other is not None:
+            make(self, other)
+        elif "metadata" in state:
+            make(self, state["metadata"], state["store_path"])
+        else:
+            vars(self).update(state)
+
+    @property
+    def metadata(self) -> GroupMetadata:
+        """What the documents of the group say."""
+        return self._handle.metadata
+
+    @property
+    def store_path(self) -> StorePath:
+        """Where the group is."""
+        return self._handle.store_path
+
+    @property
+    def store(self) -> Store:
+        """The store that holds the group."""
+        return self._handle.store
+
+    @property
+    def path(self) -> str:
+        """Path within the store, without a slash in front."""
+        return self._handle.path
+
+    @property
+    def name(self) -> str:
+        """Path within the store, with a slash in front."""
+        return self._handle.name
+
+    @property
+    def basename(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the store refuses to be written to."""
+        return self.store.read_only
+
+    @property
+    def synchronizer(self) -> None:
+        """Always None; kept for code written for zarr-python 2."""
+        return None
+
+    @property
+    def info(self) -> GroupInfo:
+        """A short summary, without looking into the store."""
+        return info_of(self._handle)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the summary and the attributes."""
+        return group_page(self._handle, None)

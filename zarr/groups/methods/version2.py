@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr.arrays.create.version2 import dataset_parameters
 from zarr.errors import ContainsArrayError, ContainsGroupError
-from zarr.groups.create.arrays import dataset_parameters
 from zarr.groups.opening import open_group_steps
-from zarr.groups.operations import create_groups_steps, like_steps, member_array_steps, set_steps
+from zarr.groups.operations import like_steps, member_array_steps, set_steps
 from zarr.older_calls import also_in_order
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from zarr.abc.store import Store
     from zarr.arrays.array import Array
-    from zarr.groups.group import Group
 
 
 class LegacyMembers:
@@ -53,7 +52,7 @@ class LegacyMembers:
         self.store.close()
 
     def __getattr__(self, name: str) -> Any:
-        """A member by its name, where the group has no attribute of that name."""
+        """Return a member by its name, where the group has no attribute of that name."""
         if not name.startswith("_"):
             member = self.get(name)
             if member is not None:
@@ -81,7 +80,7 @@ class LegacyMembers:
         self._handle.metadata = self._run(open_group_steps(self.store_path, self.metadata.zarr_format)).metadata
 
     def info_items(self) -> list[tuple[str, str]]:
-        """What ``info`` shows, as pairs of texts.
+        """Return what ``info`` shows, as pairs of texts.
 
         Examples
         --------
@@ -121,7 +120,7 @@ class LegacyMembers:
             self[name] = value
 
     def setdefault(self, name: str, default: Any = None) -> Any:
-        """A member; where there is none, data are stored as one first.
+        """Return a member; where there is none, store data as one first.
 
         Examples
         --------
@@ -167,54 +166,6 @@ class LegacyMembers:
         for name, _ in self.members():
             return name, self.pop(name)
         raise KeyError("popitem(): the group has no members")
-
-    def create_groups(self, *names: str, overwrite: bool = False) -> tuple[Group, ...]:
-        """Make several groups below the group, as one operation.
-
-        Parameters
-        ----------
-        *names : str
-        overwrite : bool
-            Whether what is there goes first, with all below it.
-
-        Returns
-        -------
-        tuple of Group
-
-        Raises
-        ------
-        ContainsGroupError, ContainsArrayError
-            If there is a node of one of these names; others may have been made.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> [group.path for group in zarr.group().create_groups("a", "b/c")]
-        ['a', 'b/c']
-        """
-        return tuple(self._wrap(record) for record in self._run(create_groups_steps(self._handle, names, overwrite)))
-
-    def items(self) -> Iterator[tuple[str, Array[Any] | Group]]:
-        """The direct members with their names.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> list(zarr.group().items())
-        []
-        """
-        return iter(self.members())
-
-    def values(self) -> Iterator[Array[Any] | Group]:
-        """The direct members.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> list(zarr.group().values())
-        []
-        """
-        return (member for _, member in self.members())
 
     def visititems(self, func: Callable[[str, Any], Any]) -> Any:
         """Call a function with the path and the node of everything below the group.
@@ -341,7 +292,7 @@ class LegacyMembers:
         return made
 
     def _unless_made(self, name: str, **kwargs: Any) -> Any:
-        """A new array, or None where somebody has made one meanwhile."""
+        """Return a new array, or None where somebody has made one meanwhile."""
         try:
             return self.create_dataset(name, **kwargs)
         except ContainsArrayError:

@@ -1,4 +1,4 @@
-"""New arrays by the parameters of ``zarr.create``, and after the model of another array."""
+"""Create arrays by the parameters of ``zarr.create``, which has words of both formats and of zarr-python 2."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.sharding import ShardingCodec
 from zarr.dtype import ZDType, get_data_type_from_json
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
-from zarr.metadata.codecs import parse_codecs
+from zarr.metadata.members import parse_codecs
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn, warn_once

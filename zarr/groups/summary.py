@@ -12,7 +12,7 @@ from zarr.arrays.handle import bulk_kind
 from zarr.arrays.show.html import attributes_table, page, table
 from zarr.arrays.show.notebook import AT_HAND
 from zarr.groups.handle import GroupHandle, NodeRecord
-from zarr.groups.members.walk import fresh_steps, members_steps
+from zarr.groups.members import fresh_steps, members_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.requests import Steps
 from zarr.types import ZarrFormat, printable
@@ -49,7 +49,7 @@ def _detail(record: NodeRecord) -> str:
 
 
 def info_of(handle: GroupHandle, **counts: Any) -> GroupInfo:
-    """What a group says of itself without asking the store."""
+    """Summarize a group without asking the store."""
     if not counts and handle.consolidated is not None and not handle.consolidated.unreadable:
         members = handle.consolidated.flattened_metadata
         groups = sum(isinstance(metadata, GroupMetadata) for metadata in members.values())
@@ -68,14 +68,14 @@ def _counts(members: int, groups: int) -> dict[str, int]:
 
 
 def info_complete_steps(handle: GroupHandle) -> Steps[GroupInfo]:
-    """What a group says of itself with all nodes below it counted."""
+    """Summarize a group with all nodes below it counted."""
     yield from fresh_steps(handle)
     records = yield from members_steps(handle, None)
     return info_of(handle, **_counts(len(records), sum(record.is_group for record in records)))
 
 
 def tree_at_hand_steps(handle: GroupHandle) -> Steps[TreeRepr | None]:
-    """The tree that a notebook shows, where drawing it is cheap; else None.
+    """Return the tree that a notebook shows, where drawing it is cheap; else None.
 
     All of it where there is a copy of the documents or the store is in memory; the members alone in a folder.
     """
@@ -90,7 +90,7 @@ def tree_at_hand_steps(handle: GroupHandle) -> Steps[TreeRepr | None]:
 
 
 def group_page(handle: GroupHandle, tree: TreeRepr | None) -> str:
-    """What a notebook shows of a group."""
+    """Return what a notebook shows of a group."""
     shown = "<div>tree() shows the members</div>" if tree is None else tree._repr_html_()
     return page(table(info_of(handle)._rows()) + attributes_table(handle.metadata.attributes), shown)
 
@@ -235,6 +235,6 @@ def _bold(name: str) -> str:
 def _branch(
     children: dict[str, list[tuple[str, str, str]]], parent: str, indent: str
 ) -> list[tuple[str, str, str, bool, str]]:
-    """The children of one node, last first, ready for a stack."""
+    """Return the children of one node, last first, ready for a stack."""
     rows = sorted(children.get(parent, ()))
     return [(*row, index == len(rows) - 1, indent) for index, row in enumerate(rows)][::-1]

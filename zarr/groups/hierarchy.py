@@ -13,12 +13,12 @@ from zarr.chunks.spec import parse_array_config
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 from zarr.groups.batch import pending_steps
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord, Nodes
-from zarr.groups.members.consolidate import nest
+from zarr.groups.members import nest
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.steps.consolidated import ancestors, record_changes_steps
-from zarr.steps.documents import NODE_NAMES, node_key
+from zarr.steps.consolidated import record_changes_steps
+from zarr.steps.documents import ancestors, node_key, node_lock
 from zarr.steps.nodes import check_absent_steps, read_node_steps
 from zarr.steps.requests import DeletePrefix, Gather, Hold, LockScope, Put, Staged, Steps
 from zarr.storage.keys import normalize_path
@@ -26,6 +26,7 @@ from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
     from zarr.types import ZarrFormat
+
 
 _NO_ROOT = (
     "The input does not specify a root node. This function can only create hierarchies that contain a root node, "
@@ -82,7 +83,7 @@ def normalize_nodes(nodes: Nodes, *, one_format: bool = True) -> dict[str, NodeM
 
 
 def implicit_groups(nodes: Nodes) -> dict[str, ImplicitGroupMarker]:
-    """The groups that the nodes need above them and that are not among them."""
+    """Return the groups that the nodes need above them and that are not among them."""
     found: dict[str, ImplicitGroupMarker] = {}
     for path, metadata in nodes.items():
         for above in ancestors(path):
@@ -131,7 +132,7 @@ def _make_steps(
 ) -> Steps[Nodes]:
     """Make nodes that nobody else makes, changes or removes meanwhile: what was made, with the groups above."""
     tops = _tops(wanted) if overwrite else []
-    keys = [node_key(path, name) for path in (*wanted, *implicit) for name in NODE_NAMES]
+    keys = [node_lock(path) for path in (*wanted, *implicit)]
     scope = LockScope.of(locking, root.path)
     yield Hold(keys, "node", scope, below=tops if scope is None else [root.path])
     existing = yield from _existing_steps(root, [*wanted, *implicit], wanted)
@@ -257,7 +258,7 @@ def _write_steps(path: str, documents: Mapping[str, Buffer]) -> Steps[None]:
 
 
 def root_of(nodes: Nodes) -> str:
-    """The path of the node that is above all others.
+    """Return the path of the node that is above all others.
 
     Raises
     ------
