@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from zarr.storage.databases.sqlite import SQLiteStore
     from zarr.storage.layouts.n5 import N5Store
     from zarr.storage.local.store import LocalStore
-    from zarr.storage.memory.managed import ManagedMemoryStore
-    from zarr.storage.memory.mapping import MappingStore
-    from zarr.storage.memory.store import GpuMemoryStore, MemoryStore
+    from zarr.storage.memory.store import GpuMemoryStore, ManagedMemoryStore, MemoryStore
     from zarr.storage.path import StorePath
+    from zarr.storage.payloads import MappingStore
     from zarr.storage.references.store import ReferenceStore
     from zarr.storage.remote.fsspec import FsspecStore
     from zarr.storage.remote.obstore import ObjectStore
@@ -42,9 +41,8 @@ __getattr__, __dir__ = lazy_names(
         "zarr.storage.databases.lmdb": "LMDBStore",
         "zarr.storage.local.store": "LocalStore",
         "zarr.storage.wrappers.logging": "LoggingStore",
-        "zarr.storage.memory.mapping": "MappingStore",
-        "zarr.storage.memory.managed": "ManagedMemoryStore",
-        "zarr.storage.memory.store": "GpuMemoryStore MemoryStore",
+        "zarr.storage.payloads": "MappingStore",
+        "zarr.storage.memory.store": "GpuMemoryStore ManagedMemoryStore MemoryStore",
         "zarr.storage.layouts.n5": "N5Store",
         "zarr.storage.remote.obstore": "ObjectStore",
         "zarr.storage.path": "StorePath",

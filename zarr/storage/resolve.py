@@ -20,11 +20,10 @@ from zarr.storage.path import StorePath, check_mode
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from zarr.storage import payloads, url_chains
     from zarr.storage import url as _url
-    from zarr.storage import url_chains
-    from zarr.storage.memory import managed, mapping
     from zarr.storage.memory import store as memory
-    from zarr.storage.memory.managed import ManagedMemoryStore
+    from zarr.storage.memory.store import ManagedMemoryStore
     from zarr.storage.references import store as reference_store
     from zarr.storage.references import tables
     from zarr.storage.remote import fsspec
@@ -49,8 +48,7 @@ else:
     reference_store = LazyModule("zarr.storage.references.store")
     tables = LazyModule("zarr.storage.references.tables")
     fsspec = LazyModule("zarr.storage.remote.fsspec")
-    managed = LazyModule("zarr.storage.memory.managed")
-    mapping = LazyModule("zarr.storage.memory.mapping")
+    payloads = LazyModule("zarr.storage.payloads")
     memory = LazyModule("zarr.storage.memory.store")
     _url = LazyModule("zarr.storage.url")
 
@@ -60,7 +58,7 @@ _ZIP_MODES: Final[dict[str | None, str]] = {"r": "r", "r+": "a", "a": "a", "w": 
 
 def is_managed_store(store: object) -> TypeGuard[ManagedMemoryStore]:
     """Return whether a store is one of those in memory that have names."""
-    return instance_of(store, "zarr.storage.memory.managed", "ManagedMemoryStore")
+    return instance_of(store, "zarr.storage.memory.store", "ManagedMemoryStore")
 
 
 def _refuse_options(storage_options: dict[str, Any] | None) -> None:
@@ -150,9 +148,9 @@ def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[st
         # A store of that name, if one is in use; else fsspec's memory, which keeps what is in it as long as the process
         # lives; a store of that name where fsspec is not installed.
         name = _url.parse_store_url(url).name
-        if managed.is_managed(name) or find_spec("fsspec") is None:
+        if memory.is_managed(name) or find_spec("fsspec") is None:
             parsed = _url.parse_store_url(url)
-            return managed.ManagedMemoryStore(name, path=parsed.path, read_only=mode == "r")
+            return memory.ManagedMemoryStore(name, path=parsed.path, read_only=mode == "r")
     if scheme == "file":
         return _from_local_path(url.removeprefix("file:").removeprefix("//") or ".", mode)
     factory = get_store_factory(scheme)
@@ -236,7 +234,7 @@ def resolve_store(
     if isinstance(store_like, dict):
         return memory.MemoryStore(store_like)
     if isinstance(store_like, MutableMapping):
-        return mapping.MappingStore(store_like)
+        return payloads.MappingStore(store_like)
     raise TypeError(f"Unsupported type for store_like: {type(store_like).__name__!r}")
 
 
@@ -298,7 +296,7 @@ def resolve_store_path(
     if isinstance(store_like, str) and is_managed_store(store):
         # The path of the URL is the path of the node: the store itself begins at its root.
         below = join(store.path, below)
-        store = managed.ManagedMemoryStore(store.name, read_only=store.read_only)
+        store = memory.ManagedMemoryStore(store.name, read_only=store.read_only)
     return StorePath.with_mode(store, below, mode)
 
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from zarr.errors import StoreUrlError
 from zarr.storage.keys import check_local_path, join, normalize_path
 from zarr.storage.layouts.n5 import N5Store
-from zarr.storage.memory.managed import ManagedMemoryStore, is_managed
+from zarr.storage.memory.store import ManagedMemoryStore, is_managed
 from zarr.storage.url import FORMATS, Part, naming_url, parse_pipeline, parse_store_url
 from zarr.storage.zip.store import ZipStore
 
