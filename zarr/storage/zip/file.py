@@ -57,7 +57,10 @@ class Handle:
 
     def is_at(self, path: str) -> bool:
         """Return whether the file still has its name."""
-        return os.path.samestat(os.fstat(self._file.fileno()), os.stat(path))
+        try:
+            return os.path.samestat(os.fstat(self._file.fileno()), os.stat(path))
+        except FileNotFoundError:
+            return False
 
     def renew_lock(self) -> None:
         """Make a new lock; for a forked child."""
@@ -112,8 +115,8 @@ class Handle:
         if self._owned:
             os.fsync(self._file.fileno())
 
-    def close(self) -> None:
-        """Close the file, if it was opened here."""
+    def __del__(self) -> None:
+        """Close the file, if it was opened here, when nobody reads from it any more."""
         if self._owned:
             self.let_go()
             self._file.close()
