@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import zarr_core
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
     from zarr.abc.stores.changes import Changes, Stage
     from zarr.buffer.core import BufferPrototype
     from zarr.storage import ranges
-    from zarr.storage.local import journal, stage
+    from zarr.storage.local import changes as local_changes
     from zarr.types import AccessModeLiteral
 else:
     pathlib, shutil = LazyModule("pathlib"), LazyModule("shutil")
     ranges = LazyModule("zarr.storage.ranges")
-    journal, stage = LazyModule("zarr.storage.local.journal"), LazyModule("zarr.storage.local.stage")
+    local_changes = LazyModule("zarr.storage.local.changes")
 
 
 class LocalStore(BlockingStore):
@@ -121,7 +121,7 @@ class LocalStore(BlockingStore):
         else:
             self._lie_in(pathlib.Path(root))
         if os.access(self._base + JOURNAL_FOLDER, os.F_OK):  # most have none: to be told so raises nothing
-            journal.recover(self._base, fsync)
+            local_changes.recover(self._base, fsync)
 
     def _lie_in(self, root: Path) -> None:
         """Take a folder: by the name that was given, and by one that holds in any working directory."""
@@ -285,7 +285,7 @@ class LocalStore(BlockingStore):
         return value_size(self._path(key))
 
     def _sweep_beside(self) -> None:
-        """Return a stage; a new root is built beside the old one: see ``LocalStage``."""
+        """Remove what dead processes left of a new root, which is built beside the old one: see ``LocalStage``."""
         if not self.read_only:
             sweep_beside(*os.path.split(os.path.realpath(self._base)))
 
@@ -406,7 +406,7 @@ class LocalStore(BlockingStore):
         """Return a hidden folder beside ``path`` to write to, which takes its place in one step."""
         self._check_writable()
         check_prefix(path)
-        return stage.LocalStage(self, path, replace, absent)
+        return local_changes.LocalStage(self._base, path, replace, absent, self.fsync, partial(_StagedStore, self))
 
     def apply_sync(self, changes: Changes) -> None:
         """Make many changes; one of two processes that do so at once waits for the other.
@@ -422,11 +422,7 @@ class LocalStore(BlockingStore):
         self._check_writable()
         for key in changes.values:
             self._target(key)
-        journal.commit_changes(self, changes)
-
-    def staged_in(self, folder: str) -> LocalStore:
-        """Return a store that writes to another folder under the locks of this one, and as durably."""
-        return _StagedStore(folder, self)
+        local_changes.commit_changes(self._base, self.fsync, changes)
 
     async def clear(self) -> None:
         """Remove all keys."""
@@ -468,7 +464,7 @@ class LocalStore(BlockingStore):
 class _StagedStore(LocalStore):
     """Part of another store, written to a folder aside."""
 
-    def __init__(self, folder: str, base: LocalStore) -> None:
+    def __init__(self, base: LocalStore, folder: str) -> None:
         super().__init__(folder, fsync=base.fsync)
         self._real = base
 

@@ -27,6 +27,7 @@ from zarr.storage.zip.container import (
     HEADER_SIZES,
     STORED,
     Entry,
+    Handle,
     ZipFormatError,
     check_swollen,
     compress,
@@ -38,7 +39,6 @@ from zarr.storage.zip.container import (
     raw_name,
     read_directory,
 )
-from zarr.storage.zip.file import Handle
 
 _COMPACT_ABOVE_BYTES: Final = 1 << 20
 _LONGEST_NAME: Final = 0xFFFF
