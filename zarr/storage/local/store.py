@@ -16,7 +16,7 @@ from zarr.abc.stores.changes import names_to_move, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import FileInPlaceError, LinkLeavesStoreError
 from zarr.storage.base import BlockingStore
-from zarr.storage.checks import check_buffer, check_clearable, check_memory, value_size
+from zarr.storage.checks import check_clearable, check_memory, value_size
 from zarr.storage.keys import (
     JOURNAL_FOLDER,
     LOCKS_FOLDER,
@@ -328,9 +328,6 @@ class LocalStore(BlockingStore):
             raise ValueError(f"key {key!r} is reserved: folders of this name hold locks and transactions of processes")
         return path
 
-    def _data(self, value: object) -> memoryview:
-        return memoryview(check_buffer(self, value).as_numpy_array())  # type: ignore[arg-type]
-
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` under the key, in one step."""
         path = self._target(key)
@@ -423,11 +420,6 @@ class LocalStore(BlockingStore):
         for key in changes.values:
             self._target(key)
         local_changes.commit_changes(self._base, self.fsync, changes)
-
-    async def clear(self) -> None:
-        """Remove all keys."""
-        self._check_writable()
-        self.delete_dir_sync("")
 
     async def move(self, dest_root: Path | str) -> None:
         """Move the folder with all keys to another place; this store is then that place.
