@@ -174,7 +174,8 @@ class Gate:
         me, mine = threading.get_ident(), object()
         try:
             with self._lock:
-                self._condition.wait_for(lambda: self._closed_by in (0, me) or me in self._inside.values())
+                if self._closed_by:
+                    self._condition.wait_for(lambda: self._closed_by in (0, me) or me in self._inside.values())
                 self._inside[mine] = me
             yield
         finally:

@@ -371,18 +371,6 @@ class Connections:
             self._renew()
 
     @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection of this thread; one that has met an error is closed."""
-        idle = self._idle  # after close, it is another one
-        own: _Own = idle.__dict__.pop("own", None) or self._open()
-        try:
-            yield own.connection
-            idle.own = own
-        except BaseException:
-            own.connection.close()
-            raise
-
-    @contextmanager
     def reading(self, snapshot: bool = False) -> Iterator[sqlite3.Connection | None]:
         """Yield a connection to read by, or None where there is no database yet.
 
@@ -392,16 +380,24 @@ class Connections:
             Whether all that is read comes from one moment.
         """
         self._check_process()
-        if not hasattr(self._idle, "own") and not os.path.exists(self.path):
+        idle = self._idle.__dict__  # that of this thread; after close, it is another one
+        own: _Own | None = idle.pop("own", None)
+        if own is None and not os.path.exists(self.path):
             yield None
             return
         try:
-            with _GATE.call(), self._connected() as connection:
-                if snapshot:
-                    connection.execute("BEGIN")
-                yield connection
-                if snapshot:
-                    connection.execute("ROLLBACK")
+            with _GATE.call():
+                own = own or self._open()
+                try:
+                    if snapshot:
+                        own.connection.execute("BEGIN")
+                    yield own.connection
+                    if snapshot:
+                        own.connection.execute("ROLLBACK")
+                    idle["own"] = own
+                except BaseException:  # what has met an error is not used again
+                    own.connection.close()
+                    raise
         except sqlite3.OperationalError as error:
             if self.read_only and "no such table" in str(error):
                 raise DamagedDatabaseError(
@@ -421,14 +417,19 @@ class Connections:
                 if self._changing is not None:
                     yield self._changing
                     return
-                with self._connected() as connection:
-                    try:
-                        self._changing = connection
-                        connection.execute("BEGIN IMMEDIATE")
-                        yield connection
-                        connection.execute("COMMIT")
-                    finally:
-                        self._changing = None
+                idle = self._idle.__dict__
+                own: _Own = idle.pop("own", None) or self._open()
+                try:
+                    self._changing = own.connection
+                    own.connection.execute("BEGIN IMMEDIATE")
+                    yield own.connection
+                    own.connection.execute("COMMIT")
+                    idle["own"] = own
+                except BaseException:
+                    own.connection.close()
+                    raise
+                finally:
+                    self._changing = None
         except sqlite3.Error as error:
             self._translate(error)
 

@@ -272,7 +272,7 @@ class Archive:
 
     def _latest(self) -> dict[str, Entry]:
         """Return the entries as they will be, where many change in one step just now."""
-        return self.entries if self._batch is None else self._batch
+        return self.known()[1] if self._batch is None else self._batch
 
     def _changed(self) -> None:
         """Note that there is something to commit, and commit it where nobody will do it later.
@@ -321,7 +321,7 @@ class Archive:
 
     def _make_writable(self) -> Handle:
         """Get ready to add entries behind the last directory."""
-        handle = self.handle
+        handle = self.known()[0]
         if self._writable and self._pid == os.getpid():
             return handle
         if self.read_only:

@@ -223,7 +223,7 @@ class ZipStore(PayloadStore, TransactionStore):
 
     def _size(self, key: str) -> int | None:
         check_key(key)
-        entry = self._archive.entries.get(key)
+        entry = self._archive.known()[1].get(key)
         return None if entry is None else entry.size
 
     def _names(self, start: str) -> list[str]:
@@ -232,11 +232,14 @@ class ZipStore(PayloadStore, TransactionStore):
     # Writing
 
     def _write_many(self, items: list[tuple[str, Any]]) -> None:
-        last, archive = dict(items), self._archive
-        for key, payload in last.items():
-            if payload is not None:
+        archive, gone = self._archive, []
+        for key, payload in dict(items).items():
+            if payload is None:
+                gone.append(key)
+            else:
                 archive.write(key, bytes(payload), self.compression)
-        archive.remove([key for key, payload in last.items() if payload is None])
+        if gone:
+            archive.remove(gone)
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Add ``value`` where the key has none; True where this call added it."""
