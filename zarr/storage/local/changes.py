@@ -76,7 +76,7 @@ def exchange(one: str, other: str) -> None:
 
 
 class LocalStage(Stage):
-    """What is written lies below a hidden folder, under the same keys, until it is published.
+    """A stage whose values lie below a hidden folder, under the same keys, until they are published.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ def _replace_folder(root: str, journal: str, folder: str, inode: int | None, num
 
 
 def _empty_root(root: str, gone: str) -> None:
-    """All that is in the root goes; documents first, so that what is half removed is not shown."""
+    """Set aside all that is in the root; documents first, so that what is half removed is not shown."""
     aside = f"{gone}.part"
     os.makedirs(aside, exist_ok=True)
     for name in sorted(os.listdir(root), key=lambda name: name not in METADATA_NAMES):

@@ -426,7 +426,7 @@ def sweep(path: str) -> None:
 
 
 def _give_back(hidden: str) -> None:
-    """Put back what a dead process had set aside, if nothing has taken its place: see ``local_stage.exchange``."""
+    """Put back what a dead process had set aside, if nothing has taken its place: see ``changes.exchange``."""
     directory, name = os.path.split(hidden)
     place = os.path.join(directory, name[1:].rpartition(".partial")[0].rpartition(".")[0])
     old = os.path.join(hidden, REPLACED)
@@ -485,7 +485,7 @@ def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
 
 
 def lies_inside(path: str, root: str) -> bool:
-    """Whether a path, with all its symbolic links followed, lies in a folder, whose own links are followed already."""
+    """Return whether a path, with its symbolic links followed, lies in a folder whose own links are followed already."""
     return f"{os.path.realpath(path)}/".startswith(f"{root.rstrip('/')}/")
 
 
@@ -497,7 +497,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def walk(path: str, prefix: str, *, clean: bool, inside: str = "") -> Iterator[str]:
-    """All files under a directory, as keys that begin with ``prefix``. A link to a directory above is not followed.
+    """Yield all files under a directory, as keys that begin with ``prefix``; links to directories above are not followed.
 
     With ``inside``, a folder whose links are followed already, neither is a link that leads out of that folder.
     """

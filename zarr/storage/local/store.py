@@ -187,7 +187,7 @@ class LocalStore(BlockingStore):
         return f"file:{base}"
 
     def lock_folder(self, path: str) -> str:
-        """Where the lock files of a node lie: beside its data, wherever the store begins."""
+        """Return the folder of the lock files of a node: beside its data, wherever the store begins."""
         return os.path.join(self._base + check_prefix(path), LOCKS_FOLDER)
 
     def _path(self, key: str) -> str:
@@ -203,7 +203,7 @@ class LocalStore(BlockingStore):
 
     @property
     def _inside(self) -> str:
-        """What listings stay in; empty where links are followed anywhere."""
+        """Return the folder that listings stay in; empty where links are followed anywhere."""
         return os.path.realpath(self._base) if self.links == "inside" else ""
 
     def _dir(self, prefix: str) -> str:

@@ -81,7 +81,7 @@ class MemoryStore(TransactionStore):
         return f"memory:{id(self._store_dict)}/{self._start}".rstrip("/")
 
     def lock_folder(self, path: str) -> str:
-        """Empty: no other process can reach the values."""
+        """Return an empty name: no other process can reach the values."""
         return ""
 
     # Reading
@@ -231,7 +231,7 @@ class MemoryStore(TransactionStore):
     # Bulk
 
     def bulk_access(self) -> BulkAccess | None:
-        """Values are handed over in place."""
+        """Return how values are handed over in place."""
         return BulkAccess("buffers", get_many=self._get_payloads, set_many=self._set_payloads, in_place=True)
 
     def _get_payloads(self, keys: list[str]) -> list[Any]:
@@ -285,7 +285,7 @@ class GpuMemoryStore(MemoryStore):
         return cls({key: gpu.Buffer.from_buffer(value) for key, value in store_dict.items()})
 
     def bulk_access(self) -> BulkAccess | None:
-        """None: the core reads host memory only."""
+        """Return None: the core reads host memory only."""
         return None
 
     def _kept(self, value: Buffer) -> Buffer:

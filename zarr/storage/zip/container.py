@@ -265,7 +265,7 @@ def _wide_values(extra: bytes, size: int, stored_size: int, offset: int) -> tupl
 
 
 def data_offset(read_at: ReadAt, entry: Entry) -> int:
-    """Where the data of an entry begins.
+    """Return the offset at which the data of an entry begins.
 
     Raises
     ------
@@ -540,7 +540,7 @@ class Handle:
                 self._file.truncate(size)
 
     def size(self) -> int:
-        """How long the file is."""
+        """Return the length of the file."""
         with self._lock:
             return self._file.seek(0, io.SEEK_END)
 

@@ -26,7 +26,7 @@ ZipStoreAccessModeLiteral: TypeAlias = Literal["r", "w", "x", "a"]
 
 
 def looks_like_zip(path: str) -> bool:
-    """Whether a path means a zip file: by its first bytes where it is a file, by its suffix where there is nothing.
+    """Return whether a path means a zip file: by the first bytes of a file, by the suffix where there is nothing.
 
     Parameters
     ----------
