@@ -184,7 +184,7 @@ class StorePath:
 
     @property
     def label(self) -> str:
-        """Return the place for a message that is made on an event loop or under locks: see :func:`zarr.errors.label_of`."""
+        """Return the place for messages made on an event loop or under locks; see :func:`zarr.errors.label_of`."""
         return join(label_of(self.store, str), self.path)
 
     def __str__(self) -> str:

@@ -485,7 +485,7 @@ def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
 
 
 def lies_inside(path: str, root: str) -> bool:
-    """Return whether a path, with its symbolic links followed, lies in a folder whose own links are followed already."""
+    """Return whether a path, its symbolic links followed, lies in a folder whose own links are followed already."""
     return f"{os.path.realpath(path)}/".startswith(f"{root.rstrip('/')}/")
 
 
@@ -497,7 +497,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def walk(path: str, prefix: str, *, clean: bool, inside: str = "") -> Iterator[str]:
-    """Yield all files under a directory, as keys that begin with ``prefix``; links to directories above are not followed.
+    """Yield all files under a directory, as keys that begin with ``prefix``; links to folders above are not followed.
 
     With ``inside``, a folder whose links are followed already, neither is a link that leads out of that folder.
     """
