@@ -23,11 +23,11 @@ if TYPE_CHECKING:  # what type checkers know of the table; a class that is not n
     from zarr.storage.databases.sqlite import SQLiteStore as SQLiteStore
     from zarr.storage.layouts.n5 import N5Store as N5Store
     from zarr.storage.local.store import LocalStore as LocalStore
-    from zarr.storage.memory.managed import ManagedMemoryStore as ManagedMemoryStore
-    from zarr.storage.memory.mapping import MappingStore as MappingStore
     from zarr.storage.memory.store import GpuMemoryStore as GpuMemoryStore
+    from zarr.storage.memory.store import ManagedMemoryStore as ManagedMemoryStore
     from zarr.storage.memory.store import MemoryStore as MemoryStore
     from zarr.storage.path import StorePath as StorePath
+    from zarr.storage.payloads import MappingStore as MappingStore
     from zarr.storage.references.store import ReferenceStore as ReferenceStore
     from zarr.storage.remote.fsspec import FsspecStore as FsspecStore
     from zarr.storage.remote.obstore import ObjectStore as ObjectStore

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from zarr.storage.memory.managed import ManagedMemoryStore
-from zarr.storage.memory.store import GpuMemoryStore, MemoryStore
+from zarr.storage.memory.store import GpuMemoryStore, ManagedMemoryStore, MemoryStore
 
 __all__ = ["GpuMemoryStore", "ManagedMemoryStore", "MemoryStore"]

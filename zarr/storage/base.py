@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from zarr.abc.store import Store, SyncStore
 from zarr.buffer.core import default_buffer_prototype
+from zarr.storage.checks import check_buffer
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -45,3 +46,7 @@ class BlockingStore(NamedStore, SyncStore):
     ) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key."""
         return await super().get(key, prototype or default_buffer_prototype(), byte_range)
+
+    def _data(self, value: object) -> memoryview:
+        """Return the bytes of a buffer; TypeError where the value is none."""
+        return memoryview(check_buffer(self, value).as_numpy_array())  # type: ignore[arg-type]

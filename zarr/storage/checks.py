@@ -41,7 +41,7 @@ def check_buffer(store: object, value: object) -> Buffer:
 
 
 class SameObject:
-    """Equal to itself made of the very same object only, which it keeps alive.
+    """A stamp that is equal only to one of the very same object, which it keeps alive.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def memory_of_machine() -> int:
 
 
 def check_memory(store: SyncStore, keys: Sequence[str]) -> None:
-    """Where there was no memory for the values of some keys, say of which, if one of them is a large one.
+    """Name the large value that did not fit in memory, if there is one among some keys.
 
     Raises
     ------

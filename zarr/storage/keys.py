@@ -124,7 +124,7 @@ def is_key(name: object) -> bool:
 
 
 def is_device(key: str) -> bool:
-    """Whether a part of a key means a device to Windows, whatever folder it stands in and whatever ending it has.
+    """Return whether a part of a key means a device to Windows, in whatever folder and with whatever ending.
 
     Elsewhere such names are as good as any, and arrays have them. (Microsoft, "Naming Files, Paths, and Namespaces")
 
@@ -137,7 +137,7 @@ def is_device(key: str) -> bool:
 
 
 def only_keys(names: Iterable[Any]) -> list[str]:
-    """Those names that are keys; what else somebody put into a store is not listed, since it could lead out of it.
+    """Return those names that are keys; what else is in a store is not listed, since it could lead out of it.
 
     Examples
     --------

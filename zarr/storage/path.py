@@ -188,7 +188,7 @@ class StorePath:
 
     @property
     def label(self) -> str:
-        """The place in a message, made on an event loop or while locks are held: see :func:`zarr.errors.label_of`."""
+        """Return the place for messages made on an event loop or under locks; see :func:`zarr.errors.label_of`."""
         return join(label_of(self.store, str), self.path)
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def bounds_of(byte_range: ByteRequest, size: int) -> tuple[int, int]:
-    """Where a byte request begins and ends in a value of ``size`` bytes.
+    """Return where a byte request begins and ends in a value of ``size`` bytes.
 
     Parameters
     ----------

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.stores import WRITABLE, make
-from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest, is_synchronous
+from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest, bulk_access_of, is_synchronous
+from zarr.abc.stores.changes import stages
 from zarr.buffer.core import default_buffer_prototype
 from zarr.buffer.cpu import Buffer
 from zarr.errors import ReadOnlyError
@@ -258,3 +259,13 @@ async def test_ranges_that_are_none_are_refused(store: Store, byte_range: Any) -
 async def test_there_is_nothing_behind_the_end(store: Store, byte_range: Any) -> None:
     await filled(store)
     assert await value(store, "a/b/c/0/1", byte_range) == b""
+
+
+@pytest.mark.parametrize(
+    "kind", ["memory", "managed", "local", "zip", "mapping", "wrapper", "sqlite", "lmdb", "dbm"]
+)
+def test_plain_methods_and_many_values_at_once_stand_for_coroutines(kind: str, tmp_path: Path) -> None:
+    store = make(kind, tmp_path)
+    assert is_synchronous(store)
+    assert bulk_access_of(store) is not None
+    assert stages(store) == (kind not in {"mapping", "wrapper", "dbm"})

@@ -26,7 +26,7 @@ from zarr.buffer import cpu
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError
 from zarr.storage import DBMStore, LMDBStore, LocalStore, MemoryStore, ObjectStore, SQLiteStore, WrapperStore
-from zarr.storage.databases.lmdb_environment import environment_of
+from zarr.storage.databases.lmdb import environment_of
 from zarr.testing.store import StoreTests
 
 B = cpu.Buffer.from_bytes

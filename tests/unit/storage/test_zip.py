@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+import zarr
 from zarr.abc.store import OffsetByteRequest, SuffixByteRequest
 from zarr.buffer.core import default_buffer_prototype
 from zarr.buffer.cpu import Buffer
@@ -472,3 +473,69 @@ def test_end_records_that_lead_nowhere_are_not_followed_for_ever() -> None:
     with pytest.raises(ZipFormatError, match="no zip directory found"):
         read_directory(read_at, len(raw))
     assert looked < 20 * len(raw)
+
+
+@pytest.mark.parametrize(
+    "replace",
+    [
+        lambda path: zarr.open_group(path, mode="w"),
+        lambda path: zarr.create_array(path, shape=3, dtype="i4", overwrite=True),
+        lambda path: ZipStore(path, mode="w").set_sync("a", B(b"1")),
+        lambda path: asyncio.run(ZipStore(path, mode="a").clear()),
+        lambda path: ZipStore(path, mode="a").delete_dir_sync(""),
+    ],
+)
+def test_a_document_of_another_program_is_not_replaced(tmp_path: Path, replace: Any) -> None:
+    """Many formats of files are zip archives."""
+    path = tmp_path / "report.docx"
+    with zipfile.ZipFile(path, "w") as document:
+        document.writestr("word/document.xml", "<text/>")
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError, match=r"no Zarr document and is not named \*\.zip.*report\.docx"):
+        replace(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_zip_files_that_may_be_replaced(tmp_path: Path) -> None:
+    """One that is named as one, one with a document of Zarr in it, and an empty one."""
+    write(tmp_path / "named.ZIP", {"a": b"1"}, "w")
+    zarr.create_array(ZipStore(tmp_path / "data.bin", mode="w"), name="a/b", shape=3, dtype="i4").store.close()
+    zipfile.ZipFile(tmp_path / "empty.bin", "w").close()
+    for name in ("named.ZIP", "data.bin", "empty.bin"):
+        zarr.open_group(tmp_path / name, mode="w").store.close()
+        assert list(contents(tmp_path / name)) == ["zarr.json"]
+
+
+def test_stores_that_may_add_to_a_file_see_each_other_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    write(path, {"old": b"1"}, "w")
+    first, second, reader = ZipStore(path, mode="a"), ZipStore(path, mode="a"), ZipStore(path)
+    assert list(reader.list_sync()) == ["old"]
+    first.set_sync("new", B(b"2"))
+    assert value(second, "new") == b"2"
+    new = ZipStore(path, mode="w", compression=zipfile.ZIP_DEFLATED)
+    assert value(second, "old") == b"1", "nothing is done before the store is used"
+    new.set_sync("newest", B(b"3" * 1000))
+    assert list(first.list_sync()) == list(second.list_sync()) == ["newest"]
+    first.set_sync("last", B(b"4"))
+    assert contents(path) == {"newest": b"3" * 1000, "last": b"4"}
+    new.close()
+    second.set_sync("later", B(b"5"))
+    second.close()
+    assert sorted(contents(path)) == ["last", "later", "newest"]
+    with zipfile.ZipFile(path) as other:
+        assert {info.filename: info.compress_type for info in other.infolist()} == {"newest": 8, "last": 0, "later": 0}
+    assert value(reader, "old") == b"1", "who only reads has the file that it has opened"
+
+
+@pytest.mark.parametrize("mode", ["a", "x", "w"])
+def test_a_file_that_somebody_removed_is_made_again(tmp_path: Path, mode: Any) -> None:
+    path = tmp_path / "a.zip"
+    store = ZipStore(path, mode="w")
+    store.set_sync("a", B(b"1"))
+    store.commit()
+    path.unlink()
+    write(path, {"b": b"2"}, mode)
+    assert contents(path) == {"b": b"2"}
+    assert value(store, "a") == b"1"

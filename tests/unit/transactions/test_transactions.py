@@ -195,9 +195,9 @@ def test_a_dead_process_s_journal_is_carried_out(tmp_path: Path) -> None:
     zarr.create_array(store, name="x", data=np.arange(4))
     pid = os.fork()
     if pid == 0:
-        from zarr.storage.local import journal
+        from zarr.storage.local import changes
 
-        journal.carry_out = lambda *_: os._exit(0)
+        changes.carry_out = lambda *_: os._exit(0)
         with zarr.transaction(store) as tx:
             tx.group()["x"][:] = 9
         os._exit(1)

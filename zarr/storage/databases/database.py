@@ -1,30 +1,28 @@
-"""The base of the stores in one file of a database."""
+"""The base of the stores in one file of a database, and what keeps their libraries from being forked amid a call."""
 
 from __future__ import annotations
 
 import os
+import threading
+import weakref
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
-from zarr.abc.store import BulkAccess
-from zarr.buffer.core import Buffer, default_buffer_prototype
-from zarr.storage.base import BlockingStore
-from zarr.storage.checks import check_buffer
 from zarr.storage.keys import check_prefix
+from zarr.storage.payloads import PayloadStore
+from zarr.storage.ranges import child_names_in_order
 from zarr.storage.wrappers.overlay import TransactionStore
 
 if TYPE_CHECKING:
-    from zarr.buffer.core import BufferPrototype
+    from zarr.abc.store import ByteRequest
+    from zarr.buffer.core import Buffer
 
 
-class DatabaseStore(BlockingStore):
-    """A store that is named by the path of its database.
-
-    A subclass binds ``get_many_sync``, ``set_many_sync`` and ``bulk_access`` in its own body, beside the methods for
-    single values: a class that overrides only those must not be passed by.
-    """
+class DatabaseStore(PayloadStore):
+    """A store that is named by the path of its database, and compares a value before it replaces it."""
 
     scheme: ClassVar[str]
     supports_set_if_match: bool = True
@@ -34,7 +32,7 @@ class DatabaseStore(BlockingStore):
     _options: dict[str, Any]
 
     def __init__(self, path: Path | str, read_only: bool, options: dict[str, Any]) -> None:
-        BlockingStore.__init__(self, read_only=read_only)
+        super().__init__(read_only=read_only)
         if not isinstance(path, str | Path):
             raise TypeError(f"'path' must be a string or Path instance. Got an instance of {type(path)} instead.")
         self.path = Path(path)
@@ -67,35 +65,21 @@ class DatabaseStore(BlockingStore):
         """Return the name under which the keys of this store are locked."""
         return f"{self.scheme}:{os.path.realpath(self._place)}"
 
-    def _data(self, value: object) -> memoryview:
-        return memoryview(check_buffer(self, value).as_numpy_array())  # type: ignore[arg-type]
-
-    async def clear(self) -> None:
-        """Remove all keys."""
-        await self.delete_dir("")
-
     @abstractmethod
-    def _get_payloads(self, keys: list[str]) -> list[Any]: ...
+    def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
+        """Store ``value`` where the key still holds ``expected`` (None: nothing), in one step."""
 
-    @abstractmethod
-    def _set_payloads(self, items: list[tuple[str, Any]]) -> None: ...
+    def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
+        """Store ``value`` where the key has none; of several who try at once, one succeeds."""
+        return self.set_if_match_sync(key, value, None)
 
-    def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> list[Buffer | None]:
-        """Return the values of many keys, all of one moment."""
-        make = (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes
-        return [None if data is None else make(data) for data in self._get_payloads(list(keys))]
-
-    def set_many_sync(self, items: Iterable[tuple[str, Buffer | None]]) -> None:
-        """Store many values in one step; None deletes a key."""
-        self._set_payloads([(key, None if value is None else self._data(value)) for key, value in items])
-
-    def bulk_access(self) -> BulkAccess | None:
-        """Return how many values are moved in one step."""
-        return BulkAccess(kind="buffers", get_many=self._get_payloads, set_many=self._set_payloads)
+    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
+        """Store ``value`` where the key has none."""
+        self.set_if_match_sync(key, value, None)
 
 
 class TransactionDatabase(DatabaseStore, TransactionStore):
-    """A store of a database whose changes are transactions, of many processes at once."""
+    """A store of a database of sorted keys whose changes are transactions, of many processes at once."""
 
     @classmethod
     def from_url(cls, url: str, **options: Any) -> Self:
@@ -106,3 +90,118 @@ class TransactionDatabase(DatabaseStore, TransactionStore):
         """Return the folder of the lock files of a node: beside the database."""
         folder = f"{os.path.realpath(self._place)}.zarr-locks"
         return os.path.join(folder, check_prefix(path).replace("/", "%2F") or "%")
+
+    @abstractmethod
+    def open_value_sync(self, key: str) -> AbstractContextManager[Callable[[ByteRequest], bytes] | None]:
+        """Open the value of a key, to read ranges of it; None where there is none."""
+
+    @abstractmethod
+    def _listing(self) -> AbstractContextManager[Callable[[str, str | None], Iterator[str]]]:
+        """Open a listing of one moment: a function that yields the names from a first one to one to stop before."""
+
+    def _payload(self, key: str, byte_range: ByteRequest | None = None) -> Any:
+        if byte_range is None:
+            return self._get_payloads([key])[0]
+        with self.open_value_sync(key) as read:
+            return None if read is None else read(byte_range)
+
+    def list_dir_sync(self, prefix: str) -> list[str]:
+        """Return the names directly under the prefix; what lies below a folder is jumped over."""
+        check_prefix(prefix)
+        with self._listing() as keys_from:
+            return child_names_in_order(prefix, keys_from)
+
+
+# Forks
+
+FORK_WAIT_SECONDS: Final = 5.0
+"""How long a fork waits for calls of other threads to end."""
+
+
+class Gate:
+    """Calls go through side by side; while it is closed none is under way, and none begins.
+
+    All gates are closed while the process is forked: a lock that a call holds inside a library at that moment would
+    stay locked in the child for ever.
+    """
+
+    def __init__(self) -> None:
+        self._inside: dict[object, int] = {}
+        """The calls under way, and their threads."""
+        self.was_idle = False
+        """Whether no call was under way when the gate was last closed."""
+        self.renew()
+        _gates.add(self)
+
+    def renew(self) -> None:
+        """Begin anew, in a forked child: the calls of other threads have gone."""
+        me = threading.get_ident()
+        # Taken by itself and not by the condition, whose methods are Python: Ctrl-C could come before they let go.
+        self._lock = threading.RLock()
+        self._condition = threading.Condition(self._lock)
+        self._closed_by = 0
+        self._inside = {call: thread for call, thread in self._inside.items() if thread == me}
+
+    def close(self, seconds: float | None = None) -> None:
+        """Let no call begin, and wait for those of other threads to end."""
+        me = threading.get_ident()
+        with self._lock:
+            self._condition.wait_for(lambda: self._closed_by in (0, me), seconds)
+            self._closed_by = me
+            self._condition.wait_for(lambda: all(thread == me for thread in list(self._inside.values())), seconds)
+            self.was_idle = not self._inside
+
+    def open(self) -> None:
+        """Let calls begin again, where this thread has closed the gate."""
+        with self._lock:
+            if self._closed_by == threading.get_ident():
+                self._closed_by = 0
+                self._condition.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Go through when no other call is under way, and let none begin."""
+        try:
+            self.close()
+            with self.call():
+                yield
+        finally:
+            self.open()
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Go through; calls of one thread may lie within each other."""
+        me, mine = threading.get_ident(), object()
+        try:
+            with self._lock:
+                if self._closed_by:
+                    self._condition.wait_for(lambda: self._closed_by in (0, me) or me in self._inside.values())
+                self._inside[mine] = me
+            yield
+        finally:
+            self._inside.pop(mine, None)  # first, and in one step, whenever Ctrl-C comes
+            if self._closed_by:
+                with self._lock:
+                    self._condition.notify_all()
+
+
+_gates: weakref.WeakSet[Gate] = weakref.WeakSet()
+
+
+def _close_all() -> None:
+    for gate in list(_gates):
+        gate.close(FORK_WAIT_SECONDS)
+
+
+def _open_all() -> None:
+    for gate in list(_gates):
+        gate.open()
+
+
+def _renew_all() -> None:
+    for gate in list(_gates):
+        gate.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_close_all, after_in_parent=_open_all, after_in_child=_renew_all)

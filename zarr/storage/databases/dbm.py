@@ -7,14 +7,13 @@ import dbm
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from zarr.storage.databases.database import DatabaseStore
-from zarr.storage.keys import check_key, check_prefix, dir_prefix
-from zarr.storage.memory.mapping import MappingStore
+from zarr.storage.keys import check_key
 
 if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
@@ -28,7 +27,7 @@ _inherited: list[Any] = []
 """Open files of a parent process, which only the parent may close: closing one would write an old index."""
 
 
-class DBMFile(MutableMapping[str, bytes]):
+class DBMFile:
     """An open dbm file, which all stores over it share: most dbm modules let no file be opened twice."""
 
     def __init__(self, path: str, opener: Callable[..., Any], read_only: bool, options: dict[str, Any]) -> None:
@@ -44,7 +43,7 @@ class DBMFile(MutableMapping[str, bytes]):
         if self._db is not None:
             _inherited.append(self._db)
         self._db = None
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
 
     def exists(self) -> bool:
         """Return whether there is a file; each module adds other suffixes to the name, or none."""
@@ -58,7 +57,7 @@ class DBMFile(MutableMapping[str, bytes]):
         OSError
             If the file cannot be opened, or used.
         """
-        with self._lock:
+        with self.lock:
             db = self._db
             if db is None:
                 db = self._open()
@@ -91,65 +90,13 @@ class DBMFile(MutableMapping[str, bytes]):
 
     def close(self) -> None:
         """Close the file; it is opened again when it is used again."""
-        with self._lock:
+        with self.lock:
             db, self._db = self._db, None
             if db is not None:
                 with suppress(Exception):
                     db.close()
 
     __del__ = close
-
-    def get_all(self, keys: Iterable[str]) -> list[bytes | None]:
-        """Return the values of many keys."""
-        names = [key.encode(errors="surrogateescape") for key in keys]
-        return self.read(lambda db: [db.get(name) for name in names], [None] * len(names))
-
-    def put_all(self, items: Iterable[tuple[str, Any]]) -> None:
-        """Store many values, in one turn; None removes a key."""
-        pairs = [(key.encode(errors="surrogateescape"), value) for key, value in items]
-
-        def change(db: Any) -> None:
-            for name, value in pairs:
-                if value is not None:
-                    db[name] = bytes(value)
-                elif name in db:
-                    del db[name]
-            if hasattr(db, "sync"):  # where the module keeps changes back
-                db.sync()
-
-        if self.exists() or any(value is not None for _, value in pairs):  # no file is made for a removal
-            self.use(change)
-
-    def replace(self, key: str, value: bytes, expected: bytes | None) -> bool:
-        """Store a value where the key still holds ``expected``; False where it does not."""
-        with self._lock:
-            if self.get(key) != expected:
-                return False
-            self[key] = value
-            return True
-
-    def __getitem__(self, key: str) -> bytes:
-        (value,) = self.get_all([key])
-        if value is None:
-            raise KeyError(key)
-        return value
-
-    def __setitem__(self, key: str, value: bytes) -> None:
-        self.put_all([(key, value)])
-
-    def __delitem__(self, key: str) -> None:
-        self.put_all([(key, None)])
-
-    def __contains__(self, key: object) -> bool:
-        name = str(key).encode(errors="surrogateescape")
-        return self.read(lambda db: name in db, False)
-
-    def __iter__(self) -> Iterator[str]:
-        names: list[bytes] = self.read(lambda db: list(db.keys()), [])
-        return iter([bytes(name).decode(errors="surrogateescape") for name in names])
-
-    def __len__(self) -> int:
-        return self.read(len, 0)
 
 
 # Reentrant: a finalizer may run, and open such a file, at any allocation.
@@ -186,7 +133,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-class DBMStore(DatabaseStore, MappingStore):
+def _raw(key: str) -> bytes:
+    return key.encode(errors="surrogateescape")
+
+
+class DBMStore(DatabaseStore):
     """All keys in one file of the dbm family.
 
     Threads take turns. Which processes may have the file open at once, and what a crash leaves, is up to the module:
@@ -226,67 +177,59 @@ class DBMStore(DatabaseStore, MappingStore):
         super().__init__(path, read_only, {"opener": opener, **options})
         self.opener = opener
         self.options = options
-        self._file: DBMFile | None = None
+        self._opened: DBMFile | None = None
 
     @property
-    def mapping(self) -> DBMFile:  # type: ignore[override]
-        """Return the file as a mapping, which is opened when it is used."""
-        if self._file is None:
-            self._file = dbm_file(self._place, self.opener, self.read_only, self.options)
-        return self._file
+    def _file(self) -> DBMFile:
+        """Return the file, which is opened when it is used."""
+        if self._opened is None:
+            self._opened = dbm_file(self._place, self.opener, self.read_only, self.options)
+        return self._opened
 
     def _exists(self) -> bool:
-        return self.mapping.exists()
+        return self._file.exists()
 
     def close(self) -> None:
         """Release the file, which is closed when no store in this process uses it any more."""
         super().close()
-        self._file = None
+        self._opened = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_file": None}
+        return {**vars(self), "_opened": None}
 
-    def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` where the key has none; True where this call stored it."""
-        return self.set_if_match_sync(key, value, None)
+    def _read_many(self, keys: list[str]) -> list[Any]:
+        return self._file.read(lambda db: [db.get(_raw(key)) for key in keys], [None] * len(keys))
 
-    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` where the key has none."""
-        self.set_if_match_sync(key, value, None)
+    def _write_many(self, items: list[tuple[str, Any]]) -> None:
+        def change(db: Any) -> None:
+            for key, value in items:
+                name = _raw(key)
+                if value is not None:
+                    db[name] = bytes(value)
+                elif name in db:
+                    del db[name]
+            if hasattr(db, "sync"):  # where the module keeps changes back
+                db.sync()
+
+        if self._file.exists() or any(value is not None for _, value in items):  # no file is made for a removal
+            self._file.use(change)
+
+    def _names(self, start: str) -> list[str]:
+        stored: list[bytes] = self._file.read(lambda db: list(db.keys()), [])
+        names = [bytes(name).decode(errors="surrogateescape") for name in stored]
+        return [name for name in names if name.startswith(start)]
+
+    def exists_sync(self, key: str) -> bool:
+        """Return whether the key has a value."""
+        check_key(key)
+        return self._file.read(lambda db: _raw(key) in db, False)
 
     def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
         """Store ``value`` where the key still holds ``expected`` (None: nothing); one step for all of this process."""
         self._check_writable()
-        check_key(key)
-        return self.mapping.replace(
-            key, bytes(self._data(value)), None if expected is None else bytes(self._data(expected))
-        )
-
-    def delete_dir_sync(self, prefix: str) -> None:
-        """Remove all keys under the prefix."""
-        self._check_writable()
-        start = dir_prefix(check_prefix(prefix))
-        self.mapping.put_all([(key, None) for key in self.mapping if key.startswith(start)])
-
-    def set_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` under the key."""
-        self._set_payloads([(key, self._data(value))])
-
-    def delete_sync(self, key: str) -> None:
-        """Remove the key, if it is there."""
-        self._set_payloads([(key, None)])
-
-    def _get_payloads(self, keys: list[str]) -> list[Any]:
-        for key in keys:
-            check_key(key)
-        return list(self.mapping.get_all(keys))
-
-    def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
-        self._check_writable()
-        for key, _ in items:
-            check_key(key)
-        self.mapping.put_all(items)
-
-    get_many_sync = DatabaseStore.get_many_sync
-    set_many_sync = DatabaseStore.set_many_sync
-    bulk_access = DatabaseStore.bulk_access
+        data, old = self._data(value), None if expected is None else self._data(expected)
+        with self._file.lock:
+            if self._payload(key) != old:
+                return False
+            self._set_payloads([(key, data)])
+            return True

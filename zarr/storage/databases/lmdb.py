@@ -2,42 +2,324 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+import re
+import shutil
+import threading
+import time
+import weakref
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
-from zarr.buffer.core import Buffer, default_buffer_prototype
-from zarr.storage.databases.database import DatabaseStore, TransactionDatabase
-from zarr.storage.databases.lmdb_environment import (
-    INITIAL_MAP_BYTES,
-    SMALLEST_BYTES,
-    Environment,
-    environment_of,
-    require_lmdb,
-)
-from zarr.storage.keys import check_key, check_prefix, dir_prefix, only_keys
-from zarr.storage.ranges import bounds_of, child_names_in_order, key_after
+from zarr.storage.checks import DamagedDatabaseError
+from zarr.storage.databases.database import Gate, TransactionDatabase
+from zarr.storage.keys import check_key, check_prefix, dir_prefix
+from zarr.storage.ranges import bounds_of, key_after
 from zarr.storage.wrappers.overlay import check_expected
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.abc.stores.changes import Changes
-    from zarr.buffer.core import BufferPrototype
+    from zarr.buffer.core import Buffer
 
 
-def _between(transaction: Any, low: str, high: str | None) -> Iterator[tuple[str, Any]]:
-    """Return the stored keys from a first one to one to stop before, in order, with a cursor that stands on each."""
+T = TypeVar("T")
+
+_DAMAGE: Final = re.compile(
+    "MDB_CORRUPTED|MDB_INVALID|MDB_VERSION_MISMATCH|MDB_PAGE_NOTFOUND|MDB_CURSOR_FULL|MDB_BAD_TXN|MDB_INCOMPATIBLE"
+    "|MDB_TXN_FULL|MDB_PANIC|not supported by this build"
+)
+"""What LMDB says of a file that is damaged, or none of its own."""
+
+INITIAL_MAP_BYTES: Final = 1 << 28
+"""Taken of the address space, not of the disk, save on Windows."""
+
+SMALLEST_BYTES: Final = 8192
+"""A file of fewer bytes is none yet: who made it died, or had no room, before its two first pages were written."""
+
+NO_ROOM_BYTES: Final = 1 << 16
+"""A file system with less room than that is full."""
+
+_FAILED_COMMIT: Final = (os.strerror(errno.EIO), os.strerror(errno.EINTR), "MDB_PANIC")
+
+MAX_READERS: Final = 1024
+
+
+def require_lmdb() -> Any:
+    """Return the module ``lmdb``.
+
+    Raises
+    ------
+    ImportError
+        With the command that installs it.
+    """
+    try:
+        import lmdb
+    except ImportError as error:
+        raise ImportError('LMDBStore needs the package "lmdb". Install it with: pip install "zarr[lmdb]"') from error
+    return lmdb
+
+
+class Environment:
+    """An open database of this process.
+
+    Transactions share a gate, and the map grows only while none is under way, since it may move in memory then.
+    The environment of LMDB closes itself when nobody is left who could use it, and no finalizer here does so before:
+    of those that are run together at the end of the interpreter, others may write.
+    """
+
+    def __init__(self, path: str, *, read_only: bool, sync: bool, map_size: int, subdir: bool) -> None:
+        self._lmdb = require_lmdb()
+        self.path = path
+        self.read_only = read_only
+        self.pid = os.getpid()
+        self._options = {"sync": sync, "metasync": sync, "map_size": map_size, "subdir": subdir}
+        self.gate = Gate()
+        self._changes: dict[int, Any] = {}
+        with self.gate.call():
+            self._env: Any = self._open()
+        self.max_key_bytes: int = self._env.max_key_size()
+
+    def _open(self) -> Any:
+        if not self.read_only:
+            os.makedirs(self.path if self._options["subdir"] else os.path.dirname(self.path), exist_ok=True)
+            self._remove_stub()
+        try:
+            try:
+                return self._open_with()
+            except (self._lmdb.ReadonlyError, self._lmdb.LockError):
+                if not self.read_only:
+                    raise
+                # On a medium that cannot be written to, no reader can be noted down, and nobody changes the data.
+                return self._open_with(lock=False)
+        except self._lmdb.Error as error:
+            self._translate(error)
+
+    @property
+    def file(self) -> str:
+        """Return the file that holds the data."""
+        return os.path.join(self.path, "data.mdb") if self._options["subdir"] else self.path
+
+    def _remove_stub(self) -> None:
+        """Make way for a new file where one was begun and never finished; nothing can be in it."""
+        with suppress(FileNotFoundError):
+            if 0 < os.path.getsize(self.file) < SMALLEST_BYTES:
+                os.unlink(self.file)
+
+    def _open_with(self, **changes: Any) -> Any:
+        # No transactions are kept for later use: a forked child that closes the environment would give up their
+        # places in the table of readers, which are still the parent's.
+        options = {"readonly": self.read_only, "max_readers": MAX_READERS, "max_spare_txns": 0, "readahead": False}
+        deadline = time.monotonic() + 1.0
+        while True:
+            try:
+                return self._lmdb.open(self.path, **{**self._options, **options, **changes})
+            except self._lmdb.Error as error:
+                # The last user of the environment has let go of it, and it is just being closed; or a signal came.
+                passing = "already open" in str(error) or os.strerror(errno.EINTR) in str(error)
+                if not passing or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.001)
+
+    def make_writable(self) -> None:
+        """Open the database again, for writing; LMDB allows one environment a process only."""
+        with self.gate.alone():
+            if self.read_only:
+                self._env.close()
+                self.read_only = False
+                self._env = self._open()
+
+    @property
+    def usable(self) -> bool:
+        """Return whether it was opened by this very process."""
+        return self.pid == os.getpid()
+
+    def fitting(self, pairs: list[tuple[bytes, Any]]) -> list[tuple[bytes, Any]]:
+        """Return the pairs without removals of keys that LMDB has no room for, and so cannot have.
+
+        Raises
+        ------
+        ValueError
+            If there is a value for such a key.
+        """
+        long = [(name, payload) for name, payload in pairs if len(name) > self.max_key_bytes]
+        for name, payload in long:
+            if payload is not None:
+                raise ValueError(
+                    f"key {name.decode()!r} has {len(name)} bytes, and LMDB takes up to {self.max_key_bytes}; shorten "
+                    "the names of the groups above, or use SQLiteStore"
+                )
+        return [pair for pair in pairs if pair not in long] if long else pairs
+
+    @contextmanager
+    def _transaction(self, **options: Any) -> Iterator[Any]:
+        with self.gate.call(), self._env.begin(**options) as transaction:
+            yield transaction
+
+    @contextmanager
+    def reading(self) -> Iterator[Any]:
+        """Yield a transaction to read by; what it returns are views that end with it."""
+        try:
+            while True:
+                try:
+                    with self._transaction(buffers=True) as transaction:
+                        yield transaction
+                    return
+                except self._lmdb.MapResizedError:
+                    self._resize(None)
+        except self._lmdb.Error as error:
+            self._translate(error)
+
+    def write(self, change: Callable[[Any], T]) -> T:
+        """Run a change in a transaction, again in a larger map where there was no room; its result.
+
+        A commit whose pages the system took only in part counts as failed, and is tried once more: where the disk is
+        full, the second error says so.
+        """
+        nested = self._changes.get(threading.get_ident())
+        if nested is not None:
+            # This thread is amid a change already: what a finalizer wants is done along with it.
+            return change(nested)
+        tried = False
+        try:
+            while True:
+                with self.gate.call():
+                    size = int(self._env.info()["map_size"])
+                try:
+                    with self._transaction(write=True, buffers=True) as transaction:
+                        return self._changed(change, transaction)
+                except self._lmdb.MapResizedError:
+                    self._resize(None)
+                except self._lmdb.MapFullError:
+                    self._resize(size)
+                except self._lmdb.Error as error:
+                    if tried or not any(sign in str(error) for sign in _FAILED_COMMIT):
+                        raise
+                    tried = True
+                    self._reopen()
+        except self._lmdb.Error as error:
+            self._translate(error)
+
+    def _changed(self, change: Callable[[Any], T], transaction: Any) -> T:
+        me = threading.get_ident()
+        self._changes[me] = transaction
+        try:
+            return change(transaction)
+        finally:
+            del self._changes[me]
+
+    def _reopen(self) -> None:
+        """Begin anew after a failed commit, when LMDB takes no transaction any more."""
+        with self.gate.alone():
+            self._env.close()
+            self._env = self._open()
+
+    def close(self) -> None:
+        """Close what a forked child has inherited, which then opens an environment of its own."""
+        self._env.close()
+
+    def _resize(self, full: int | None) -> None:
+        """Double a full map; or, with None, take the size that another process gave it."""
+        with self.gate.alone():
+            if full is None:
+                self._env.set_mapsize(0)
+            elif self._env.info()["map_size"] <= full:
+                self._env.set_mapsize(2 * full)
+
+    def _translate(self, error: Any) -> NoReturn:
+        """Raise what the rest of the library, and the user, expect of a file that cannot be read or written."""
+        lmdb = self._lmdb
+        if isinstance(error, lmdb.BadValsizeError):
+            raise ValueError(f"LMDB takes keys of 1 to {self.max_key_bytes} bytes: {error}") from error
+        if _DAMAGE.search(str(error)):
+            raise DamagedDatabaseError(errno.EIO, f"LMDB: {error}", self.path) from error
+        number = next((code for code in (errno.ENOSPC, errno.EACCES, errno.ENOENT, errno.EROFS, errno.ENOMEM)
+                       if os.strerror(code) in str(error)), errno.EIO)  # fmt: skip
+        if number == errno.EIO and self._has_no_room():
+            number = errno.ENOSPC  # LMDB says EIO of a write that was cut short
+        raise OSError(number, f"LMDB: {error}", self.path) from error
+
+    def _has_no_room(self) -> bool:
+        try:
+            return shutil.disk_usage(self.path).free < NO_ROOM_BYTES
+        except OSError:
+            return False
+
+
+# Reentrant: a finalizer may run, and open such a file, at any allocation.
+_guard = threading.RLock()
+_environments: weakref.WeakValueDictionary[tuple[str, int], Environment] = weakref.WeakValueDictionary()
+
+
+def environment_of(path: Path, *, read_only: bool, sync: bool, map_size: int, subdir: bool) -> Environment:
+    """Return the environment of a path in this process: the one that is open, or a new one.
+
+    It serves all stores of the path; the first to open it says how it is synced.
+    """
+    place = os.path.realpath(path)
+    with _guard:
+        known = _environments.get((place, os.getpid()))
+        if known is None:
+            known = Environment(place, read_only=read_only, sync=sync, map_size=map_size, subdir=subdir)
+            _environments[(place, os.getpid())] = known
+        elif known.read_only and not read_only:
+            known.make_writable()
+        return known
+
+
+_inherited: list[Environment] = []
+"""Environments of a parent process in which a transaction was under way: neither used nor closed, ever."""
+
+
+def _after_in_child() -> None:
+    global _guard
+    _guard = threading.RLock()
+    for environment in list(_environments.values()):
+        if environment.gate.was_idle:
+            environment.close()
+        else:
+            _inherited.append(environment)
+    _environments.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_in_child)
+
+
+def _raw(key: str) -> bytes:
+    return key.encode(errors="surrogateescape")
+
+
+def _between(transaction: Any, low: str, high: str | None) -> Iterator[str]:
+    """Yield the stored keys from a first one to one to stop before, in order."""
     cursor = transaction.cursor()
-    end = None if high is None else high.encode(errors="surrogateescape")
-    found = cursor.set_range(low.encode(errors="surrogateescape")) if low else cursor.first()
+    end = None if high is None else _raw(high)
+    found = cursor.set_range(_raw(low)) if low else cursor.first()
     while found:
         key = bytes(cursor.key())
         if end is not None and key >= end:
             return
-        yield key.decode(errors="surrogateescape"), cursor
+        yield key.decode(errors="surrogateescape")
         found = cursor.next()
+
+
+def _remove(transaction: Any, start: str) -> None:
+    """Delete all keys that begin with a string."""
+    for key in list(_between(transaction, start, key_after(start))):
+        transaction.delete(_raw(key))
+
+
+def _write(transaction: Any, pairs: list[tuple[bytes, Any]], defaults: Collection[bytes] = ()) -> None:
+    """Store payloads, those of defaults where there is none; None deletes a key."""
+    for name, payload in pairs:
+        if payload is None:
+            transaction.delete(name)
+        else:
+            transaction.put(name, payload, overwrite=name not in defaults)
 
 
 class LMDBStore(TransactionDatabase):
@@ -120,46 +402,35 @@ class LMDBStore(TransactionDatabase):
             self._environment = environment
         return environment
 
-    def _key(self, key: str) -> bytes:
-        check_key(key)
-        return key.encode()
-
     # Reading
 
-    def get_sync(
-        self,
-        key: str,
-        *,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
-    ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
-        name = self._key(key)
+    def _read_many(self, keys: list[str]) -> list[Any]:
+        names = [key.encode() for key in keys]
         environment = self._existing()
-        if environment is None or len(name) > environment.max_key_bytes:
-            return None
+        if environment is None:
+            return [None] * len(names)
+        longest = environment.max_key_bytes
         with environment.reading() as transaction:
-            found = environment.value_of(transaction, name)
-            if found is None:
-                return None
+            found = [transaction.get(name) if len(name) <= longest else None for name in names]
             # Copied before the transaction ends: the map changes after it.
-            if byte_range is None:
-                data = bytes(found)
-            else:
-                start, stop = bounds_of(byte_range, len(found))
-                data = bytes(found[start:stop])
-        return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)
+            return [None if value is None else bytes(value) for value in found]
 
     @contextmanager
-    def open_value_sync(self, key: str) -> Iterator[Callable[[ByteRequest], bytes] | None]:
-        """Open the value of a key, to read ranges of it; None where there is none."""
-        name = self._key(key)
+    def _stored(self, key: str) -> Iterator[Any]:
+        """Yield a view of the value of a key; None where there is none."""
+        check_key(key)
+        name = key.encode()
         environment = self._existing()
         if environment is None or len(name) > environment.max_key_bytes:
             yield None
             return
         with environment.reading() as transaction:
-            found = environment.value_of(transaction, name)
+            yield transaction.get(name)
+
+    @contextmanager
+    def open_value_sync(self, key: str) -> Iterator[Callable[[ByteRequest], bytes] | None]:
+        """Open the value of a key, to read ranges of it; None where there is none."""
+        with self._stored(key) as found:
 
             def read(byte_range: ByteRequest) -> bytes:
                 start, stop = bounds_of(byte_range, len(found))
@@ -167,135 +438,52 @@ class LMDBStore(TransactionDatabase):
 
             yield None if found is None else read
 
-    def exists_sync(self, key: str) -> bool:
-        """Return whether the key has a value."""
-        return self._size(key) is not None
-
-    def getsize_sync(self, key: str) -> int:
-        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
-        size = self._size(key)
-        if size is None:
-            raise FileNotFoundError(key)
-        return size
-
     def _size(self, key: str) -> int | None:
-        name = self._key(key)
-        environment = self._existing()
-        if environment is None or len(name) > environment.max_key_bytes:
-            return None
-        with environment.reading() as transaction:
-            found = transaction.get(name)
+        with self._stored(key) as found:
             return None if found is None else len(found)
 
-    def list_sync(self) -> Iterable[str]:
-        """Return all keys, in order."""
-        return self.list_prefix_sync("")
+    def _names(self, start: str) -> list[str]:
+        with self._listing() as keys_from:
+            return list(keys_from(start, key_after(start)))
 
-    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """Return all keys that begin with the prefix, in order."""
-        check_prefix(prefix)
+    @contextmanager
+    def _listing(self) -> Iterator[Callable[[str, str | None], Iterator[str]]]:
         environment = self._existing()
         if environment is None:
-            return []
+            yield lambda low, high: iter(())
+            return
         with environment.reading() as transaction:
-            return only_keys([key for key, _ in _between(transaction, prefix, key_after(prefix))])
-
-    def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """Return the names directly under the prefix; what lies below a folder is jumped over."""
-        check_prefix(prefix)
-        environment = self._existing()
-        if environment is None:
-            return []
-        with environment.reading() as transaction:
-            return child_names_in_order(
-                prefix, lambda low, high: (key for key, _ in _between(transaction, low, high))
-            )
+            yield partial(_between, transaction)
 
     # Writing
 
-    def set_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` under the key."""
-        self._set_payloads([(key, self._data(value))])
-
-    def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` where the key has none; of several who try at once, in any process, one succeeds."""
-        self._check_writable()
-        name, data = self._key(key), self._data(value)
-        return bool(self._opened().write(lambda transaction: transaction.put(name, data, overwrite=False)))
-
-    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` where the key has none."""
-        self.put_if_absent_sync(key, value)
+    def _write_many(self, items: list[tuple[str, Any]]) -> None:
+        pairs = [(_raw(key), payload) for key, payload in items]
+        environment = self._existing() if all(payload is None for _, payload in pairs) else self._opened()
+        if environment is not None:
+            environment.write(partial(_write, pairs=environment.fitting(pairs)))
 
     def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
         """Store ``value`` where the key still holds ``expected`` (None: nothing); one step for all processes."""
-        if expected is None:
-            return self.put_if_absent_sync(key, value)
         self._check_writable()
-        name, data, old = self._key(key), self._data(value), self._data(expected)
+        check_key(key)
+        name, data, old = key.encode(), self._data(value), None if expected is None else self._data(expected)
 
         def replace(transaction: Any) -> bool:
+            if old is None:
+                return bool(transaction.put(name, data, overwrite=False))
             found = transaction.get(name)
             return found is not None and found == old and bool(transaction.put(name, data))
 
         return bool(self._opened().write(replace))
 
-    def delete_sync(self, key: str) -> None:
-        """Remove the key, if it is there."""
-        self._check_writable()
-        name = self._key(key)
-        environment = self._existing()
-        if environment is not None and len(name) <= environment.max_key_bytes:
-            environment.write(lambda transaction: transaction.delete(name))
-
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix, in one step."""
         self._check_writable()
         start = dir_prefix(check_prefix(prefix))
-        end = key_after(start)
-
-        def remove(transaction: Any) -> None:
-            for key in [key for key, _ in _between(transaction, start, end)]:
-                transaction.delete(key.encode(errors="surrogateescape"))
-
         environment = self._existing()
         if environment is not None:
-            environment.write(remove)
-
-    # Bulk
-
-    get_many_sync = DatabaseStore.get_many_sync
-    set_many_sync = DatabaseStore.set_many_sync
-    bulk_access = DatabaseStore.bulk_access
-
-    def _get_payloads(self, keys: list[str]) -> list[Any]:
-        names = [self._key(key) for key in keys]
-        environment = self._existing()
-        if environment is None:
-            return [None] * len(names)
-        longest = environment.max_key_bytes
-        with environment.reading() as transaction:
-            found = [environment.value_of(transaction, name) if len(name) <= longest else None for name in names]
-            return [None if value is None else bytes(value) for value in found]
-
-    def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
-        self._check_writable()
-        pairs = [(self._key(key), payload) for key, payload in items]
-        environment = self._opened()
-
-        def change(transaction: Any) -> None:
-            for name, payload in pairs:
-                if payload is None:
-                    transaction.delete(name)
-                else:
-                    transaction.put(name, payload)
-
-        for name, payload in pairs:
-            if payload is not None:
-                environment.check_key_length(name)
-        environment.write(change)
-
-    # Many changes in one step
+            environment.write(partial(_remove, start=start))
 
     def apply_sync(self, changes: Changes) -> None:
         """Store many changes in one transaction.
@@ -306,23 +494,15 @@ class LMDBStore(TransactionDatabase):
             If a key does not hold what it was expected to hold; nothing has changed then.
         """
         self._check_writable()
-        values = [(self._key(key), None if v is None else self._data(v)) for key, v in changes.values.items()]
-        defaults = {self._key(key) for key in changes.defaults}
+        values = [(_raw(key), None if v is None else self._data(v)) for key, v in changes.values.items()]
+        defaults = {_raw(key) for key in changes.defaults}
         environment = self._opened()
-        for name, payload in values:
-            if payload is not None:
-                environment.check_key_length(name)
+        values = environment.fitting(values)
 
         def change(transaction: Any) -> None:
             check_expected(changes, lambda key: transaction.get(key.encode()))
             for folder in changes.removed:
-                start = dir_prefix(folder)
-                for key in [key for key, _ in _between(transaction, start, key_after(start))]:
-                    transaction.delete(key.encode(errors="surrogateescape"))
-            for name, payload in values:
-                if payload is None:
-                    transaction.delete(name)
-                else:
-                    transaction.put(name, payload, overwrite=name not in defaults)
+                _remove(transaction, dir_prefix(folder))
+            _write(transaction, values, defaults)
 
         environment.write(change)

@@ -3,38 +3,55 @@
 from __future__ import annotations
 
 import errno
-import weakref
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+import os
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias
+from urllib.parse import quote
 
-from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.errors import ReadOnlyError
 from zarr.storage.checks import DamagedDatabaseError
-from zarr.storage.databases.database import DatabaseStore, TransactionDatabase
-from zarr.storage.databases.sqlite_pool import Connections, Journal, Synchronous
-from zarr.storage.keys import check_key, check_prefix, dir_prefix, only_keys
-from zarr.storage.ranges import bounds_of, child_names_in_order, key_after
+from zarr.storage.databases.database import Gate, TransactionDatabase
+from zarr.storage.keys import check_key, check_prefix, dir_prefix
+from zarr.storage.ranges import bounds_of, key_after
 from zarr.storage.wrappers.overlay import check_expected
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.abc.stores.changes import Changes
-    from zarr.buffer.core import BufferPrototype
+    from zarr.buffer.core import Buffer
 
-Bounds: TypeAlias = tuple[str, str | None]
+Journal: TypeAlias = Literal["wal", "delete", "truncate", "persist"]
+Synchronous: TypeAlias = Literal["off", "normal", "full", "extra"]
 
+_TABLE: Final = "CREATE TABLE IF NOT EXISTS zarr (k TEXT PRIMARY KEY, v BLOB)"
 _PLACE: Final = "SELECT rowid, length(v), typeof(v) FROM zarr WHERE k = ?"
 _GET: Final = "SELECT v FROM zarr WHERE k = ?"
 _PUT: Final = "INSERT INTO zarr (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v"
 _PUT_ABSENT: Final = "INSERT INTO zarr (k, v) VALUES (?, ?) ON CONFLICT (k) DO NOTHING"
 _PUT_MATCH: Final = "UPDATE zarr SET v = ? WHERE k = ? AND v = ?"
 _DELETE: Final = "DELETE FROM zarr WHERE k = ?"
+_OPTIONS: Final = {
+    "journal": ("wal", "delete", "truncate", "persist"),
+    "synchronous": ("off", "normal", "full", "extra"),
+}
+
+_DAMAGE: Final = re.compile("Could not decode|unsupported file format|malformed|no such column|cannot open value")
+"""What SQLite says of damage under codes that mean other things, too."""
+
+_INHERITED: list[Any] = []
+"""Connections of a parent process. Closing one here could fold up a log that the parent still writes."""
+
+_GATE: Final = Gate()
 
 
-def _between(head: str, bounds: Bounds, tail: str = "") -> tuple[str, tuple[str, ...]]:
+def _between(head: str, low: str, high: str | None, tail: str = "") -> tuple[str, tuple[str, ...]]:
     """Return a statement about the keys from a first one to one to stop before, with its parameters."""
-    low, high = bounds
     if high is None:
         return f"{head} WHERE k >= ?{tail}", (low,)
     return f"{head} WHERE k >= ? AND k < ?{tail}", (low, high)
@@ -93,11 +110,10 @@ class SQLiteStore(TransactionDatabase):
         super().__init__(path, read_only, {"journal": journal, "synchronous": synchronous, "timeout": timeout})
         if str(path) in {"", ":memory:"}:
             raise ValueError("SQLiteStore needs the path of a file; for a store in memory use zarr.storage.MemoryStore")
-        self._connect()
-
-    def _connect(self) -> None:
-        self._connections = Connections(str(self._place), read_only=self.read_only, **self._options)
-        self._closer = weakref.finalize(self, self._connections.close)
+        for name, known in _OPTIONS.items():
+            if self._options[name] not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}; got {self._options[name]!r}")
+        self._connections = Connections(str(self._place), read_only, **self._options)
 
     def close(self) -> None:
         """Close the database; it is opened again where the store is used again."""
@@ -105,11 +121,11 @@ class SQLiteStore(TransactionDatabase):
         self._connections.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in {"_connections", "_closer"}}
+        return {name: value for name, value in vars(self).items() if name != "_connections"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._connect()
+        self._connections = Connections(str(self._place), self.read_only, **self._options)
 
     # Reading
 
@@ -117,42 +133,19 @@ class SQLiteStore(TransactionDatabase):
         with self._connections.reading() as connection:
             return [] if connection is None else connection.execute(statement, parameters).fetchall()
 
-    def _stored(self, key: str, value: Any) -> bytes:
-        return value if type(value) is bytes else self._refuse(key, type(value).__name__)
-
     def _refuse(self, key: str, kind: str) -> NoReturn:
         raise DamagedDatabaseError(errno.EIO, f"the value of {key!r} is no bytes but {kind}", str(self.path))
 
-    def get_sync(
-        self,
-        key: str,
-        *,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
-    ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key.
-
-        Raises
-        ------
-        OSError
-            If the database cannot be read.
-        StoreDamagedError
-            If it is damaged.
-        """
-        check_key(key)
-        if byte_range is None:
-            rows = self._rows(_GET, (key,))
-            data = self._stored(key, rows[0][0]) if rows else None
-        else:
-            data = self._part(key, byte_range)
-        if data is None:
-            return None
-        return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)
-
-    def _part(self, key: str, byte_range: ByteRequest) -> bytes | None:
-        """Return a range of a value, of which the rest is not brought into memory."""
-        with self.open_value_sync(key) as read:
-            return None if read is None else read(byte_range)
+    def _read_many(self, keys: list[str]) -> list[Any]:
+        with self._connections.reading(snapshot=len(keys) > 1) as connection:
+            if connection is None:
+                return [None] * len(keys)
+            execute = connection.cursor().execute
+            rows = [execute(_GET, (key,)).fetchone() for key in keys]
+        for key, row in zip(keys, rows, strict=True):
+            if row is not None and type(row[0]) is not bytes:
+                self._refuse(key, type(row[0]).__name__)
+        return [None if row is None else row[0] for row in rows]
 
     @contextmanager
     def open_value_sync(self, key: str) -> Iterator[Callable[[ByteRequest], bytes] | None]:
@@ -176,52 +169,37 @@ class SQLiteStore(TransactionDatabase):
 
             yield read
 
-    def exists_sync(self, key: str) -> bool:
-        """Return whether the key has a value."""
+    def _size(self, key: str) -> int | None:
         check_key(key)
-        return bool(self._rows("SELECT 1 FROM zarr WHERE k = ?", (key,)))
-
-    def getsize_sync(self, key: str) -> int:
-        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
-        check_key(key)
-        rows = self._rows("SELECT length(v), typeof(v) FROM zarr WHERE k = ?", (key,))
+        rows = self._rows(_PLACE, (key,))
         if not rows:
-            raise FileNotFoundError(key)
-        return int(rows[0][0]) if rows[0][1] == "blob" else self._refuse(key, rows[0][1])
+            return None
+        return int(rows[0][1]) if rows[0][2] == "blob" else self._refuse(key, rows[0][2])
 
     async def getsize_prefix(self, prefix: str) -> int:
         """Return how many bytes all keys under a folder hold."""
         start = dir_prefix(check_prefix(prefix))
-        statement = _between("SELECT coalesce(sum(length(v)), 0) FROM zarr", (start, key_after(start)))
+        statement = _between("SELECT coalesce(sum(length(v)), 0) FROM zarr", start, key_after(start))
         return int((await self._call(self._rows, *statement))[0][0])
 
     async def is_empty(self, prefix: str) -> bool:
         """Return whether there is no key below a folder."""
         start = dir_prefix(check_prefix(prefix))
-        return not await self._call(self._rows, *_between("SELECT 1 FROM zarr", (start, key_after(start)), " LIMIT 1"))
+        return not await self._call(self._rows, *_between("SELECT 1 FROM zarr", start, key_after(start), " LIMIT 1"))
 
-    def list_sync(self) -> Iterable[str]:
-        """Return all keys, in order."""
-        return self.list_prefix_sync("")
+    def _names(self, start: str) -> list[str]:
+        return [key for (key,) in self._rows(*_between("SELECT k FROM zarr", start, key_after(start), " ORDER BY k"))]
 
-    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """Return all keys that begin with the prefix, in order."""
-        check_prefix(prefix)
-        statement = _between("SELECT k FROM zarr", (prefix, key_after(prefix)), " ORDER BY k")
-        return only_keys([key for (key,) in self._rows(*statement)])
-
-    def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """Return the names directly under the prefix; what lies below a folder is jumped over."""
-        check_prefix(prefix)
+    @contextmanager
+    def _listing(self) -> Iterator[Callable[[str, str | None], Iterator[str]]]:
         with self._connections.reading(snapshot=True) as connection:
-            if connection is None:
-                return []
 
             def keys_from(low: str, high: str | None) -> Iterator[str]:
-                cursor = connection.execute(*_between("SELECT k FROM zarr", (low, high), " ORDER BY k"))
-                return (key for (key,) in cursor if type(key) is str)
+                if connection is not None:
+                    cursor = connection.execute(*_between("SELECT k FROM zarr", low, high, " ORDER BY k"))
+                    yield from (key for (key,) in cursor if type(key) is str)
 
-            return child_names_in_order(prefix, keys_from)
+            yield keys_from
 
     # Writing
 
@@ -231,64 +209,24 @@ class SQLiteStore(TransactionDatabase):
         with self._connections.writing() as connection:
             return connection.execute(statement, parameters).rowcount
 
-    def set_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` under the key."""
-        check_key(key)
-        self._change(_PUT, (key, self._data(value)))
-
-    def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` where the key has none; of several who try at once, in any process, one succeeds."""
-        check_key(key)
-        return self._change(_PUT_ABSENT, (key, self._data(value))) == 1
-
-    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` where the key has none."""
-        self.put_if_absent_sync(key, value)
-
-    def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
-        """Store ``value`` where the key still holds ``expected`` (None: nothing); one step for all processes."""
-        if expected is None:
-            return self.put_if_absent_sync(key, value)
-        check_key(key)
-        return self._change(_PUT_MATCH, (self._data(value), key, self._data(expected))) == 1
-
-    def delete_sync(self, key: str) -> None:
-        """Remove the key, if it is there."""
-        check_key(key)
-        self._change(_DELETE, (key,))
-
-    def delete_dir_sync(self, prefix: str) -> None:
-        """Remove all keys under the prefix, in one step."""
-        start = dir_prefix(check_prefix(prefix))
-        self._change(*_between("DELETE FROM zarr", (start, key_after(start))))
-
-    # Bulk
-
-    get_many_sync = DatabaseStore.get_many_sync
-    set_many_sync = DatabaseStore.set_many_sync
-    bulk_access = DatabaseStore.bulk_access
-
-    def _get_payloads(self, keys: list[str]) -> list[Any]:
-        for key in keys:
-            check_key(key)
-        with self._connections.reading(snapshot=True) as connection:
-            if connection is None:
-                return [None] * len(keys)
-            execute = connection.cursor().execute
-            rows = [execute(_GET, (key,)).fetchone() for key in keys]
-        stored = self._stored
-        return [None if row is None else stored(key, row[0]) for key, row in zip(keys, rows, strict=True)]
-
-    def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
-        self._check_writable()
+    def _write_many(self, items: list[tuple[str, Any]]) -> None:
         last = dict(items)
-        for key in last:
-            check_key(key)
         with self._connections.writing() as connection:
             connection.executemany(_PUT, [item for item in last.items() if item[1] is not None])
             connection.executemany(_DELETE, [(key,) for key, payload in last.items() if payload is None])
 
-    # Many changes in one step
+    def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
+        """Store ``value`` where the key still holds ``expected`` (None: nothing); one step for all processes."""
+        check_key(key)
+        data = self._data(value)
+        if expected is None:
+            return self._change(_PUT_ABSENT, (key, data)) == 1
+        return self._change(_PUT_MATCH, (data, key, self._data(expected))) == 1
+
+    def delete_dir_sync(self, prefix: str) -> None:
+        """Remove all keys under the prefix, in one step."""
+        start = dir_prefix(check_prefix(prefix))
+        self._change(*_between("DELETE FROM zarr", start, key_after(start)))
 
     def apply_sync(self, changes: Changes) -> None:
         """Store many changes in one transaction.
@@ -303,9 +241,236 @@ class SQLiteStore(TransactionDatabase):
         defaults = [(key, values.pop(key)) for key in changes.defaults]
         with self._connections.writing() as connection:
             check_expected(changes, lambda key: next((row[0] for row in connection.execute(_GET, (key,))), None))
-            for folder in changes.removed:
-                start = dir_prefix(folder)
-                connection.execute(*_between("DELETE FROM zarr", (start, key_after(start))))
+            for start in map(dir_prefix, changes.removed):
+                connection.execute(*_between("DELETE FROM zarr", start, key_after(start)))
             connection.executemany(_PUT_ABSENT, defaults)
-            connection.executemany(_PUT, [item for item in values.items() if item[1] is not None])
-            connection.executemany(_DELETE, [(key,) for key, payload in values.items() if payload is None])
+            self._write_many(list(values.items()))
+
+
+class _Own:
+    """A connection of one thread, closed when nothing refers to this any more; but not in a forked child."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self._pid = os.getpid()
+
+    def __del__(self, getpid: Callable[[], int] = os.getpid) -> None:
+        if self._pid == getpid():
+            self.connection.close()
+        else:
+            _INHERITED.append(self.connection)
+
+
+class Connections:
+    """The connections of one store to its database: one a thread.
+
+    A thread that calls amid a call of its own, as finalizers do, gets another one for that. What it changes amid a
+    change becomes part of that change.
+    """
+
+    def __init__(
+        self, path: str, read_only: bool, journal: Journal, synchronous: Synchronous, timeout: float
+    ) -> None:
+        self.path = path
+        self.read_only = read_only
+        self.journal = journal
+        self.synchronous = synchronous
+        self.timeout = timeout
+        self._renew()
+
+    def _renew(self) -> None:
+        self._pid = os.getpid()
+        self._writer = threading.RLock()
+        self._changing: sqlite3.Connection | None = None
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections that are not in use; the others are closed when their calls are done."""
+        self._idle = threading.local()
+
+    # Opening
+
+    def _open(self) -> _Own:
+        if self.read_only:
+            own = self._open_to_read()
+        else:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            own = self._connect("mode=rwc")
+            self._prepare(own.connection)
+        self._check_table(own.connection)
+        return own
+
+    def _connect(self, mode: str) -> _Own:
+        connection = sqlite3.connect(
+            f"file:{quote(self.path)}?{mode}",
+            uri=True,
+            timeout=self.timeout,
+            isolation_level=None,
+            check_same_thread=False,  # another one may close it
+        )
+        return _Own(connection)
+
+    def _open_to_read(self) -> _Own:
+        own = self._connect("mode=ro")
+        try:
+            own.connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError as error:
+            # A database with a log needs a file beside it; on a medium that cannot be written to, nobody changes it.
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or not os.path.isfile(self.path):
+                raise
+            return self._connect("immutable=1")
+        return own
+
+    def _check_table(self, connection: sqlite3.Connection) -> None:
+        """Refuse a database whose ``zarr`` is no plain table of keys and values.
+
+        Views, triggers and computed columns would run statements of whoever made the file, without end if they like.
+
+        Raises
+        ------
+        DamagedDatabaseError
+        """
+        connection.execute("PRAGMA trusted_schema = OFF")
+        found = connection.execute(
+            "SELECT type, rootpage FROM sqlite_master WHERE name = 'zarr' OR (type = 'trigger' AND tbl_name = 'zarr')"
+        ).fetchall()
+        plain = [kind == "table" and bool(page) for kind, page in found]
+        if found:
+            columns = {row[1]: row[6] for row in connection.execute("PRAGMA table_xinfo(zarr)")}
+            plain.append(columns.get("k") == 0 and columns.get("v") == 0)
+        if not all(plain):
+            raise DamagedDatabaseError(errno.EIO, "'zarr' is no plain table of keys 'k' and values 'v'", self.path)
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Set the journal, and make the table where there is none."""
+        deadline = time.monotonic() + self.timeout
+        while True:
+            try:
+                (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+                if mode != self.journal:
+                    connection.execute(f"PRAGMA journal_mode = {self.journal}").fetchone()
+                connection.execute(f"PRAGMA synchronous = {self.synchronous}")
+                if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'zarr'").fetchone():
+                    connection.execute(_TABLE)
+                return
+            except sqlite3.OperationalError as error:
+                # Changing the journal does not wait for others by itself.
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.005)
+
+    # Using
+
+    def _check_process(self) -> None:
+        if self._pid != os.getpid():
+            self._renew()
+
+    @contextmanager
+    def reading(self, snapshot: bool = False) -> Iterator[sqlite3.Connection | None]:
+        """Yield a connection to read by, or None where there is no database yet.
+
+        Parameters
+        ----------
+        snapshot : bool
+            Whether all that is read comes from one moment.
+        """
+        self._check_process()
+        idle = self._idle.__dict__  # that of this thread; after close, it is another one
+        own: _Own | None = idle.pop("own", None)
+        if own is None and not os.path.exists(self.path):
+            yield None
+            return
+        try:
+            with _GATE.call():
+                own = own or self._open()
+                try:
+                    if snapshot:
+                        own.connection.execute("BEGIN")
+                    yield own.connection
+                    if snapshot:
+                        own.connection.execute("ROLLBACK")
+                    idle["own"] = own
+                except BaseException:  # what has met an error is not used again
+                    own.connection.close()
+                    raise
+        except sqlite3.OperationalError as error:
+            if self.read_only and "no such table" in str(error):
+                raise DamagedDatabaseError(
+                    errno.EINVAL, "this SQLite database has no table 'zarr'", self.path
+                ) from error
+            self._translate(error)
+        except sqlite3.Error as error:
+            self._translate(error)
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection inside a transaction, which is committed at the end, or taken back on an error."""
+        self._check_process()
+        try:
+            # Threads stand in a queue here: SQLite itself would have them try again and again.
+            with self._writer, _GATE.call():
+                if self._changing is not None:
+                    yield self._changing
+                    return
+                idle = self._idle.__dict__
+                own: _Own = idle.pop("own", None) or self._open()
+                try:
+                    self._changing = own.connection
+                    own.connection.execute("BEGIN IMMEDIATE")
+                    yield own.connection
+                    own.connection.execute("COMMIT")
+                    idle["own"] = own
+                except BaseException:
+                    own.connection.close()
+                    raise
+                finally:
+                    self._changing = None
+        except sqlite3.Error as error:
+            self._translate(error)
+
+    def _translate(self, error: sqlite3.Error) -> NoReturn:
+        """Raise what the rest of the library, and the user, expect of a file that cannot be read or written."""
+        if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
+            raise TypeError(f"SQLite cannot take this: {error}") from error
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise TimeoutError(
+                errno.ETIMEDOUT, f"another process kept the database for more than {self.timeout} seconds", self.path
+            ) from error
+        if code == sqlite3.SQLITE_READONLY and not self._may_write():
+            raise ReadOnlyError(f"the SQLite database {self.path} cannot be written to: {error}") from error
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or _DAMAGE.search(str(error)):
+            raise DamagedDatabaseError(errno.EIO, f"SQLite: {error}", self.path) from error
+        number = {
+            sqlite3.SQLITE_FULL: errno.ENOSPC,
+            sqlite3.SQLITE_NOMEM: errno.ENOMEM,
+            sqlite3.SQLITE_PERM: errno.EACCES,
+            sqlite3.SQLITE_TOOBIG: errno.EFBIG,
+            sqlite3.SQLITE_CANTOPEN: self._why_closed(),
+            sqlite3.SQLITE_IOERR: self._why_failed(),
+            sqlite3.SQLITE_READONLY: self._why_failed(),  # the log could not be made, though that is allowed
+        }.get(code, errno.EIO)
+        raise OSError(number, f"SQLite: {error}", self.path) from error
+
+    def _may_write(self) -> bool:
+        """Return whether the system lets the file, and files beside it, be written."""
+        return not self.read_only and all(os.access(p, os.W_OK) for p in (self.path, os.path.dirname(self.path)))
+
+    def _why_closed(self) -> int:
+        """Return the error number for a file that cannot be opened; SQLite does not tell."""
+        folder = os.path.dirname(self.path)
+        if not os.path.exists(self.path):
+            if self.read_only or not os.path.isdir(folder):
+                return errno.ENOENT
+            return self._why_failed() if os.access(folder, os.W_OK | os.X_OK) else errno.EACCES
+        needed = os.R_OK if self.read_only else os.R_OK | os.W_OK
+        allowed = os.access(self.path, needed) and (self.read_only or os.access(folder, needed))
+        return self._why_failed() if allowed else errno.EACCES
+
+    def _why_failed(self) -> int:
+        """Return the error number for a file operation that failed; SQLite does not tell."""
+        if hasattr(os, "statvfs"):
+            with suppress(OSError):
+                if os.statvfs(os.path.dirname(self.path)).f_bavail == 0:
+                    return errno.ENOSPC
+        return errno.EIO

@@ -1,5 +1,5 @@
 """The store of a folder on a local file system, and what makes its changes atomic and durable.
 
 May import: errors, types, buffer, abc, ``zarr.storage`` (keys, ranges, checks).
-Read first: ``store.py``, then ``files.py`` (one file replaced in one step), ``stage.py`` and ``journal.py`` (many).
+Read first: ``store.py``, then ``files.py`` (one file replaced in one step), ``changes.py`` (many).
 """

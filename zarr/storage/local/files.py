@@ -14,6 +14,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import zarr_core
@@ -41,7 +42,6 @@ _NO_LINKS: Final = frozenset(
     if hasattr(errno, name)
 )
 _STILL_USED: Final = frozenset((errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT))
-_MOST_ATTEMPTS: Final = 40
 _NO_DEVICE: Final = frozenset((errno.ENXIO, errno.ENODEV))
 _LONGEST_STEM: Final = 160
 _LONGEST_LOOK: Final = 4096
@@ -191,14 +191,10 @@ def _create(path: str, fsync: bool) -> int:
     return os.open(path, _WRITE_FLAGS, 0o666)
 
 
-def _fill(fd: int, data: memoryview, fsync: bool) -> None:
-    try:
-        while data:
-            data = data[os.write(fd, data) :]
-        if fsync:
-            os.fsync(fd)
-    finally:
-        os.close(fd)
+def write_all(fd: int, data: memoryview) -> None:
+    """Write all bytes, in as many calls as it takes."""
+    while data:
+        data = data[os.write(fd, data) :]
 
 
 def sync_directory(path: str) -> None:
@@ -254,45 +250,34 @@ def write_file(path: str, data: memoryview, *, fsync: bool = False, exclusive: b
     # On the disk before it is named; or the core cannot do it here: at length, with an error that says what is wrong.
     for _ in range(_ATTEMPTS - 1):
         try:
-            return _write_once(path, data, fsync, exclusive)
+            return replace_file(path, partial(write_all, data=data), fsync=fsync, exclusive=exclusive)
         except FileNotFoundError:
             # Somebody removed the folder, or swept the partial file since our process cannot be seen from another
             # machine: neither is a reason to lose the value.
             continue
-    return _write_once(path, data, fsync, exclusive)
+    return replace_file(path, partial(write_all, data=data), fsync=fsync, exclusive=exclusive)
 
 
-def replace_file(path: str, fill: Callable[[int], None], *, fsync: bool = False) -> None:
+def replace_file(path: str, fill: Callable[[int], None], *, fsync: bool = False, exclusive: bool = False) -> bool:
     """Put what ``fill`` writes to a descriptor in the place of a file, in one step; see :func:`write_file`."""
-
-    def fill_once(fd: int) -> None:
+    directory, name = os.path.split(path)
+    aside = os.path.join(directory, partial_name(name))
+    try:
+        fd = _create(aside, fsync)
         try:
             fill(fd)
             if fsync:
                 os.fsync(fd)
         finally:
             os.close(fd)
-
-    _place_once(path, fill_once, fsync, False)
-
-
-def _write_once(path: str, data: memoryview, fsync: bool, exclusive: bool) -> bool:
-    return _place_once(path, lambda fd: _fill(fd, data, fsync), fsync, exclusive)
-
-
-def _place_once(path: str, fill: Callable[[int], None], fsync: bool, exclusive: bool) -> bool:
-    directory, name = os.path.split(path)
-    partial = os.path.join(directory, partial_name(name))
-    try:
-        fill(_create(partial, fsync))
         if exclusive:
-            stored = claim(partial, path)
+            stored = claim(aside, path)
         else:
-            _patiently(lambda: os.replace(partial, path))
+            _patiently(lambda: os.replace(aside, path))
             stored = True
     except BaseException as error:
         with contextlib.suppress(OSError):
-            os.unlink(partial)
+            os.unlink(aside)
         if isinstance(error, NotADirectoryError | FileExistsError):
             raise file_in_place(directory) from error
         if isinstance(error, IsADirectoryError):
@@ -395,13 +380,13 @@ def _remove_deep(path: str) -> None:
 
 def remove_replaced(path: str) -> None:
     """Remove a directory that has lost its name; who had found it before may for a moment still add to it."""
-    for attempt in range(_MOST_ATTEMPTS):
+    for attempt in range(_ATTEMPTS):
         try:
             remove_folder(path)
         except OSError as error:
             if not os.path.lexists(path):
                 return
-            if error.errno not in _STILL_USED or attempt == _MOST_ATTEMPTS - 1:
+            if error.errno not in _STILL_USED or attempt == _ATTEMPTS - 1:
                 raise
             time.sleep(0.001 * attempt)
         else:
@@ -441,7 +426,7 @@ def sweep(path: str) -> None:
 
 
 def _give_back(hidden: str) -> None:
-    """Put back what a dead process had set aside, if nothing has taken its place: see ``local_stage.exchange``."""
+    """Put back what a dead process had set aside, if nothing has taken its place: see ``changes.exchange``."""
     directory, name = os.path.split(hidden)
     place = os.path.join(directory, name[1:].rpartition(".partial")[0].rpartition(".")[0])
     old = os.path.join(hidden, REPLACED)
@@ -500,7 +485,7 @@ def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
 
 
 def lies_inside(path: str, root: str) -> bool:
-    """Whether a path, with all its symbolic links followed, lies in a folder, whose own links are followed already."""
+    """Return whether a path, its symbolic links followed, lies in a folder whose own links are followed already."""
     return f"{os.path.realpath(path)}/".startswith(f"{root.rstrip('/')}/")
 
 
@@ -512,7 +497,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def walk(path: str, prefix: str, *, clean: bool, inside: str = "") -> Iterator[str]:
-    """All files under a directory, as keys that begin with ``prefix``. A link to a directory above is not followed.
+    """Yield all files under a directory, as keys that begin with ``prefix``; links to folders above are not followed.
 
     With ``inside``, a folder whose links are followed already, neither is a link that leads out of that folder.
     """
@@ -560,7 +545,7 @@ def splice_file(path: str, parts: Sequence[Part], *, fsync: bool = False) -> Non
         end = max((part[1] for part in parts if isinstance(part, tuple)), default=0)
         if end > size:
             raise EOFError(f"{path} holds {size} bytes where {end} are needed")
-        replace_file(path, lambda fd: _write_parts(fd, source, parts), fsync=fsync)
+        replace_file(path, partial(_write_parts, source=source, parts=parts), fsync=fsync)
     finally:
         os.close(source)
 
@@ -572,12 +557,6 @@ def _write_parts(fd: int, source: int, parts: Sequence[Part]) -> None:
             _copy_range(source, fd, part[0], part[1] - part[0], scratch)
         else:
             write_all(fd, part)
-
-
-def write_all(fd: int, data: memoryview) -> None:
-    """Write all bytes, in as many calls as it takes."""
-    while data:
-        data = data[os.write(fd, data) :]
 
 
 def _copy_range(source: int, fd: int, start: int, count: int, scratch: memoryview) -> None:

@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import zarr_core
@@ -16,7 +16,7 @@ from zarr.abc.stores.changes import names_to_move, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import FileInPlaceError, LinkLeavesStoreError
 from zarr.storage.base import BlockingStore
-from zarr.storage.checks import check_buffer, check_clearable, check_memory, value_size
+from zarr.storage.checks import check_clearable, check_memory, value_size
 from zarr.storage.keys import (
     JOURNAL_FOLDER,
     LOCKS_FOLDER,
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
     from zarr.abc.stores.changes import Changes, Stage
     from zarr.buffer.core import BufferPrototype
     from zarr.storage import ranges
-    from zarr.storage.local import journal, stage
+    from zarr.storage.local import changes as local_changes
     from zarr.types import AccessModeLiteral
 else:
     pathlib, shutil = LazyModule("pathlib"), LazyModule("shutil")
     ranges = LazyModule("zarr.storage.ranges")
-    journal, stage = LazyModule("zarr.storage.local.journal"), LazyModule("zarr.storage.local.stage")
+    local_changes = LazyModule("zarr.storage.local.changes")
 
 
 class LocalStore(BlockingStore):
@@ -121,7 +121,7 @@ class LocalStore(BlockingStore):
         else:
             self._lie_in(pathlib.Path(root))
         if os.access(self._base + JOURNAL_FOLDER, os.F_OK):  # most have none: to be told so raises nothing
-            journal.recover(self._base, fsync)
+            local_changes.recover(self._base, fsync)
 
     def _lie_in(self, root: Path) -> None:
         """Take a folder: by the name that was given, and by one that holds in any working directory."""
@@ -187,7 +187,7 @@ class LocalStore(BlockingStore):
         return f"file:{base}"
 
     def lock_folder(self, path: str) -> str:
-        """Where the lock files of a node lie: beside its data, wherever the store begins."""
+        """Return the folder of the lock files of a node: beside its data, wherever the store begins."""
         return os.path.join(self._base + check_prefix(path), LOCKS_FOLDER)
 
     def _path(self, key: str) -> str:
@@ -203,7 +203,7 @@ class LocalStore(BlockingStore):
 
     @property
     def _inside(self) -> str:
-        """What listings stay in; empty where links are followed anywhere."""
+        """Return the folder that listings stay in; empty where links are followed anywhere."""
         return os.path.realpath(self._base) if self.links == "inside" else ""
 
     def _dir(self, prefix: str) -> str:
@@ -285,7 +285,7 @@ class LocalStore(BlockingStore):
         return value_size(self._path(key))
 
     def _sweep_beside(self) -> None:
-        """Return a stage; a new root is built beside the old one: see ``LocalStage``."""
+        """Remove what dead processes left of a new root, which is built beside the old one: see ``LocalStage``."""
         if not self.read_only:
             sweep_beside(*os.path.split(os.path.realpath(self._base)))
 
@@ -327,9 +327,6 @@ class LocalStore(BlockingStore):
         if ".zarr-" in key and not RESERVED_NAMES.isdisjoint(key.split("/")):
             raise ValueError(f"key {key!r} is reserved: folders of this name hold locks and transactions of processes")
         return path
-
-    def _data(self, value: object) -> memoryview:
-        return memoryview(check_buffer(self, value).as_numpy_array())  # type: ignore[arg-type]
 
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` under the key, in one step."""
@@ -406,7 +403,7 @@ class LocalStore(BlockingStore):
         """Return a hidden folder beside ``path`` to write to, which takes its place in one step."""
         self._check_writable()
         check_prefix(path)
-        return stage.LocalStage(self, path, replace, absent)
+        return local_changes.LocalStage(self._base, path, replace, absent, self.fsync, partial(_StagedStore, self))
 
     def apply_sync(self, changes: Changes) -> None:
         """Make many changes; one of two processes that do so at once waits for the other.
@@ -422,16 +419,7 @@ class LocalStore(BlockingStore):
         self._check_writable()
         for key in changes.values:
             self._target(key)
-        journal.commit_changes(self, changes)
-
-    def staged_in(self, folder: str) -> LocalStore:
-        """Return a store that writes to another folder under the locks of this one, and as durably."""
-        return _StagedStore(folder, self)
-
-    async def clear(self) -> None:
-        """Remove all keys."""
-        self._check_writable()
-        self.delete_dir_sync("")
+        local_changes.commit_changes(self._base, self.fsync, changes)
 
     async def move(self, dest_root: Path | str) -> None:
         """Move the folder with all keys to another place; this store is then that place.
@@ -468,7 +456,7 @@ class LocalStore(BlockingStore):
 class _StagedStore(LocalStore):
     """Part of another store, written to a folder aside."""
 
-    def __init__(self, folder: str, base: LocalStore) -> None:
+    def __init__(self, base: LocalStore, folder: str) -> None:
         super().__init__(folder, fsync=base.fsync)
         self._real = base
 

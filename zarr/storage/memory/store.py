@@ -1,17 +1,20 @@
-"""Stores in the memory of this process."""
+"""Stores in the memory of this process: a dictionary of any kind, one found by a name, one of values on a GPU."""
 
 from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Iterable, MutableMapping
+from itertools import count
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from zarr._lazy import LazyModule
 from zarr.abc.store import BulkAccess
 from zarr.buffer import cpu, gpu
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.storage.checks import SameObject, check_buffer, frozen
-from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
+from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, normalize_path, only_keys
 from zarr.storage.ranges import slice_of
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
 
@@ -19,7 +22,9 @@ if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.abc.stores.changes import Changes
     from zarr.buffer.core import BufferPrototype
-
+    from zarr.storage import url as store_url
+else:
+    store_url = LazyModule("zarr.storage.url")
 
 _CHANGES = threading.RLock()
 """Held while many keys of a dictionary change in one step: by all stores, since several may have one dictionary."""
@@ -52,6 +57,8 @@ class MemoryStore(TransactionStore):
     blocking = False
 
     _store_dict: MutableMapping[str, Buffer]
+    _start: str = ""
+    """What all names in the dictionary begin with that are keys of this store; see :class:`ManagedMemoryStore`."""
 
     def __init__(self, store_dict: MutableMapping[str, Buffer] | None = None, *, read_only: bool = False) -> None:
         super().__init__(read_only=read_only)
@@ -71,10 +78,10 @@ class MemoryStore(TransactionStore):
     @property
     def lock_prefix(self) -> str:
         """Return the name under which the keys of this store are locked."""
-        return f"memory:{id(self._store_dict)}"
+        return f"memory:{id(self._store_dict)}/{self._start}".rstrip("/")
 
     def lock_folder(self, path: str) -> str:
-        """Empty: no other process can reach the values."""
+        """Return an empty name: no other process can reach the values."""
         return ""
 
     # Reading
@@ -87,7 +94,7 @@ class MemoryStore(TransactionStore):
         byte_range: ByteRequest | None = None,
     ) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key."""
-        value = self._store_dict.get(key)
+        value = self._store_dict.get(self._start + key)
         if value is None:
             # Only here: what is there was let in when it was set.
             check_key(key)
@@ -110,7 +117,7 @@ class MemoryStore(TransactionStore):
 
     def stamp_sync(self, key: str) -> SameObject | None:
         """Return what tells the value of a key from all others: the very object, which cannot be written into."""
-        value = self._store_dict.get(key)
+        value = self._store_dict.get(self._start + key)
         if type(value) is not cpu.Buffer or value._data.flags.writeable:
             return None
         return SameObject(value)
@@ -118,34 +125,34 @@ class MemoryStore(TransactionStore):
     def exists_sync(self, key: str) -> bool:
         """Return whether the key has a value."""
         check_key(key)
-        return self._store_dict.get(key) is not None
+        return self._store_dict.get(self._start + key) is not None
 
     def getsize_sync(self, key: str) -> int:
         """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
         check_key(key)
-        value = self._store_dict.get(key)
+        value = self._store_dict.get(self._start + key)
         if value is None:
             raise FileNotFoundError(key)
         return len(value)
 
+    def _names(self, prefix: str) -> list[str]:
+        """Return all names in the dictionary that begin with a prefix, of one moment."""
+        with _CHANGES:
+            names = list(self._store_dict)
+        start, skip = self._start + check_prefix(prefix), len(self._start)
+        return [name[skip:] for name in names if isinstance(name, str) and name.startswith(start)]
+
     def list_sync(self) -> Iterable[str]:
         """Return all keys."""
-        return only_keys(self._names())
-
-    def _names(self) -> list[str]:
-        """Return all names in the dictionary, of one moment."""
-        with _CHANGES:
-            return list(self._store_dict)
+        return only_keys(self._names(""))
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """Return all keys that begin with the prefix."""
-        check_prefix(prefix)
-        return only_keys([key for key in self._names() if key.startswith(prefix)])
+        return only_keys(self._names(prefix))
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """Return the names directly under the prefix."""
-        check_prefix(prefix)
-        return child_names(self._names(), prefix)
+        return child_names(self._names(prefix), prefix)
 
     # Writing
 
@@ -154,7 +161,11 @@ class MemoryStore(TransactionStore):
         self._check_writable()
         check_key(key)
         check_buffer(self, value)
-        self._store_dict[key] = frozen(value)
+        self._store_dict[self._start + key] = self._kept(value)
+
+    def _kept(self, value: Buffer) -> Buffer:
+        """Return what is stored for a value."""
+        return frozen(value)
 
     async def set(self, key: str, value: Buffer, byte_range: tuple[int, int] | None = None) -> None:
         """Store ``value`` under the key, or under ``byte_range`` (start, stop) of what the key holds already."""
@@ -163,18 +174,17 @@ class MemoryStore(TransactionStore):
             return
         self._check_writable()
         check_buffer(self, value)
-        data = bytearray(self._store_dict[key].to_bytes())
+        data = bytearray(self._store_dict[self._start + key].to_bytes())
         data[byte_range[0] : byte_range[1]] = value.to_bytes()
-        self._store_dict[key] = type(value).from_bytes(bytes(data))
+        self._store_dict[self._start + key] = type(value).from_bytes(bytes(data))
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Store ``value`` where the key has none; True where this call stored it."""
         self._check_writable()
         check_key(key)
-        check_buffer(self, value)
-        mine = frozen(value)
+        mine = self._kept(check_buffer(self, value))
         with _CHANGES:
-            return self._store_dict.setdefault(key, mine) is mine
+            return self._store_dict.setdefault(self._start + key, mine) is mine
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` where the key has none."""
@@ -184,19 +194,13 @@ class MemoryStore(TransactionStore):
         """Remove the key, if it is there."""
         self._check_writable()
         check_key(key)
-        self._store_dict.pop(key, None)
+        self._store_dict.pop(self._start + key, None)
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
         self._check_writable()
-        start = dir_prefix(check_prefix(prefix))
-        for key in [key for key in self._names() if key.startswith(start)]:
-            self._store_dict.pop(key, None)
-
-    async def clear(self) -> None:
-        """Remove all keys."""
-        self._check_writable()
-        self._store_dict.clear()
+        for name in self._names(dir_prefix(check_prefix(prefix))):
+            self._store_dict.pop(self._start + name, None)
 
     # Many changes in one step
 
@@ -209,14 +213,14 @@ class MemoryStore(TransactionStore):
             If a key does not hold what it was expected to hold; nothing has changed then.
         """
         self._check_writable()
-        values = self._store_dict
+        values, start = self._store_dict, self._start
         with _CHANGES:
-            check_expected(changes, lambda key: _bytes_of(values.get(self._key(key))))
-            starts = tuple(self._folder(dir_prefix(folder)) for folder in changes.removed)
-            gone = [name for name in list(values) if name.startswith(starts)] if starts else []
+            check_expected(changes, lambda key: _bytes_of(values.get(start + key)))
+            removed = tuple(start + dir_prefix(folder) for folder in changes.removed)
+            gone = [name for name in list(values) if name.startswith(removed)] if removed else []
             step: dict[str, Any] = dict.fromkeys(gone)
             for key, new in changes.values.items():
-                name = self._key(key)
+                name = start + key
                 if key not in changes.defaults or name in step or values.get(name) is None:
                     step[name] = new
             # One call, in which no other thread runs: what is to go holds None, which means no value, until it goes.
@@ -227,21 +231,13 @@ class MemoryStore(TransactionStore):
     # Bulk
 
     def bulk_access(self) -> BulkAccess | None:
-        """Values are handed over in place."""
+        """Return how values are handed over in place."""
         return BulkAccess("buffers", get_many=self._get_payloads, set_many=self._set_payloads, in_place=True)
-
-    def _key(self, key: str) -> str:
-        return key
-
-    def _folder(self, prefix: str) -> str:
-        return prefix
-
-    def _keys(self, keys: list[str]) -> list[str]:
-        return keys
 
     def _get_payloads(self, keys: list[str]) -> list[Any]:
         # One call for all keys: ten thousand small chunks must not cost a Python frame each.
-        values: list[Any] = list(map(self._store_dict.get, self._keys(keys)))
+        names = [self._start + key for key in keys] if self._start else keys
+        values: list[Any] = list(map(self._store_dict.get, names))
         return [v._data if type(v) is cpu.Buffer else _payload(v) for v in values]
 
     def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
@@ -249,9 +245,9 @@ class MemoryStore(TransactionStore):
         make = default_buffer_prototype().buffer.from_bytes
         for key, payload in items:
             if payload is None:
-                self._store_dict.pop(self._key(key), None)
+                self._store_dict.pop(self._start + key, None)
             else:
-                self._store_dict[self._key(key)] = make(bytes(payload))
+                self._store_dict[self._start + key] = make(bytes(payload))
 
 
 def _bytes_of(value: Any) -> Any:
@@ -289,12 +285,116 @@ class GpuMemoryStore(MemoryStore):
         return cls({key: gpu.Buffer.from_buffer(value) for key, value in store_dict.items()})
 
     def bulk_access(self) -> BulkAccess | None:
-        """None: the core reads host memory only."""
+        """Return None: the core reads host memory only."""
         return None
 
-    def set_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` under the key, in GPU memory."""
-        self._check_writable()
-        check_key(key)
-        check_buffer(self, value)
-        self._store_dict[key] = value if isinstance(value, gpu.Buffer) else gpu.Buffer.from_buffer(value)
+    def _kept(self, value: Buffer) -> Buffer:
+        return value if isinstance(value, gpu.Buffer) else gpu.Buffer.from_buffer(value)
+
+
+class _SharedDict(dict[str, Buffer]):
+    """A dictionary that can be found by name for as long as somebody uses it."""
+
+    __slots__ = ("__weakref__",)
+
+
+_dicts: weakref.WeakValueDictionary[str, _SharedDict] = weakref.WeakValueDictionary()
+_numbers = count()
+
+
+def _named_dict(name: str | None) -> tuple[str, _SharedDict]:
+    """Return the dictionary of a name, made where there is none; one of a new name where none is given."""
+    with _CHANGES:
+        if name is None:
+            name = next(candidate for number in _numbers if (candidate := str(number)) not in _dicts)
+        return name, _dicts.setdefault(name, _SharedDict())
+
+
+def is_managed(name: str | None) -> bool:
+    """Return whether a store of this name is in use.
+
+    Examples
+    --------
+    >>> is_managed("nobody uses this name")
+    False
+    """
+    return name is not None and name in _dicts
+
+
+class ManagedMemoryStore(MemoryStore):
+    """A store in memory that has a name, by which other parts of the process find it: ``memory://name/path``.
+
+    Parameters
+    ----------
+    name : str, optional
+        Stores of one name share their keys, as long as one of them is in use. Without a name, a new one is made up.
+    path : str
+        All keys are kept under this path.
+    read_only : bool
+
+    Examples
+    --------
+    >>> first = ManagedMemoryStore("shared")
+    >>> ManagedMemoryStore.from_url("memory://shared") == first
+    True
+    """
+
+    _store_dict: _SharedDict
+
+    def __init__(self, name: str | None = None, *, path: str = "", read_only: bool = False) -> None:
+        if name is not None and "/" in name:
+            raise ValueError(
+                f"Store name cannot contain '/': {name!r}. Use the 'path' parameter to specify a path within the store."
+            )
+        self.path = normalize_path(path)
+        self._start = dir_prefix(self.path)
+        self._name, shared = _named_dict(name)
+        super().__init__(shared, read_only=read_only)
+
+    @property
+    def name(self) -> str:
+        """Return the name of the store."""
+        return self._name
+
+    @classmethod
+    def from_url(cls, url: str, *, read_only: bool = False) -> ManagedMemoryStore:
+        """Find the store that a URL names.
+
+        Raises
+        ------
+        ValueError
+            If the URL is no ``memory://`` URL, or nobody uses a store of that name.
+        """
+        parsed = store_url.parse_store_url(url)
+        if parsed.scheme != "memory":
+            raise ValueError(f"Expected a 'memory://' URL, got scheme {parsed.scheme!r} in {url!r}.")
+        name = parsed.name or ""
+        if not is_managed(name):
+            raise ValueError(f"Memory store not found for URL {url!r}. The store may have been garbage collected.")
+        return cls(name, path=parsed.path, read_only=read_only)
+
+    def with_read_only(self, read_only: bool = False) -> ManagedMemoryStore:
+        """Return a store over the same keys that may, or may not, be written to."""
+        return type(self)(self._name, path=self.path, read_only=read_only)
+
+    def __str__(self) -> str:
+        return f"memory://{self._name}/{self.path}" if self.path else f"memory://{self._name}"
+
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (id(self._store_dict), self.path, self.read_only)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {key: value for key, value in vars(self).items() if key != "_store_dict"}
+        return {**state, "created_pid": os.getpid()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        pid = state.pop("created_pid", os.getpid())
+        if pid != os.getpid():
+            raise RuntimeError(
+                f"the store 'memory://{state['_name']}' was created in process {pid} and cannot be used in process "
+                f"{os.getpid()}: its data is in the memory of the other process; use a LocalStore to share data"
+            )
+        self.__dict__.update(state)
+        self._name, self._store_dict = _named_dict(state["_name"])

@@ -1,5 +1,5 @@
 """The store of a zip file.
 
 May import: errors, types, buffer, abc, ``zarr.storage`` (keys, ranges, checks).
-Read first: ``store.py``, then ``archive.py`` (one open file) and ``container.py`` (the bytes of the format).
+Read first: ``store.py``, then ``archive.py`` (one open file) and ``container.py`` (the format, and the file itself).
 """

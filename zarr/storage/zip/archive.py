@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import dataclasses
 import errno
 import io
 import os
 import shutil
+import threading
 import time
 import weakref
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
-from typing import IO, Any, Final, Literal
+from typing import IO, Any, Final
 
 from zarr.errors import FolderInPlaceError
 from zarr.storage.checks import refused
-from zarr.storage.keys import is_key
+from zarr.storage.keys import METADATA_NAMES, is_key
 from zarr.storage.local.files import partial_name, sync_directory
 from zarr.storage.zip.container import (
+    END_SIGNATURE,
     END_SIZE,
     HEADER_SIZES,
     STORED,
     Entry,
+    Handle,
     ZipFormatError,
     check_swollen,
     compress,
@@ -35,12 +39,15 @@ from zarr.storage.zip.container import (
     raw_name,
     read_directory,
 )
-from zarr.storage.zip.file import Handle
-from zarr.storage.zip.sharing import WRITERS, SharedFile, commit_others, place_of, watch
 
-ZipMode = Literal["r", "w", "x", "a"]
 _COMPACT_ABOVE_BYTES: Final = 1 << 20
 _LONGEST_NAME: Final = 0xFFFF
+_DOCUMENT_ENDS: Final = tuple(METADATA_NAMES)
+
+FORK_WAIT_SECONDS: Final = 5.0
+"""How long a fork waits for what is under way in one archive."""
+
+Known = tuple[Handle, dict[str, Entry]]
 
 
 def _dos_time() -> tuple[int, int]:
@@ -49,150 +56,154 @@ def _dos_time() -> tuple[int, int]:
     return now.tm_hour << 11 | now.tm_min << 5 | now.tm_sec // 2, day
 
 
-class _ChangedError(Exception):
-    """The archive changed while it was copied."""
-
-
-class Archive(SharedFile):
-    """A zip file and what is known of it; shared by the stores over it.
+class Archive:
+    """A zip file and what is known of it; one for all stores of this process that may add to the file.
 
     Nothing is opened before it is needed. Values that are set are in the file at once, but named by its directory only
     after :meth:`commit`.
     """
 
-    def __init__(
-        self, path: str | None, file: IO[bytes] | None, mode: ZipMode, *, method: int, zip64: bool, fsync: bool
-    ) -> None:
+    def __init__(self, path: str | None, file: IO[bytes] | None, *, read_only: bool, zip64: bool, fsync: bool) -> None:
         self.path = path
         self.file = file
-        self.mode: ZipMode = mode
-        self.method = method
+        self.read_only = read_only
         self.zip64 = zip64
         self.fsync = fsync
-        self._prepare()
-
-    def _prepare(self) -> None:
-        self._place = place_of(self.path)
-        watch(self)
-        self.entries: dict[str, Entry] = {}
+        self.lock: Any = threading.RLock()
         self.folders: set[str] = set()
-        self._handle: Handle | None = None
+        self._known: Known | None = None
+        """The open file and its entries: replaced together, so that a place is never looked up in another file."""
+        self._batch: dict[str, Entry] | None = None
         self._temporary: str | None = None
+        self._exclusive = False
         self._writable = False
         self._dirty = False
         self._new = False
         self._end = 0
-        self._changes = 0
-        self._swaps = 0
-        self._batch: dict[str, Entry] | None = None
-        self._version = 0
         self._pid = os.getpid()
-        self._orphaned = False
-
-    def renew_locks(self) -> None:
-        """Make new locks; for a forked child."""
-        self._place = place_of(self.path)
-        if self._handle is not None:
-            self._handle.renew_lock()
-
-    def __getstate__(self) -> dict[str, Any]:
-        if self.file is not None:
-            raise TypeError("cannot pickle a ZipStore backed by a file-like object; give the store a path instead")
-        self.commit()
-        keys = ("path", "file", "mode", "method", "zip64", "fsync")
-        return {key: getattr(self, key) for key in keys}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._prepare()
+        self._ended = False
+        _archives.add(self)
 
     # Opening
+
+    def known(self) -> Known:
+        """Return the open file, and the entries of the keys in it."""
+        known = self._known
+        return self.open() if known is None else known
 
     @property
     def handle(self) -> Handle:
         """Return the open file."""
-        handle = self._handle
-        if handle is None:
-            self.open()
-            assert self._handle is not None
-            handle = self._handle
-        return handle
+        return self.known()[0]
 
-    def open(self) -> None:
+    @property
+    def entries(self) -> dict[str, Entry]:
+        """Return the entries by key."""
+        return self.known()[1]
+
+    def open(self) -> Known:
         """Open the file and read its directory, if that was not done yet."""
         with self.lock:
-            if self._handle is not None:
-                return
+            if self._known is not None:
+                return self._known
             if self.path is not None and os.path.isdir(self.path):
                 raise FolderInPlaceError(f"{self.path!r} is a folder, not a zip file", number=errno.EISDIR)
-            if self.mode in {"w", "x"}:
-                self._start_new()
-            else:
-                self._open_existing()
+            if self.path is not None and self.read_only:
+                shared = _shared.get(os.path.realpath(self.path))
+                if shared is not None:
+                    shared.commit()  # so that what stores of this process have added is seen
+            if self.path is not None and not self.read_only and not os.path.exists(self.path):
+                return self._start()
+            handle = self._opened()
+            self._known = known = (handle, self._read_directory(handle))
+            return known
 
-    def _start_new(self) -> None:
+    def _opened(self) -> Handle:
+        if self.path is not None:
+            return Handle(io.FileIO(self.path, "rb"), owned=True)
+        file = self.file
+        if isinstance(file, io.IOBase) and not (file.readable() and file.seekable()):
+            raise io.UnsupportedOperation(
+                "the file-like object cannot be read back; to use it again after close(), it must be readable and "
+                "seekable"
+            )
+        assert file is not None
+        return Handle(file, owned=False)
+
+    def begin(self, starts: list[str]) -> None:
+        """Begin a new file, as a store of mode "w" or "x" does when it is first used; see ``starts`` of ZipStore."""
+        with self.lock:
+            mode = starts[0] if starts else ""
+            if mode == "x" and self.path is not None and (self._known is not None or os.path.exists(self.path)):
+                raise FileExistsError(f"{self.path} exists already")
+            if mode:
+                self.clear()
+                self._exclusive = mode == "x"
+                starts.clear()
+
+    def clear(self) -> None:
+        """Begin anew; what is there stays until the new archive is committed."""
+        with self.lock:
+            self.check_ours()
+            if self._exclusive and self.path is not None and os.path.exists(self.path):
+                raise FileExistsError(f"{self.path} was made by somebody else in the meantime")
+            self.close_file()
+            self._start()
+
+    def check_ours(self) -> None:
+        """Refuse to remove all that is in a zip file of another kind, as many programs make for their documents.
+
+        Raises
+        ------
+        FileExistsError
+            If the file is not named as a zip file is, and has entries of which none is a metadata document.
+        """
+        if self.path is None or self.path.lower().endswith(".zip") or (self._known is not None and self._new):
+            return
+        with contextlib.suppress(FileNotFoundError, ZipFormatError):
+            entries = self._known[1] if self._known is not None else self._read_directory(self._opened())
+            if entries and not any(name.endswith(_DOCUMENT_ENDS) for name in entries):
+                raise FileExistsError(
+                    errno.EEXIST,
+                    "this zip file holds no Zarr document and is not named *.zip, so it may be of another program: "
+                    "nothing was changed; remove it yourself, or choose another name",
+                    self.path,
+                )
+
+    def _start(self) -> Known:
         if self.path is None:
             assert self.file is not None
-            self._handle = Handle(self.file, owned=False)
-            self._handle.truncate(0)
-            self.mode = "a"
+            handle = Handle(self.file, owned=False)
+            handle.truncate(0)
         else:
-            if self.mode == "x" and os.path.exists(self.path):
-                raise FileExistsError(f"{self.path} exists already")
             directory, name = os.path.split(self.path)
             self._temporary = os.path.join(directory, partial_name(name))
             try:
                 os.makedirs(directory or ".", exist_ok=True)
-                self._handle = Handle(io.FileIO(self._temporary, "xb+"), owned=True)
+                handle = Handle(io.FileIO(self._temporary, "xb+"), owned=True)
             except (FileNotFoundError, PermissionError) as error:
                 raise refused(error, self.path) from error
-            self._handle.claim()
-        self.entries, self._end, self._writable, self._dirty = {}, 0, True, True
+            handle.claim()
+        self._end, self._writable, self._dirty = 0, True, True
         self._new = self.path is not None
         self._pid = os.getpid()
-        WRITERS.add(self)
+        known: Known = (handle, {})
+        self._known = known
+        return known
 
-    def _open_existing(self) -> None:
-        if self.path is not None:
-            commit_others(self)
-            if self.mode == "a" and not os.path.exists(self.path):
-                self._start_new()
-                return
-            handle = Handle(io.FileIO(self.path, "rb"), owned=True)
-        else:
-            assert self.file is not None
-            handle = Handle(_reusable(self.file), owned=False)
-        try:
-            self._read_directory(handle)
-        except BaseException:
-            handle.close()
-            raise
-        self._handle = handle  # last: who finds it open may go by the entries
-
-    def _read_directory(self, handle: Handle) -> None:
-        """Learn what is in the file."""
-        self._version = self._place.version
+    def _read_directory(self, handle: Handle) -> dict[str, Entry]:
+        """Return what is in the file."""
         size = handle.size()
         try:
-            if not size and self.mode == "r":
+            if not size and self.read_only:
                 raise ZipFormatError("the file is empty")
             entries, self._end = read_directory(handle.read_at, size) if size else ({}, 0)
         except ZipFormatError as error:
             raise ZipFormatError(f"{self.path or self.file}: {error}") from error
         self.folders = {name[:-1] for name in entries if name.endswith("/")}
-        self.entries = {name: entry for name, entry in entries.items() if is_key(name)}
+        return {name: entry for name, entry in entries.items() if is_key(name)}
 
     # Values
-
-    def find(self, key: str) -> tuple[Handle, Entry] | None:
-        """Return the entry of a key, and the very file in which it lies; None where there is no such key."""
-        swaps = self._swaps
-        handle = self.handle
-        entry = self.entries.get(key)
-        if swaps % 2 or swaps != self._swaps:  # another file may have taken its place between the two
-            with self.lock:
-                handle, entry = self.handle, self.entries.get(key)
-        return None if entry is None else (handle, entry)
 
     def read(self, handle: Handle, entry: Entry, bounds: tuple[int, int] | None = None) -> bytes:
         """Return the value of an entry, or a part of it; the checksum of a whole value is looked at."""
@@ -207,7 +218,7 @@ class Archive(SharedFile):
             raise ZipFormatError(f"{self.path or self.file}: {error}") from error
         return data if bounds is None else data[bounds[0] : bounds[1]]
 
-    def write(self, key: str, data: bytes) -> None:
+    def write(self, key: str, data: bytes, method: int) -> None:
         """Add a value; it takes the place of what had its key before.
 
         Raises
@@ -219,28 +230,23 @@ class Archive(SharedFile):
         """
         if len(key) > _LONGEST_NAME // 4 and len(key.encode()) > _LONGEST_NAME:
             raise ValueError(f"a key of {len(key)} characters: names in a zip archive have up to {_LONGEST_NAME} bytes")
-        stored = compress(data, self.method)
-        entry = Entry(key, self.method, zlib.crc32(data), len(stored), len(data), 0, date_time=_dos_time())
+        stored = compress(data, method)
+        entry = Entry(key, method, zlib.crc32(data), len(stored), len(data), 0, date_time=_dos_time())
         payload = local_header(entry) + stored
         with self.lock:
             handle = self._make_writable()
-            offset = self._reserve(len(payload))
-            self._fill(handle, offset, payload)
-            self.latest[key] = dataclasses.replace(entry, header_offset=offset)
-            self._dirty = True
-            self._changes += 1
+            offset = self._append(handle, payload)
+            self._latest()[key] = dataclasses.replace(entry, header_offset=offset)
+            self._changed()
 
-    def _reserve(self, nbytes: int) -> int:
-        """Take the next bytes of the file, and say where they begin.
+    def _append(self, handle: Handle, data: bytes) -> int:
+        """Write at the end of the file, and return where.
 
         A finalizer may run, and write, amid any call, also in the thread that holds the lock. So what is written gets
         its place in one step, before it is written.
         """
         offset = self._end
-        self._end = offset + nbytes
-        return offset
-
-    def _fill(self, handle: Handle, offset: int, data: bytes) -> None:
+        self._end = offset + len(data)
         try:
             handle.write_at(offset, data)
         except BaseException:
@@ -249,24 +255,34 @@ class Archive(SharedFile):
                     handle.truncate(offset)
                 self._end = offset
             raise
+        return offset
 
-    def remove(self, keys: Iterable[str]) -> None:
-        """Take values out; keys that are not there are no error."""
+    def remove(self, keys: Collection[str]) -> None:
+        """Take values out, all at once; keys that are not there are no error."""
         with self.lock:
-            known = self.current().latest  # another archive may add to the file, and this one know less
-            present = [key for key in keys if key in known]
-            if present:
+            present = [key for key in keys if key in self._latest()]
+            if len(present) == 1:
                 self._make_writable()
-                latest = self.latest
-                for key in present:
-                    latest.pop(key, None)
-                self._dirty = True
-                self._changes += 1
+                self._latest().pop(present[0], None)
+                self._changed()
+            elif present:
+                with self.all_or_nothing() as entries:
+                    for key in present:
+                        entries.pop(key, None)
 
-    @property
-    def latest(self) -> dict[str, Entry]:
+    def _latest(self) -> dict[str, Entry]:
         """Return the entries as they will be, where many change in one step just now."""
-        return self.entries if self._batch is None else self._batch
+        return self.known()[1] if self._batch is None else self._batch
+
+    def _changed(self) -> None:
+        """Note that there is something to commit, and commit it where nobody will do it later.
+
+        That is so after the end of the program, and after the finalizer of the archive: others that are cleared away
+        together with it may still write, and Python finalizes nothing twice.
+        """
+        self._dirty = True
+        if self._ended and self._batch is None:
+            self.tidy()
 
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[dict[str, Entry]]:
@@ -275,30 +291,17 @@ class Archive(SharedFile):
         Yields the entries as they will be.
         """
         with self.lock:
-            self._make_writable()
+            handle = self._make_writable()
             if self._batch is not None:  # a finalizer amid such changes: its own are done along with them
                 yield self._batch
                 return
             batch = self._batch = dict(self.entries)
             try:
                 yield batch
-                self.entries = batch
-                self._dirty = True
+                self._known = (handle, batch)
             finally:
                 self._batch = None
-
-    def clear(self) -> None:
-        """Begin anew. What is there is not read, so it may be damaged; it stays until the new archive is committed."""
-        with self.lock:
-            if self.path is None:
-                self._make_writable()
-                self.entries, self._dirty = {}, True
-                return
-            if self.mode == "x":
-                self.open()  # refuses a file that somebody else has made
-            self.close_file()
-            self.mode = "w"
-            self._start_new()
+            self._changed()
 
     def move(self, path: str) -> None:
         """Take the file to another place."""
@@ -309,19 +312,69 @@ class Archive(SharedFile):
             self.close()
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
             shutil.move(self.path, path)
+            if not self.read_only:
+                _shared.pop(os.path.realpath(self.path), None)
+                _shared[os.path.realpath(path)] = self
             self.path = path
-            self._place = place_of(path)
+
+    # Adding to the file
+
+    def _make_writable(self) -> Handle:
+        """Get ready to add entries behind the last directory."""
+        handle = self.known()[0]
+        if self._writable and self._pid == os.getpid():
+            return handle
+        if self.read_only:
+            raise ValueError("the zip file was opened to be read only")
+        if self._writable:
+            raise self._busy("the process that this one was forked from")
+        if self.path is not None:
+            handle = self._claim(handle, self.path)
+        self._make_room(handle)
+        self._writable = True
+        self._pid = os.getpid()
+        return handle
+
+    def _busy(self, whom: str) -> OSError:
+        message = f"{whom} adds to this zip archive; close it there first, or use a LocalStore"
+        return BlockingIOError(errno.EWOULDBLOCK, message, self.path)
+
+    def _claim(self, old: Handle, path: str) -> Handle:
+        """Be the process that adds to the file, and know all that others have added to it."""
+        while True:
+            handle = Handle(io.FileIO(path, "rb+"), owned=True)
+            if not handle.claim():
+                raise self._busy("another process")
+            if handle.is_at(path):
+                break  # else it was compacted just now: another file has its name
+        entries = self.entries
+        if handle.size() != self._end or not handle.is_file_of(old):
+            entries = self._read_directory(handle)
+        self._known = (handle, entries)
+        return handle
+
+    def _make_room(self, handle: Handle) -> None:
+        """Cut off what an earlier crash left behind the last directory.
+
+        A damaged directory stays, so that what it named can still be found by other means; new entries follow it.
+        """
+        size = handle.size()
+        if size > self._end:
+            if END_SIGNATURE in handle.read_at(self._end, size - self._end):
+                self._end = size
+            else:
+                handle.truncate(self._end)
 
     # Committing
 
     def commit(self) -> None:
         """Write the directory of what is in the file now; before that, a crash leaves the one before."""
         with self.lock:
-            if self._handle is None or not self._dirty or self._pid != os.getpid():
+            if self._known is None or not self._dirty or self._pid != os.getpid():
                 return
             self._dirty = False  # what a finalizer changes from here on is committed the next time
             try:
-                self._write_directory(self._handle)
+                self._write_directory(self._known[0])
                 self._publish()
             except BaseException as error:
                 self._dirty = True
@@ -334,9 +387,9 @@ class Archive(SharedFile):
         while True:
             start = self._end
             directory = directory_bytes(list(self.entries.values()), start, allow_zip64=self.zip64)
-            if self._end == start:
+            if self._end == start:  # else a finalizer has written meanwhile
                 break
-        self._fill(handle, self._reserve(len(directory)), directory)
+        self._append(handle, directory)
         if self.fsync:
             handle.fsync()
 
@@ -344,29 +397,24 @@ class Archive(SharedFile):
         """Give a new file its name."""
         if self._temporary is None or self.path is None:
             return
-        if self.mode == "x" and os.path.exists(self.path):
+        if self._exclusive and os.path.exists(self.path):
             raise FileExistsError(f"{self.path} was made by somebody else in the meantime")
-        self._have_others_hand_over()
-        os.replace(self._temporary, self.path)
+        self._replace(self._temporary, self.path)
+        self._temporary, self._exclusive = None, False
+
+    def _replace(self, temporary: str, path: str) -> None:
+        os.replace(temporary, path)
         if self.fsync:
-            sync_directory(os.path.dirname(self.path) or ".")
-        self._temporary = None
-        self.mode = "a"
-        self._place.writer = weakref.ref(self)
-        self._place.version += 1
-        self._version = self._place.version
+            sync_directory(os.path.dirname(path) or ".")
 
-    def _dead_bytes(self) -> int:
-        """Return what belongs neither to an entry nor to the last directory."""
-        # A list: a finalizer may add an entry meanwhile.
-        headers = sum([entry.stored_size + 2 * len(raw_name(entry)) for entry in list(self.entries.values())])
-        return self._end - headers - HEADER_SIZES * len(self.entries) - END_SIZE
-
-    def _worth_compacting(self) -> bool:
-        """Whether half of a large file is dead; a new, small one is made gapless at once, which its readers like."""
+    def _is_worth_compacting(self) -> bool:
+        """Return whether half of a large file is dead; a new, small one is made gapless at once."""
         if not self._writable or self._pid != os.getpid():
             return False
-        dead = self._dead_bytes()
+        # A list: a finalizer may add an entry meanwhile.
+        entries = list(self.entries.values())
+        named = sum([HEADER_SIZES + entry.stored_size + 2 * len(raw_name(entry)) for entry in entries])
+        dead = self._end - named - END_SIZE
         if self._end <= _COMPACT_ABOVE_BYTES:
             return dead > 0 and self._new
         return dead > max(_COMPACT_ABOVE_BYTES, self._end // 2)
@@ -377,57 +425,61 @@ class Archive(SharedFile):
             self.commit()
             source = self._make_writable()
             if self.path is None:
-                with self._swapping():
-                    self._compact_in_memory(source)
+                self._compact_in_memory(source)
                 return
             directory, name = os.path.split(self.path)
             temporary = os.path.join(directory, partial_name(name))
-            target = Handle(io.FileIO(temporary, "xb+"), owned=True)
+            target, old, done = Handle(io.FileIO(temporary, "xb+"), owned=True), dict(self.entries), False
             target.claim()
             try:
-                changes = self._changes
-                entries, end = _copy_entries(source, target, list(self.entries.values()))
-                target.write_at(end, tail := directory_bytes(list(entries.values()), end, allow_zip64=self.zip64))
+                entries, end = self._copy(source, target, old.values())
                 if self.fsync:
                     target.fsync()
-                if changes != self._changes:  # a finalizer has written: what it wrote is not in the copy
-                    raise _ChangedError
-                os.replace(temporary, self.path)
-                if self.fsync:
-                    sync_directory(directory or ".")
-            except _ChangedError:
-                target.close()
-                os.unlink(temporary)
-                return
-            except BaseException:
-                target.close()
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
-                raise
-            # Readers in other threads may still use the old file: it is closed when the last of them lets go.
-            with self._swapping():
-                self._handle, self.entries, self._end = target, entries, end + len(tail)
+                if old == self.entries:  # else a finalizer has written: what it wrote is not in the copy
+                    self._replace(temporary, self.path)
+                    done = True
+            finally:
+                if not done:
+                    with contextlib.suppress(OSError):
+                        os.unlink(temporary)
+            if done:
+                # Readers in other threads may still use the old file: it is closed when the last of them lets go.
+                self._known, self._end = (target, entries), end
 
     def _compact_in_memory(self, handle: Handle) -> None:
         spare = Handle(io.BytesIO(), owned=False)
-        entries, end = _copy_entries(handle, spare, self.entries.values())
-        spare.write_at(end, directory_bytes(list(entries.values()), end, allow_zip64=self.zip64))
-        whole = spare.read_at(0, spare.size())
+        entries, end = self._copy(handle, spare, self.entries.values())
+        whole = spare.read_at(0, end)
         handle.truncate(0)
         handle.write_at(0, whole)
-        self.entries, self._end = entries, len(whole)
+        self._known, self._end = (handle, entries), end
+
+    def _copy(self, source: Handle, target: Handle, entries: Iterable[Entry]) -> tuple[dict[str, Entry], int]:
+        """Copy entries, as they are stored, to the beginning of another file; with a directory."""
+        copied: dict[str, Entry] = {}
+        end = 0
+        for old in entries:
+            flags = old.flags & ~0x8 | 0x800
+            new = Entry(old.name, old.method, old.crc, old.stored_size, old.size, end, flags, old.date_time)
+            data = local_header(new) + source.read_at(data_offset(source.read_at, old), old.stored_size)
+            target.write_at(end, data)
+            copied[new.name] = new
+            end += len(data)
+        tail = directory_bytes(list(copied.values()), end, allow_zip64=self.zip64)
+        target.write_at(end, tail)
+        return copied, end + len(tail)
 
     def tidy(self) -> None:
         """Commit, and write the file anew where that is worth it."""
         with self.lock:
             self.commit()
-            if self._worth_compacting():
+            if self._is_worth_compacting():
                 self.compact()
 
     def close(self) -> None:
-        """Commit, tidy up where it is worth it, and close the file."""
+        """Commit, tidy up where it is worth it, and close the file; it is opened again where it is used again."""
         with self.lock:
-            if self._handle is None:
+            if self._known is None:
                 return
             try:
                 self.tidy()
@@ -435,45 +487,75 @@ class Archive(SharedFile):
                 self.close_file()
 
     def close_file(self) -> None:
-        """Close the file without committing."""
+        """Close the file without committing; readers in other threads may still use it."""
         with self.lock:
-            handle, self._handle = self._handle, None
-            if self._writable:
-                self._place.version += 1
+            known, self._known = self._known, None
             self._writable = self._dirty = self._new = False
-            WRITERS.discard(self)
-            if handle is not None:
-                handle.close()
+            if known is not None:
+                known[0].let_go()
             if self._temporary is not None and self._pid == os.getpid():
                 with contextlib.suppress(OSError):
                     os.unlink(self._temporary)
             self._temporary = None
 
-    def __del__(self) -> None:
-        self._orphaned = True
-        if getattr(self, "_handle", None) is not None:
-            self.close()
+    def is_gone(self) -> bool:
+        """Return whether somebody else has removed or replaced the open file."""
+        known, path = self._known, self.path
+        return known is not None and path is not None and self._temporary is None and not known[0].is_at(path)
+
+    def end(self) -> None:
+        """Close the file for the last time: what is changed from now on is committed at once."""
+        self._ended = True
+        self.close()
+
+    __del__ = end
 
 
-def _reusable(file: IO[bytes]) -> IO[bytes]:
-    """Refuse a file that was written and cannot be read back: what is in it would be lost."""
-    if isinstance(file, io.IOBase) and not (file.readable() and file.seekable()):
-        raise io.UnsupportedOperation(
-            "the file-like object cannot be read back; to use it again after close(), it must be readable and seekable"
-        )
-    return file
+_guard = threading.RLock()
+_shared: weakref.WeakValueDictionary[str, Archive] = weakref.WeakValueDictionary()
+_archives: weakref.WeakSet[Archive] = weakref.WeakSet()
+_held: list[Archive] = []
 
 
-def _copy_entries(source: Handle, target: Handle, entries: Iterable[Entry]) -> tuple[dict[str, Entry], int]:
-    """Copy entries, as they are stored, to the beginning of another file."""
-    copied: dict[str, Entry] = {}
-    end = 0
-    for old in entries:
-        new = Entry(
-            old.name, old.method, old.crc, old.stored_size, old.size, end, old.flags & ~0x8 | 0x800, old.date_time
-        )
-        data = local_header(new) + source.read_at(data_offset(source.read_at, old), old.stored_size)
-        target.write_at(end, data)
-        copied[new.name] = new
-        end += len(data)
-    return copied, end
+def archive_of(path: str, *, read_only: bool, zip64: bool, fsync: bool) -> Archive:
+    """Return the archive of a path: the one that all stores share that may add to the file, or one to read by."""
+    if read_only:
+        return Archive(path, None, read_only=True, zip64=zip64, fsync=fsync)
+    place = os.path.realpath(path)
+    with _guard:
+        shared = _shared.get(place)
+        if shared is None or shared.is_gone():
+            shared = _shared[place] = Archive(path, None, read_only=False, zip64=zip64, fsync=fsync)
+        shared.fsync = shared.fsync or fsync
+        return shared
+
+
+@atexit.register
+def _close_all() -> None:
+    for archive in list(_archives):
+        with contextlib.suppress(OSError, ValueError):
+            archive.end()
+
+
+def _hold_all() -> None:
+    _held.extend(archive for archive in list(_archives) if archive.lock.acquire(timeout=FORK_WAIT_SECONDS))
+
+
+def _let_go_all() -> None:
+    while _held:
+        _held.pop().lock.release()
+
+
+def _renew_all() -> None:
+    global _guard
+    _guard = threading.RLock()
+    _shared.clear()
+    _held.clear()
+    for archive in list(_archives):
+        archive.lock = threading.RLock()
+        if archive._known is not None:
+            archive._known[0].renew_lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold_all, after_in_parent=_let_go_all, after_in_child=_renew_all)

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import copy
 import io
 import os
 import zipfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
-from zarr.abc.store import BulkAccess, SyncStore
-from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.abc.store import SyncStore
 from zarr.errors import FolderInPlaceError
-from zarr.storage.checks import check_buffer
-from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix
+from zarr.storage.keys import check_key, dir_prefix
+from zarr.storage.payloads import PayloadStore
 from zarr.storage.ranges import bounds_of
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
-from zarr.storage.zip.archive import Archive
+from zarr.storage.zip.archive import Archive, archive_of
 from zarr.storage.zip.container import END_SIGNATURE, LOCAL_SIGNATURE
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.abc.stores.changes import Changes
-    from zarr.buffer.core import BufferPrototype
+    from zarr.buffer.core import Buffer
 
 ZipStoreAccessModeLiteral: TypeAlias = Literal["r", "w", "x", "a"]
 
 
 def looks_like_zip(path: str) -> bool:
-    """Whether a path means a zip file: by its first bytes where it is a file, by its suffix where there is nothing.
+    """Return whether a path means a zip file: by the first bytes of a file, by the suffix where there is nothing.
 
     Parameters
     ----------
@@ -66,7 +63,7 @@ def _check_file(file: Any, mode: str) -> None:
         raise TypeError(f"{type(file)} is no io.IOBase: such a file can only be opened for reading (mode 'r')")
 
 
-class ZipStore(TransactionStore):
+class ZipStore(PayloadStore, TransactionStore):
     """All keys in one zip file.
 
     Values are in the file as soon as they are set, but other readers see them after :meth:`close` (or the end of a
@@ -121,24 +118,33 @@ class ZipStore(TransactionStore):
         else:
             _check_file(path, mode)
             self.path, self._fileobj = None, path
-        self._zmode: ZipStoreAccessModeLiteral = mode
+        self._place = None if self.path is None else str(self.path.absolute())
         self.compression = compression
         self.allowZip64 = allowZip64
         self._owner = True
-        self._archive = Archive(
-            None if self.path is None else str(self.path.absolute()),
-            self._fileobj,
-            mode,
-            method=compression,
-            zip64=allowZip64,
-            fsync=fsync,
-        )
+        self._starts: list[str] = [mode] if mode in {"w", "x"} else []
+        """The mode in which a new file is begun, at the first use of this store or of one made of it."""
+        self._options = {"read_only": mode == "r", "zip64": allowZip64, "fsync": fsync}
+        self._find_archive()
+
+    def _find_archive(self) -> None:
+        if self._place is None:
+            self._shared = Archive(None, self._fileobj, **self._options)
+        else:
+            self._shared = archive_of(self._place, **self._options)
+
+    @property
+    def _archive(self) -> Archive:
+        if self._starts:
+            self._shared.begin(self._starts)
+        return self._shared
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a store over the same open file that may, or may not, be written to."""
-        if not read_only and self._archive.mode == "r":
+        if not read_only and self._shared.read_only:
             raise ValueError("the zip file was opened with mode 'r'; open it with mode 'a' to write to it")
-        other = copy.copy(self)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
         other._read_only = read_only
         other._owner = False
         return other
@@ -157,7 +163,7 @@ class ZipStore(TransactionStore):
 
     def commit(self) -> None:
         """Let other readers see what was set and deleted so far, and keep it through a crash."""
-        self._archive.commit()
+        self._shared.commit()
 
     def compact(self) -> None:
         """Write the file anew, without the room that replaced and deleted values take."""
@@ -167,7 +173,7 @@ class ZipStore(TransactionStore):
     def close(self) -> None:
         """Commit what was set and deleted, and close the file."""
         if self._owner:
-            self._archive.close()
+            self._shared.close()
         super().close()
 
     def __str__(self) -> str:
@@ -175,98 +181,71 @@ class ZipStore(TransactionStore):
 
     @property
     def _identity(self) -> tuple[object, ...]:
-        return (id(self._fileobj), self.path, self._archive.path)
+        return (id(self._fileobj), self.path, self._place)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        state["_is_open"] = False
-        return state
+        if self._fileobj is not None:
+            raise TypeError("cannot pickle a ZipStore backed by a file-like object; give the store a path instead")
+        self._shared.commit()
+        state = {name: value for name, value in vars(self).items() if name != "_shared"}
+        return {**state, "_is_open": False, "_starts": [*self._starts]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._find_archive()
 
     @property
     def lock_prefix(self) -> str:
         """Return the name under which the keys of this store are locked."""
-        path = self._archive.path
-        return f"zip:{id(self._fileobj)}" if path is None else f"zip:{os.path.realpath(path)}"
+        return f"zip:{id(self._fileobj)}" if self._place is None else f"zip:{os.path.realpath(self._place)}"
 
     # Reading
 
     get = SyncStore.get  # type: ignore[assignment]  # with a prototype, as zarr-python has it
+    # In the same class, so that these are not taken for ways that somebody who replaced ``get`` must not be kept from.
+    get_sync, get_many_sync, bulk_access = PayloadStore.get_sync, PayloadStore.get_many_sync, PayloadStore.bulk_access
 
-    def get_sync(
-        self,
-        key: str,
-        *,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
-    ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
-        return self._get(key, default_buffer_prototype() if prototype is None else prototype, byte_range)
-
-    def _get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
-        data = self._read(key, byte_range)
-        return None if data is None else prototype.buffer.from_bytes(data)
-
-    def _read(self, key: str, byte_range: ByteRequest | None = None) -> bytes | None:
-        archive = self._archive.current()
-        found = archive.find(key)
-        if found is None:
+    def _payload(self, key: str, byte_range: ByteRequest | None = None) -> bytes | None:
+        archive = self._archive
+        handle, entries = archive.known()
+        entry = entries.get(key)
+        if entry is None:
             check_key(key)
             if key in archive.folders:
                 raise FolderInPlaceError("a directory", f"{self.path or self._fileobj}/{key}")
             return None
-        handle, entry = found
         return archive.read(handle, entry, None if byte_range is None else bounds_of(byte_range, entry.size))
 
-    def _keys(self) -> list[str]:
-        return list(self._archive.current().entries)
+    def _read_many(self, keys: list[str]) -> list[Any]:
+        return [self._payload(key) for key in keys]
 
-    def exists_sync(self, key: str) -> bool:
-        """Return whether the key has a value."""
+    _get_payloads = _read_many  # a key with a value was checked when the directory was read
+
+    def _size(self, key: str) -> int | None:
         check_key(key)
-        return key in self._archive.current().entries
+        entry = self._archive.known()[1].get(key)
+        return None if entry is None else entry.size
 
-    def getsize_sync(self, key: str) -> int:
-        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
-        check_key(key)
-        entry = self._archive.current().entries.get(key)
-        if entry is None:
-            raise FileNotFoundError(key)
-        return entry.size
-
-    def list_sync(self) -> Iterable[str]:
-        """Return all keys."""
-        return self._keys()
-
-    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """Return all keys that begin with the prefix."""
-        check_prefix(prefix)
-        return [key for key in self._keys() if key.startswith(prefix)]
-
-    def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """Return the names directly under the prefix."""
-        return child_names(self._keys(), check_prefix(prefix))
+    def _names(self, start: str) -> list[str]:
+        return [key for key in list(self._archive.entries) if key.startswith(start)]
 
     # Writing
 
-    def set_sync(self, key: str, value: Buffer) -> None:
-        """Add ``value`` under the key; what the key held before is no longer named."""
-        self._check_writable()
-        self._set(key, value)
-
-        self._archive.settle()
-
-    def _set(self, key: str, value: Buffer) -> None:
-        check_key(key)
-        self._archive.write(key, check_buffer(self, value).to_bytes())
+    def _write_many(self, items: list[tuple[str, Any]]) -> None:
+        archive, gone = self._archive, []
+        for key, payload in dict(items).items():
+            if payload is None:
+                gone.append(key)
+            else:
+                archive.write(key, bytes(payload), self.compression)
+        if gone:
+            archive.remove(gone)
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Add ``value`` where the key has none; True where this call added it."""
+        self._check_writable()
         with self._archive.lock:
             if self.exists_sync(key):
-                self._check_writable()
                 return False
             self.set_sync(key, value)
             return True
@@ -275,29 +254,17 @@ class ZipStore(TransactionStore):
         """Add ``value`` where the key has none."""
         self.put_if_absent_sync(key, value)
 
-    def delete_sync(self, key: str) -> None:
-        """Remove the key, if it is there."""
-        self._check_writable()
-        check_key(key)
-        self._archive.remove([key])
-        self._archive.settle()
-
     def delete_dir_sync(self, prefix: str) -> None:
-        """Remove all keys under the prefix."""
+        """Remove all keys under the prefix, in one step."""
         self._check_writable()
-        start = dir_prefix(check_prefix(prefix))
-        with self._archive.lock:
-            gone = [key for key in self._keys() if key.startswith(start)]
-            if gone:
-                with self._archive.all_or_nothing():
-                    self._archive.remove(gone)
-                self._archive.settle()
+        if not prefix:
+            self._archive.check_ours()
+        super().delete_dir_sync(prefix)
 
     async def clear(self) -> None:
-        """Remove all keys."""
+        """Remove all keys. What is there is not read, so it may be damaged."""
         self._check_writable()
         self._archive.clear()
-        self._archive.settle()
 
     async def move(self, path: Path | str) -> None:
         """Move the file to another place; this store is then that place.
@@ -309,8 +276,9 @@ class ZipStore(TransactionStore):
         NotImplementedError
             If the store is over a file object.
         """
-        self._archive.move(str(Path(path).absolute()))
-        self.path = Path(path)
+        place = str(Path(path).absolute())
+        self._archive.move(place)
+        self.path, self._place = Path(path), place
         await self._ensure_open()
 
     def apply_sync(self, changes: Changes) -> None:
@@ -322,31 +290,18 @@ class ZipStore(TransactionStore):
             If a key does not hold what it was expected to hold; nothing has changed then.
         """
         self._check_writable()
-        with self._archive.all_or_nothing() as entries:
-            check_expected(changes, self._read)
+        archive = self._archive
+        if "" in changes.removed:
+            archive.check_ours()
+        with archive.all_or_nothing() as entries:
+            check_expected(changes, self._payload)
             starts = tuple(dir_prefix(folder) for folder in changes.removed)
             if starts:
-                self._archive.remove([key for key in entries if key.startswith(starts)])
-            for key, value in changes.values.items():
-                if value is None:
-                    self._archive.remove([key])
-                elif key not in changes.defaults or key not in entries:
-                    self._set(key, value)
-        self._archive.settle()
-
-    def bulk_access(self) -> BulkAccess | None:
-        """Values are handed over many at a time."""
-        return BulkAccess(kind="buffers", root=None, get_many=self._get_payloads, set_many=self._set_payloads)
-
-    def _get_payloads(self, keys: list[str]) -> list[Any]:
-        return [self._read(key) for key in keys]
-
-    def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
-        self._check_writable()
-        for key, payload in items:
-            if payload is None:
-                self._archive.remove([key])
-            else:
-                check_key(key)
-                self._archive.write(key, bytes(payload))
-        self._archive.settle()
+                archive.remove([key for key in entries if key.startswith(starts)])
+            self._set_payloads(
+                [
+                    (key, None if value is None else self._data(value))
+                    for key, value in changes.values.items()
+                    if key not in changes.defaults or key not in entries
+                ]
+            )

@@ -1,4 +1,4 @@
-"""Many changes of a local store that are carried out whole, even where the process dies on the way.
+"""Changes of a local store in one step: a node is built in a folder aside; many changes are written down in a journal.
 
 The new values and the list of what is to be done lie in a hidden folder of the root, the journal. The changes are
 decided when the list gets its name: from then on whoever opens the store carries them out, should the writer be dead.
@@ -14,29 +14,184 @@ import os
 import re
 import stat
 import time
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final
 
+import zarr_core
 from zarr._lazy import LazyModule
-from zarr.abc.stores.changes import Changes
+from zarr.abc.stores.changes import Changes, Stage, TakenError
 from zarr.errors import MetadataValidationError
+from zarr.storage.checks import check_clearable, file_in_place
 from zarr.storage.keys import JOURNAL_FOLDER, METADATA_NAMES, check_key, is_partial
 from zarr.storage.local.files import (
+    REPLACED,
+    claim,
     is_alive,
     make_directories,
     partial_name,
     read_file,
     remove_folder,
+    remove_replaced,
+    remove_tree,
+    sweep_beside,
     sync_directory,
     sync_tree,
     write_file,
 )
-from zarr.storage.local.stage import exchange
 
 if TYPE_CHECKING:
-    from zarr.storage.local.store import LocalStore
+    import shutil
+
+    from zarr.abc.store import SyncStore
     from zarr.storage.wrappers import overlay
 else:
+    shutil = LazyModule("shutil")
     overlay = LazyModule("zarr.storage.wrappers.overlay")
+
+
+_OCCUPIED = frozenset({errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR, errno.EISDIR})
+_NO_EXCHANGE = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})
+
+
+def exchange(one: str, other: str) -> None:
+    """Let two names change places; in one step where the system can do that.
+
+    Elsewhere the second is set aside first, in the hidden folder of this stage: a sweep finds it there, should this
+    process die in between, and puts it back.
+    """
+    code = zarr_core.exchange_files(os.fsencode(one), os.fsencode(other))
+    if code == 0:
+        return
+    if -code not in _NO_EXCHANGE:
+        raise OSError(-code, os.strerror(-code), one, None, other)
+    is_hidden = is_partial(os.path.basename(one))
+    aside = os.path.join(one if is_hidden else os.path.dirname(one), REPLACED)
+    os.rename(other, aside)
+    try:
+        os.rename(one, other)
+    except BaseException:
+        os.rename(aside, other)
+        raise
+    os.rename(os.path.join(other, REPLACED) if is_hidden else aside, one)
+
+
+class LocalStage(Stage):
+    """A stage whose values lie below a hidden folder, under the same keys, until they are published.
+
+    Parameters
+    ----------
+    base : str
+        The folder of the store, with a slash at its end.
+    path : str
+        All keys that are written lie below it.
+    replace : collection of str
+        Places, at or below ``path``, of which nothing old stays.
+    absent : collection of str
+        Keys that must have no value.
+    fsync : bool
+        Have all on the disk before it is published.
+    store_in : callable
+        Takes a folder, and returns the store that writes to it.
+    """
+
+    def __init__(
+        self,
+        base: str,
+        path: str,
+        replace: Collection[str],
+        absent: Collection[str],
+        fsync: bool,
+        store_in: Callable[[str], SyncStore],
+    ) -> None:
+        self._fsync = fsync
+        self._replace = replace
+        self._absent = absent
+        self._root = root = os.path.realpath(base)
+        if "" in replace:
+            check_clearable(root)
+        self._target = os.path.join(root, path) if path else root
+        self._keys = f"{path}/" if path else ""
+        beside, name = os.path.split(self._target)
+        if not path and os.path.isdir(root) and (path not in replace or not os.access(beside, os.W_OK)):
+            beside, name = root, "root"
+        sweep_beside(beside, name)
+        self.folder = os.path.join(beside, partial_name(name))
+        self.store = store_in(self.folder)
+        self._source = os.path.join(self.folder, path) if path else self.folder
+
+    def discard(self) -> None:
+        """Remove the folder."""
+        remove_folder(self.folder, ignore_errors=True)
+
+    def publish(self) -> None:
+        """Give what was written its place."""
+        self._check_absent(self._keys)
+        if self._fsync:
+            sync_tree(self.folder)
+        make_directories(os.path.dirname(self._target), self._fsync)
+        self._place(self._source, self._target, self._keys)
+        if self._fsync:
+            sync_directory(os.path.dirname(self._target))
+        if os.path.islink(self.folder):
+            os.unlink(self.folder)
+        elif os.path.lexists(self.folder):
+            remove_replaced(self.folder)  # hidden already
+
+    def _check_absent(self, below: str) -> None:
+        for key in self._absent:
+            if not key.startswith(below):
+                continue
+            if os.path.lexists(os.path.join(self._target, key.removeprefix(self._keys))):
+                raise TakenError(key)
+
+    def _place(self, source: str, target: str, keys: str) -> None:
+        """Move a folder to its place, or, where there is one already that stays, what is in it."""
+        if keys.rstrip("/") in self._replace and os.path.lexists(target):
+            self._swap(source, target)
+            return
+        try:
+            os.rename(source, target)
+        except OSError as error:
+            if error.errno == errno.ENOTDIR:
+                raise file_in_place(target) from error
+            if error.errno not in _OCCUPIED or not os.path.isdir(target):
+                raise
+        else:
+            return
+        # If somebody else has just put the same node here, whole, nothing may be added to it.
+        self._check_absent(keys)
+        # Documents last: what makes a node visible comes after what the node holds.
+        for entry in sorted(os.scandir(source), key=lambda entry: entry.name in METADATA_NAMES):
+            place = os.path.join(target, entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                self._place(entry.path, place, f"{keys}{entry.name}/")
+            elif entry.name not in METADATA_NAMES:
+                os.replace(entry.path, place)
+            elif not claim(entry.path, place) and keys + entry.name in self._absent:
+                raise TakenError(keys + entry.name)
+        if self._fsync:
+            sync_directory(target)
+
+    def _swap(self, source: str, target: str) -> None:
+        with contextlib.suppress(OSError):
+            shutil.copymode(target, source)
+        if target == self._root and os.path.dirname(self.folder) == target:
+            self._swap_within(source, target)
+            return
+        exchange(source, target)
+
+    def _swap_within(self, source: str, target: str) -> None:
+        """For a root whose own name cannot be given away: what is in it goes, then the new comes."""
+        for name in os.listdir(target):
+            old = os.path.join(target, name)
+            if old == self.folder:
+                continue
+            if os.path.isdir(old) and not os.path.islink(old):
+                remove_tree(old)
+            else:
+                os.unlink(old)
+        for name in sorted(os.listdir(source), key=lambda name: name in METADATA_NAMES):
+            os.rename(os.path.join(source, name), os.path.join(target, name))
 
 
 _LIST: Final = "journal.json"
@@ -46,7 +201,7 @@ _OWNER: Final = r"owner\.[0-9a-f]{1,8}"
 WAIT_SECONDS: Final = 60.0
 
 
-def commit_changes(store: LocalStore, changes: Changes) -> None:
+def commit_changes(base: str, fsync: bool, changes: Changes) -> None:
     """Write changes down, see that they still fit, decide for them, and carry them out.
 
     Raises
@@ -56,27 +211,27 @@ def commit_changes(store: LocalStore, changes: Changes) -> None:
     TimeoutError
         If another process carries out changes for longer than a minute.
     """
-    root = os.path.realpath(store._base)
-    make_directories(root, store.fsync)
+    root = os.path.realpath(base)
+    make_directories(root, fsync)
     aside = os.path.join(root, partial_name("journal"))
     journal = os.path.join(root, JOURNAL_FOLDER)
     here = aside
     try:
-        plan = _write_down(aside, changes, store.fsync)
+        plan = _write_down(aside, changes, fsync)
         _take_turn(aside, journal)
         here = journal
         overlay.check_expected(changes, lambda key: read_file(os.path.join(root, key)))
-        if store.fsync:
+        if fsync:
             sync_directory(root)  # the journal has its name before what it says is decided
-        write_file(os.path.join(journal, _LIST), memoryview(json.dumps(plan).encode()), fsync=store.fsync)
+        write_file(os.path.join(journal, _LIST), memoryview(json.dumps(plan).encode()), fsync=fsync)
     except BaseException:
         _remove(here, root)
         raise
     try:
-        carry_out(root, journal, plan, store.fsync)
+        carry_out(root, journal, plan, fsync)
         _remove(journal, root)
     except BaseException as error:
-        _end_decided(root, journal, plan, store.fsync)
+        _end_decided(root, journal, plan, fsync)
         if not isinstance(error, OSError):  # Ctrl-C: what was decided is done first, for this process goes on
             raise
 
@@ -203,7 +358,7 @@ def _replace_folder(root: str, journal: str, folder: str, inode: int | None, num
 
 
 def _empty_root(root: str, gone: str) -> None:
-    """All that is in the root goes; documents first, so that what is half removed is not shown."""
+    """Set aside all that is in the root; documents first, so that what is half removed is not shown."""
     aside = f"{gone}.part"
     os.makedirs(aside, exist_ok=True)
     for name in sorted(os.listdir(root), key=lambda name: name not in METADATA_NAMES):
