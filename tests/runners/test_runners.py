@@ -450,7 +450,7 @@ def test_a_waiter_whose_loop_is_gone_is_passed_over() -> None:
     table = lock_table.LockTable()
     table.acquire("a")
     loop = asyncio.new_event_loop()
-    task = loop.create_task(table.acquire_async("a"))
+    task = loop.create_task(lock_table.wait_async(table.acquiring("a")))
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()
     got = threading.Event()

@@ -16,7 +16,6 @@ from zarr.arrays.methods.version2 import OlderMembers
 from zarr.arrays.opening import open_array_steps
 from zarr.chunks.spec import ArrayConfigLike
 from zarr.defaults import BATCH_BYTES
-from zarr.errors import OperationPutOffError
 from zarr.runners.choose import runner_for
 from zarr.storage.resolve import make_store_path
 
@@ -217,10 +216,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         >>> array[0]
         array([0, 5, 0], dtype=int8)
         """
-        try:
-            self._run(writing.setitem_steps(self._handle, selection, value))
-        except OperationPutOffError:
-            pass  # as `run_now_or_later` has it, in a frame less
+        self._run(writing.setitem_steps(self._handle, selection, value))
 
     def read_many(self, selections: Sequence[Any], *, out: Any = None) -> list[Any]:
         """Read many selections as one operation: a chunk that several of them touch is fetched and decoded once.
@@ -309,7 +305,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
         >>> array[:]
         array([1, 1, 1, 1, 1], dtype=int8)
         """
-        self._change(operations.resize_steps(self._handle, (new_shape, *more) if more else new_shape))
+        self._run(operations.resize_steps(self._handle, (new_shape, *more) if more else new_shape))
 
     def append(self, data: npt.ArrayLike, axis: int = 0) -> tuple[int, ...]:
         """Add data at the end of a dimension.
@@ -370,7 +366,7 @@ class Array(StandardMethods, ExportMethods, OlderMembers, Generic[T_ArrayMetadat
     def _change_attributes(
         self, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
     ) -> None:
-        self._change(operations.update_attributes_steps(self._handle, changes, removed, replace))
+        self._run(operations.update_attributes_steps(self._handle, changes, removed, replace))
 
     def with_config(self, config: ArrayConfigLike) -> Self:
         """The same array with another run-time configuration.

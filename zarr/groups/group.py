@@ -292,11 +292,11 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         ValueError
             If the key names the group itself.
         """
-        self._change(set_steps(self._handle, key, value))
+        self._run(set_steps(self._handle, key, value))
 
     def __delitem__(self, key: str) -> None:
         """Remove a node with all below it; where there is none, nothing happens."""
-        self._change(delete_steps(self._handle, key))
+        self._run(delete_steps(self._handle, key))
 
     def move(self, source: str, dest: str) -> None:
         """Move a node, with all below it, to another place below the group.
@@ -344,7 +344,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
         >>> zarr.group(attributes={"a": 1}).update_attributes({"b": 2}).attrs.asdict()
         {'a': 1, 'b': 2}
         """
-        self._change(update_attributes_steps(self._handle, new_attributes))
+        self._run(update_attributes_steps(self._handle, new_attributes))
         return self
 
     async def update_attributes_async(self, new_attributes: dict[str, Any]) -> Group:
@@ -373,7 +373,7 @@ class Group(GroupFace, HasMembers, MakesArrays, LegacyMembers):
 
     def _change_attributes(self, changes: dict[str, Any], removed: tuple[str, ...] = (), replace: bool = False) -> None:
         """What the mapping of the attributes does with every change."""
-        self._change(update_attributes_steps(self._handle, changes, removed, replace))
+        self._run(update_attributes_steps(self._handle, changes, removed, replace))
 
     @also_in_order("overwrite")
     def create_group(self, name: str, **kwargs: Any) -> Group:

@@ -8,10 +8,10 @@ whole operation run in a thread, which costs one crossing for an operation inste
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import copy_context
 from functools import partial
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
@@ -20,10 +20,9 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.listening import MODULES, SWITCH, TRACING, is_tracing
 from zarr.notices import CALLER
 from zarr.runners.concurrency import completed, concurrency, request_gate, settle, windowed
-from zarr.runners.errors import as_told, first_error
-from zarr.runners.inline import InlineRunner, range_limits, staged
+from zarr.runners.inline import InlineRunner, error_for_steps, first_error, range_limits, staged
 from zarr.runners.locks.leases import Fence
-from zarr.runners.locks.operation import Holder, lock_prefix
+from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.processes import lock_folder, paths_of
 from zarr.runners.locks.table import LOCKS, MAX_READINGS, CalledOff
 from zarr.runners.resources import get_executor
@@ -60,6 +59,9 @@ else:
     asyncio = LazyModule("asyncio")
 
 T = TypeVar("T")
+
+_SCOPED = frozenset({Hold, Gather, Await, GetParts, Transfer})
+"""Requests that concern the steps themselves."""
 
 
 class _CallOff(threading.Event):
@@ -104,37 +106,6 @@ def _checked(steps: Steps[T], called_off: _CallOff, loop: asyncio.AbstractEventL
         steps.close()
 
 
-async def _hold(store: Any, holder: Holder, request: Hold) -> None:
-    files = () if request.scope is None else paths_of(store, request)
-    await holder.acquire_async(request.keys, request.family, files, request.below)
-
-
-@asynccontextmanager
-async def _locked(request: Transfer, prefix: str, above: Holder) -> AsyncIterator[None]:
-    """The keys of a bulk write, claimed or held while it runs."""
-    if not request.locks:
-        yield
-        return
-    holder = Holder(prefix, above)
-    try:
-        if not holder.claims(request):
-            await holder.acquire_async(request.names(), "chunk")
-        yield
-    finally:
-        holder.release()
-
-
-@asynccontextmanager
-async def _held(key: str, prefix: str, above: Holder) -> AsyncIterator[None]:
-    """The key of one chunk, held while it is stored."""
-    holder = Holder(prefix, above)
-    try:
-        await holder.acquire_async((key,), "chunk")
-        yield
-    finally:
-        holder.release()
-
-
 async def _call(factory: Callable[[], Awaitable[T]]) -> T:
     return await factory()
 
@@ -164,47 +135,27 @@ class _Threaded:
             raise
 
 
-class _Direct:
-    """For synchronous stores that never block: requests are answered on the spot, between two awaits."""
+class _Driver:
+    """Runs steps in an event loop; a subclass answers the requests that are calls of its store.
 
-    __slots__ = ("_inline", "_prefix")
+    ``answer`` returns the reply, or a coroutine that returns it.
+    """
 
-    def __init__(self, store: Any) -> None:
-        self._inline = InlineRunner(store)
-        self._prefix = lock_prefix(store)
+    _store: Any
+    _prefix: str
 
     async def run(self, steps: Steps[T], above: Holder | None = None) -> T:
         holder = Holder(self._prefix, above)
-        answer = self._inline.answer
+        answer = self.answer
         try:
-            if above is None:
-                await asyncio.sleep(0)  # many operations gathered over memory must not shut out the rest of the loop
             request = next(steps)
             while True:
                 try:
-                    kind = type(request)
-                    if kind is Hold:
-                        await _hold(self._inline.store, holder, request)
-                        reply: Any = None
-                    elif kind is Gather:
-                        reply = [await self.run(child, holder) for child in request.steps]
-                    elif kind is GetParts:
-                        reply = await self._get_parts(request, holder)
-                    elif kind is Await:
-                        reply = await request.factory()
-                    elif kind is Staged:
-                        with staged(self._inline.store, request) as store:
-                            reply = await _Direct(store).run(request.steps, holder)
-                    elif kind is Transfer:
-                        await self._transfer(request, holder)
-                        reply = None
-                    elif kind is Put and request.locks:
-                        async with _held(request.key, self._prefix, holder):
-                            reply = answer(request)
-                    else:
-                        reply = answer(request)
-                except Exception as error:
-                    request = steps.throw(as_told(error, request, self._inline.store))
+                    reply = answer(request, holder)
+                    if type(reply) is CoroutineType:
+                        reply = await reply
+                except (Exception, BaseExceptionGroup) as error:
+                    request = steps.throw(error_for_steps(error, request, self._store))
                 else:
                     request = steps.send(reply)
         except StopIteration as stop:
@@ -212,30 +163,114 @@ class _Direct:
             return result
         finally:
             steps.close()
-            holder.release()
+            with releasing(holder):
+                if holder.leased:
+                    await holder.end_leases()
+
+    def answer(self, request: Any, holder: Holder) -> Any:
+        raise NotImplementedError
+
+    def scoped(self, request: Any, holder: Holder) -> Coroutine[Any, Any, Any]:
+        """Answer the requests that concern the steps themselves."""
+        kind = type(request)
+        if kind is Hold:
+            return self.hold(request, holder)
+        if kind is Gather:
+            return self.gather(request, holder)
+        if kind is Await:
+            return _call(request.factory)
+        if kind is GetParts:
+            return self._get_parts(request, holder)
+        if kind is Put:
+            return self._put_alone(request, holder)
+        if kind is Transfer:
+            return self._transfer_locked(request, holder)
+        raise TypeError(f"steps yielded {request!r}, which is no request")
+
+    async def hold(self, request: Hold, holder: Holder) -> bool | None:
+        files = () if request.scope is None else paths_of(self._store, request)
+        await holder.acquire_async(request.keys, request.family, files, request.below)
+        return None
+
+    async def gather(self, request: Gather, holder: Holder) -> list[Any]:
+        return [await self.run(child, holder) for child in request.steps]
+
+    async def get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
+        raise NotImplementedError
+
+    async def transfer(self, request: Transfer) -> None:
+        raise NotImplementedError
 
     async def _get_parts(self, request: GetParts, above: Holder) -> list[Buffer | None] | None:
-        found = self._inline.get_parts_in_between(request)
-        if found is not ...:
-            return found  # type: ignore[no-any-return]
-        async with _held(request.key, self._prefix, above):
-            return self._inline.get_parts_once(request)
+        name = f"chunk:{self._prefix}/{request.key}"
+        for _ in range(MAX_READINGS):
+            moment = LOCKS.moment(name)
+            if moment is not None:
+                found = await self.get_parts_once(request)
+                if LOCKS.moment(name) == moment:
+                    return found
+        with releasing(Holder(self._prefix, above)) as holder:
+            await holder.acquire_async((request.key,), "chunk")
+            return await self.get_parts_once(request)
 
-    async def _transfer(self, request: Transfer, above: Holder) -> None:
-        async with _locked(request, self._prefix, above):
-            if request.nbytes > DIRECT_BYTES:
-                await apart(partial(self._inline.transfer, request), request.job.stop)
-            else:
-                self._inline.transfer(request)
+    async def _put_alone(self, request: Put, above: Holder) -> None:
+        with releasing(Holder(self._prefix, above)) as holder:
+            await holder.acquire_async((request.key,), "chunk")
+            reply = self.answer(Put(request.key, request.value), above)
+            if type(reply) is CoroutineType:
+                await reply
+
+    async def _transfer_locked(self, request: Transfer, above: Holder) -> None:
+        with releasing(Holder(self._prefix, above)) as holder:
+            if request.locks and not holder.claims(request):
+                await holder.acquire_async(request.names(), "chunk")
+            await self.transfer(request)
 
 
-class _Coroutines:
+class _Direct(_Driver):
+    """For synchronous stores that never block: requests are answered on the spot, between two awaits."""
+
+    __slots__ = ("_inline", "_prefix", "_store")
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self._inline = InlineRunner(store)
+        self._prefix = lock_prefix(store)
+
+    async def run(self, steps: Steps[T], above: Holder | None = None) -> T:
+        if above is None:
+            await asyncio.sleep(0)  # many operations gathered over memory must not shut out the rest of the loop
+        return await super().run(steps, above)
+
+    def answer(self, request: Any, holder: Holder) -> Any:
+        kind = type(request)
+        if kind is Staged:
+            return self._run_staged(request, holder)
+        if kind in _SCOPED or (kind is Put and request.locks):
+            return self.scoped(request, holder)
+        return self._inline.answer(request)
+
+    async def _run_staged(self, request: Staged, holder: Holder) -> Any:
+        with staged(self._store, request) as store:
+            return await _Direct(store).run(request.steps, holder)
+
+    async def get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
+        return self._inline.get_parts_once(request)
+
+    async def transfer(self, request: Transfer) -> None:
+        if request.nbytes > DIRECT_BYTES:
+            await apart(partial(self._inline.transfer, request), request.job.stop)
+        else:
+            self._inline.transfer(request)
+
+
+class _Coroutines(_Driver):
     """For stores of coroutines: requests go through one gate, gathered steps in a window."""
 
     __slots__ = ("_handlers", "_prefix", "_store")
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self._store: Store = store
         self._prefix = lock_prefix(store)
         self._handlers: dict[type, Callable[[Any], Awaitable[Any]]] = {
             Get: self._get,
@@ -249,59 +284,42 @@ class _Coroutines:
             Size: self._size,
         }
 
-    async def run(self, steps: Steps[T], above: Holder | None = None) -> T:
-        holder = Holder(self._prefix, above)
-        handlers = self._handlers
-        try:
-            request = next(steps)
-            while True:
-                try:
-                    handler = handlers.get(type(request))
-                    if handler is None or (type(request) is Put and request.locks):
-                        reply = await self._scoped(request, holder)
-                    elif holder.fence is not None:
-                        reply = await self._fenced(request, holder.fence)
-                    else:
-                        async with request_gate():
-                            reply = await handler(request)
-                except (Exception, BaseExceptionGroup) as error:
-                    request = steps.throw(as_told(error, request, self._store))
-                else:
-                    request = steps.send(reply)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-        finally:
-            steps.close()
-            try:
-                if holder.leased:
-                    await holder.end_leases()
-            finally:
-                holder.release()
+    def answer(self, request: Any, holder: Holder) -> Any:
+        kind = type(request)
+        if kind is Stamp:
+            return None
+        if kind is GetMany:
+            return self._get_many(request, holder)
+        if kind not in self._handlers or (kind is Put and request.locks):
+            return self.scoped(request, holder)
+        return self._gated(request) if holder.fence is None else self._fenced(request, holder.fence)
+
+    async def _gated(self, request: Any) -> Any:
+        async with request_gate():
+            return await self._handlers[type(request)](request)
 
     async def _fenced(self, request: Any, fence: Fence) -> Any:
         """Answer a request of an operation that keeps other processes out by means of the store."""
         kind = type(request)
         if kind in (Put, Delete, DeletePrefix):
             fence.check()
-        async with request_gate():
-            if kind is Put and fence.seen.get(request.key, Fence.UNREAD) is not Fence.UNREAD:
+        if kind is Put and fence.seen.get(request.key, Fence.UNREAD) is not Fence.UNREAD:
+            async with request_gate():
                 change = self._store.set_if_match(request.key, request.value, fence.seen[request.key])
                 if not await completed(change):
                     raise fence.changed(request.key, self._store)
-                reply = None
-            else:
-                reply = await self._handlers[kind](request)
+            reply = None
+        else:
+            reply = await self._gated(request)
         if kind is Put or (kind is Get and request.byte_range is None):
             fence.note(request.key, request.value if kind is Put else reply)
         return reply
 
-    async def _hold(self, request: Hold, holder: Holder) -> bool:
+    async def hold(self, request: Hold, holder: Holder) -> bool | None:
         """Take locks; True where other processes are not kept out, but values compared before they are replaced."""
         scope = request.scope
         if scope is None or lock_folder(self._store, scope) is not None or not self._store.supports_set_if_match:
-            await _hold(self._store, holder, request)
-            return False
+            return await super().hold(request, holder)
         await holder.acquire_async(request.keys, request.family, (), request.below)
         if request.again:
             holder.fence = holder.fence or Fence()
@@ -311,43 +329,18 @@ class _Coroutines:
         holder.fence.watch(request.keys, request.again)
         return request.again
 
-    async def _scoped(self, request: Any, holder: Holder) -> Any:
-        """Answer the requests that are no single call of the store, and so do not pass the gate themselves."""
-        kind = type(request)
-        if kind is Gather:
-            if isinstance(request.steps, list | tuple) and len(request.steps) == 1:
-                return [await self.run(request.steps[0], holder)]
-            jobs = (partial(self.run, child, holder) for child in request.steps)
-            return await windowed(jobs, concurrency() if request.lean else 2 * concurrency())
-        if kind is Hold:
-            return await self._hold(request, holder)
-        if kind is Put:
-            async with _held(request.key, self._prefix, holder):
-                if holder.fence is not None:
-                    return await self._fenced(request, holder.fence)
-                async with request_gate():
-                    return await self._put(request)
-        if kind is Stamp:
-            return None
-        if kind is GetMany:
-            found = await windowed((partial(self._gated, Get(key)) for key in request.keys), concurrency())
-            if holder.fence is not None:
-                for key, value in zip(request.keys, found, strict=True):
-                    holder.fence.note(key, value)
-            return found
-        if kind is Await:
-            return await request.factory()
-        if kind is GetParts:
-            return await self._get_parts(request, holder)
-        if kind is Transfer:
-            async with _locked(request, self._prefix, holder):
-                await self._transfer(request)
-            return None
-        raise TypeError(f"steps yielded {request!r}, which is no request")
+    async def gather(self, request: Gather, holder: Holder) -> list[Any]:
+        if isinstance(request.steps, list | tuple) and len(request.steps) == 1:
+            return [await self.run(request.steps[0], holder)]
+        jobs = (partial(self.run, child, holder) for child in request.steps)
+        return await windowed(jobs, concurrency() if request.lean else 2 * concurrency())
 
-    async def _gated(self, request: Get) -> Buffer | None:
-        async with request_gate():
-            return await self._get(request)
+    async def _get_many(self, request: GetMany, holder: Holder) -> list[Buffer | None]:
+        found = await windowed((partial(self._gated, Get(key)) for key in request.keys), concurrency())
+        if holder.fence is not None:
+            for key, value in zip(request.keys, found, strict=True):
+                holder.fence.note(key, value)
+        return found
 
     async def _get(self, request: Get) -> Buffer | None:
         prototype = request.prototype or default_buffer_prototype()
@@ -371,22 +364,7 @@ class _Coroutines:
             raise
         return answers
 
-    async def _get_parts(self, request: GetParts, above: Holder) -> list[Buffer | None] | None:
-        name = f"chunk:{self._prefix}/{request.key}"
-        for _ in range(MAX_READINGS):
-            moment = LOCKS.moment(name)
-            if moment is not None:
-                found = await self._get_parts_once(request)
-                if LOCKS.moment(name) == moment:
-                    return found
-        holder = Holder(self._prefix, above)
-        try:
-            await holder.acquire_async((request.key,), "chunk")
-            return await self._get_parts_once(request)
-        finally:
-            holder.release()
-
-    async def _get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
+    async def get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
         raw = await self._gated(Get(request.key, request.first))
         if raw is None:
             return None
@@ -430,7 +408,7 @@ class _Coroutines:
         except FileNotFoundError:
             return None
 
-    async def _transfer(self, request: Transfer) -> None:
+    async def transfer(self, request: Transfer) -> None:
         move = receive if request.direction == "read" else send
         await move(request, self._store)
 

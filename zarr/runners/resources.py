@@ -6,13 +6,13 @@ interpreter from ending: the loop's thread is a daemon, and the exit hook stops 
 
 from __future__ import annotations
 
-import atexit
 import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
+from zarr._process import at_exit, at_fork
 from zarr.defaults import settings
 
 if TYPE_CHECKING:
@@ -274,6 +274,5 @@ def reset_resources_after_fork() -> None:
     LOOP[0] = THREAD[0] = None
 
 
-atexit.register(cleanup_resources)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=reset_resources_after_fork)
+at_exit(cleanup_resources)
+at_fork(renew=reset_resources_after_fork)

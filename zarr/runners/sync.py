@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from zarr._lazy import LazyModule
 from zarr.defaults import settings
 from zarr.notices import CALLER
-from zarr.runners.resources import SyncError, get_loop, loop_executor
+from zarr.runners.resources import SyncError, get_loop
 
 if TYPE_CHECKING:
     import asyncio
@@ -22,27 +22,6 @@ T = TypeVar("T")
 
 CANCEL_GRACE_SECONDS = 0.9
 """How long an interrupted call waits for its coroutine to wind up, before it returns all the same."""
-
-
-def run_here(coro: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in the caller's thread: for finalizers, when there are no other threads any more.
-
-    Parameters
-    ----------
-    coro : coroutine
-
-    Returns
-    -------
-    Its result.
-    """
-    loop = asyncio.new_event_loop()
-    executor = loop_executor()
-    if executor is not None:
-        loop.set_default_executor(executor)
-    try:
-        return loop.run_until_complete(coro)
-    finally:
-        loop.close()
 
 
 def sync(
@@ -65,7 +44,8 @@ def sync(
     Raises
     ------
     SyncError
-        If called on the very thread that runs the loop, where waiting would never end; or if the loop does not run.
+        If called on the very thread that runs the loop, where waiting would never end; if the loop does not run; or
+        if the interpreter is ending.
     TimeoutError
         If ``timeout`` passes. The coroutine is cancelled.
 
@@ -76,7 +56,8 @@ def sync(
     'done'
     """
     if sys.is_finalizing():
-        return run_here(coro)  # no other thread runs any more, nor can be started
+        coro.close()
+        raise SyncError("the interpreter is ending: there is no thread any more to run an event loop in")
     target = get_loop() if loop is None else loop
     _check_can_wait(coro, target)
     if timeout is None:

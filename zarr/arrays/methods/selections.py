@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from zarr._lazy import LazyModule
 from zarr.arrays.io.reading import get_selection_steps
 from zarr.arrays.methods.properties import ArrayFace
-from zarr.runners.locks.deferred import run_now_or_later
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from zarr.arrays.views import view
     from zarr.arrays.views.view import LazyArray, LazyIndex
     from zarr.buffer.core import BufferPrototype, NDBuffer
-    from zarr.steps.requests import Steps
 else:
     view = LazyModule("zarr.arrays.views.view")
     writing = LazyModule("zarr.arrays.io.writing")
@@ -48,11 +46,7 @@ class SelectionMethods(ArrayFace):
         return self._run(get_selection_steps(self._handle, kind, selection, **options))
 
     def _set(self, kind: str, selection: Any, value: Any, **options: Any) -> None:
-        self._change(writing.set_selection_steps(self._handle, kind, selection, value, **options))
-
-    def _change(self, steps: Steps[Any]) -> None:
-        """Run what has no result: it may be put off until what this thread is amid has ended."""
-        run_now_or_later(self._run, steps)
+        self._run(writing.set_selection_steps(self._handle, kind, selection, value, **options))
 
     def get_basic_selection(
         self,

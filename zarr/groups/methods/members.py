@@ -16,7 +16,6 @@ from zarr.groups.operations import (
     group_steps,
     node_steps,
 )
-from zarr.runners.locks.deferred import run_now_or_later
 
 if TYPE_CHECKING:
     from zarr.groups.group import Group
@@ -36,10 +35,6 @@ class HasMembers:
         def _run(self, steps: Steps[T]) -> T: ...
 
         def _wrap(self, record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | Group: ...
-
-    def _change(self, steps: Steps[Any]) -> None:
-        """Run what has no result: it may be put off until what this thread is amid has ended."""
-        run_now_or_later(self._run, steps)
 
     def __getitem__(self, path: str) -> Array[Any] | Group:
         """Open a node below the group.

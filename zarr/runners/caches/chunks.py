@@ -7,12 +7,13 @@ process, has changed the stamp.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+
+from zarr._process import at_fork
 
 Chunk: TypeAlias = np.ndarray[Any, Any]
 Stamp: TypeAlias = tuple[str, Any]
@@ -136,5 +137,4 @@ class ChunkCache:
 
 
 CHUNKS = ChunkCache()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=CHUNKS.reset)
+at_fork(renew=CHUNKS.reset)

@@ -5,11 +5,12 @@ A lock that such a call holds inside the library at that moment would stay locke
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
+
+from zarr._process import at_fork
 
 FORK_WAIT_SECONDS: Final = 5.0
 """How long a fork waits for calls of other threads to end."""
@@ -22,8 +23,7 @@ class ForkGate:
         self._inside: dict[object, int] = {}
         """The calls under way, and their threads."""
         self._renew()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=self._close, after_in_parent=self._open, after_in_child=self._renew)
+        at_fork(self._close, self._open, self._renew)
 
     def _renew(self) -> None:
         me = threading.get_ident()

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
+from zarr._process import at_fork
 from zarr.storage.checks import DamagedDatabaseError
 
 T = TypeVar("T")
@@ -349,5 +350,4 @@ def _after_in_child() -> None:
     _paused.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_child=_after_in_child, after_in_parent=_after_in_parent)
+at_fork(_before_fork, _after_in_parent, _after_in_child)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import errno
 import io
@@ -13,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, Final, Protocol, Self
 
+from zarr._process import at_exit, at_fork
 from zarr.storage.zip.container import END_SIGNATURE, Entry
 from zarr.storage.zip.file import Handle
 
@@ -84,15 +84,14 @@ def _renew_all() -> None:
         archive.renew_locks()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold_all, after_in_parent=_let_go_all, after_in_child=_renew_all)
+at_fork(_hold_all, _let_go_all, _renew_all)
 
 
 WRITERS: weakref.WeakSet[SharedFile] = weakref.WeakSet()
 """The archives of this process that add to their files."""
 
 _ENDED: list[bool] = []
-"""Filled when the program has ended: nobody comes after that to commit what finalizers write."""
+"""Filled when the program has ended: nobody comes after that to commit what is added."""
 
 
 class SharedFile(ABC):
@@ -140,10 +139,10 @@ class SharedFile(ABC):
     def settle(self) -> None:
         """Commit a change at once if nobody will do it later.
 
-        That is so after the end of the program, and after the finalizer of the archive: others that are cleared away
-        together with it may still write, and Python finalizes nothing twice.
+        That is so after the finalizer of the archive: others that are cleared away together with it may still write,
+        and Python finalizes nothing twice.
         """
-        if _ENDED or self._orphaned:
+        if self._orphaned:
             self.tidy()
 
     @abstractmethod
@@ -152,6 +151,8 @@ class SharedFile(ABC):
 
     def _make_writable(self) -> Handle:
         """Get ready to add entries behind the last directory."""
+        if _ENDED:
+            raise ValueError(f"the program is ending and its zip archives are closed: nothing was added to {self.path}")
         handle = self.handle
         if self._writable and self._pid == os.getpid():
             return handle
@@ -261,7 +262,7 @@ def commit_others(archive: SharedFile) -> None:
             other.commit()
 
 
-@atexit.register
+@at_exit
 def _close_all() -> None:
     _ENDED.append(True)
     for archive in writers():
