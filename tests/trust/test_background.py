@@ -134,7 +134,6 @@ ENDS = {
     "thread": "threading.Thread(target=lambda: array.__setitem__(..., 2)).start()",
     "thread_that_opens": "threading.Thread(target=lambda: zarr.open_array(sys.argv[1])[...].sum()).start()",
     "daemon": "threading.Thread(target=forever, daemon=True).start()",
-    "finalizer": "keep.append(Late())",
     "atexit": "import atexit; atexit.register(lambda: array.__setitem__(3, 3))",
 }
 
@@ -145,10 +144,6 @@ def test_the_interpreter_ends_in_silence(way: str, tmp_path: Path) -> None:
 import asyncio, threading, sys
 import numpy as np, zarr
 array = zarr.create_array(sys.argv[1], shape=(64, 1000), chunks=(1, 1000), dtype="i4")
-keep = []
-class Late:
-    def __del__(self, array=array):
-        array[0, 0] = 9
 async def main():
     inner = await zarr.api.asynchronous.open_array(store=sys.argv[1])
     await inner.setitem(..., 4)
