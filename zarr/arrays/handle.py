@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from zarr.chunks.spec import ArrayConfig
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
+    from zarr.runners.asynchronous import LoopRunner
     from zarr.runners.inline import InlineRunner
-    from zarr.runners.loop import LoopRunner
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.storage.wrappers import transformed

@@ -37,8 +37,8 @@ from zarr.types import printable
 if TYPE_CHECKING:
     from zarr.chunks.spec import ArrayConfig
     from zarr.groups.show.summary import GroupInfo, TreeRepr
+    from zarr.runners.asynchronous import LoopRunner
     from zarr.runners.inline import InlineRunner
-    from zarr.runners.loop import LoopRunner
     from zarr.steps.requests import Steps
     from zarr.storage.resolve import StoreLike
     from zarr.types import ZarrFormat

@@ -25,8 +25,8 @@ from zarr.runners.locks.leases import Fence
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.processes import lock_folder, paths_of
 from zarr.runners.locks.table import LOCKS, MAX_READINGS, CalledOff
-from zarr.runners.resources import get_executor
 from zarr.runners.streaming import DIRECT_BYTES, apart, receive, send
+from zarr.runners.sync import get_executor, sync
 from zarr.runners.tracing import traced
 from zarr.steps.requests import (
     Await,
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
 else:
     asyncio = LazyModule("asyncio")
+
 
 T = TypeVar("T")
 
@@ -462,3 +463,37 @@ class AsyncRunner:
             return await self._driver.run(steps)
         finally:
             steps.close()
+
+
+class LoopRunner:
+    """Runs steps over a store that has only coroutines: one whole operation goes to the background loop.
+
+    Parameters
+    ----------
+    store : Store
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> from zarr.steps.requests import ListDir
+    >>> def names_steps():
+    ...     return (yield ListDir(""))
+    >>> LoopRunner(MemoryStore()).run(names_steps())
+    []
+    """
+
+    __slots__ = ("__weakref__", "_runner", "store")
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._runner = AsyncRunner(store)
+
+    def run(self, steps: Steps[T]) -> T:
+        """Drive ``steps`` to their end on the background loop and return what they return.
+
+        Raises
+        ------
+        SyncError
+            If called on the background loop's own thread.
+        """
+        return sync(self._runner.run(steps))

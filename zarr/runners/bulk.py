@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr.errors import label_of
-from zarr.runners.resources import max_workers, run_helpers
+from zarr.runners.sync import max_workers, run_helpers
 
 if TYPE_CHECKING:
     from zarr.abc.store import BulkAccess

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     import asyncio
 else:
     asyncio = LazyModule("asyncio")
+
 
 T = TypeVar("T")
 
@@ -144,3 +147,46 @@ async def settle(future: asyncio.Future[Any]) -> None:
             continue
     if not future.cancelled():
         future.exception()
+
+
+class Pool(ThreadPoolExecutor):
+    """A pool that works in the caller's own thread once its own have ended, as all do before the interpreter does.
+
+    Examples
+    --------
+    >>> pool = Pool(max_workers=1)
+    >>> pool.shutdown()
+    >>> pool.submit(sum, [1, 2]).result()
+    3
+    """
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Start a call; see :class:`concurrent.futures.Executor`."""
+        if self._shutdown or not threading.main_thread().is_alive():
+            return done(fn, *args, **kwargs)
+        change = CHANGE.get()
+        if change is not None:
+            return super().submit(_begin, change, fn, *args, **kwargs)
+        return super().submit(fn, *args, **kwargs)
+
+
+def _begin(change: CalledOffChange, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    if change.off:
+        raise CancelledError
+    return fn(*args, **kwargs)
+
+
+def done(fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+    """What a call came to, made here and now.
+
+    Examples
+    --------
+    >>> done(sum, [1, 2]).result()
+    3
+    """
+    future: Future[T] = Future()
+    try:
+        future.set_result(fn(*args, **kwargs))
+    except BaseException as error:  # whoever asks for the result gets it
+        future.set_exception(error)
+    return future

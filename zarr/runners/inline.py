@@ -190,8 +190,7 @@ class InlineRunner:
                         else:
                             reply = self._scoped(request, holder)
                 except Exception as error:
-                    grouped = isinstance(error, (ExceptionGroup, OSError))
-                    request = steps.throw(error_for_steps(error, request, self.store) if grouped else error)
+                    request = steps.throw(error_for_steps(error, request, self.store))
                 else:
                     request = steps.send(reply)
         except StopIteration as stop:

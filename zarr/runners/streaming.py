@@ -16,7 +16,7 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import label_of
 from zarr.runners.bulk import share_keys, thread_count
 from zarr.runners.concurrency import completed, concurrency, request_gate, settle, windowed
-from zarr.runners.resources import get_executor, run_helpers
+from zarr.runners.sync import get_executor, run_helpers
 
 if TYPE_CHECKING:
     import asyncio

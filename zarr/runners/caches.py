@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+import zarr_core
 from zarr._process import at_fork
 
 Chunk: TypeAlias = np.ndarray[Any, Any]
@@ -138,3 +139,10 @@ class ChunkCache:
 
 CHUNKS = ChunkCache()
 at_fork(renew=CHUNKS.reset)
+
+
+CAPACITY_BYTES = 16 << 20
+"""An inner chunk takes 16 bytes of an index: so many indexes of 4096 inner chunks are kept as 256 shards have."""
+
+INDEXES = zarr_core.IndexCache(CAPACITY_BYTES)
+at_fork(renew=INDEXES.after_fork)
