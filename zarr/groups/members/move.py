@@ -12,7 +12,8 @@ from zarr.groups.handle import GroupHandle
 from zarr.groups.operations import find_steps, locking_of
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.nodes import delete_node_steps, ensure_ancestors_steps, hold_tree, read_node_steps
+from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps
+from zarr.steps.removing import delete_node_steps, hold_tree
 from zarr.steps.requests import Gather, Get, List, Put, Steps
 from zarr.storage.path import StorePath
 from zarr.types import METADATA_NAMES

@@ -6,9 +6,8 @@ import logging
 import sys
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Generator, Iterable
+from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from functools import wraps
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from zarr.abc.store import Store
@@ -81,18 +80,9 @@ class LoggingStore(WrapperStore[T_Store]):
         self._configure_logger(self.log_level)
 
     @contextmanager
-    def log(self, hint: Any = "", method: str | None = None) -> Generator[None, None, None]:
-        """Log and count a method; its plain form and its coroutine have one name.
-
-        Parameters
-        ----------
-        hint : object
-            What the method is called with.
-        method : str, optional
-            Its name; without it, as subclasses written for zarr-python call this, that of the calling method.
-        """
-        if method is None:
-            method = sys._getframe(2).f_code.co_name.removesuffix("_sync")
+    def log(self, hint: Any = "") -> Generator[None, None, None]:
+        """Log and count the method that uses this context, whether it is a coroutine or its plain twin."""
+        method = sys._getframe(2).f_code.co_name.removesuffix("_sync")
         operation = f"{type(self._store).__name__}.{method}"
         if hint != "":
             operation = f"{operation}({hint})"
@@ -116,97 +106,203 @@ class LoggingStore(WrapperStore[T_Store]):
     def _with_store(self, store: T_Store) -> Self:
         return type(self)(store=store, log_level=self.log_level, log_handler=self.log_handler)
 
+    async def _open(self) -> None:
+        with self.log():
+            await super()._open()
+
+    async def _ensure_open(self) -> None:
+        with self.log():
+            await super()._ensure_open()
+
+    def close(self) -> None:
+        """Log, and close the wrapped store."""
+        with self.log():
+            super().close()
+
     def __str__(self) -> str:
         return f"logging-{self._store}"
 
     def __eq__(self, other: object) -> bool:
-        with self.log(other, "__eq__"):
+        with self.log(other):
             return type(self) is type(other) and self._store == other._store
 
     @property
     def read_only(self) -> bool:
         """Return whether the wrapped store refuses to be written to."""
-        with self.log(method="read_only"):
+        with self.log():
             return self._store.read_only
+
+    @property
+    def supports_writes(self) -> bool:
+        """What the wrapped store says."""
+        with self.log():
+            return super().supports_writes
+
+    @property
+    def supports_deletes(self) -> bool:
+        """What the wrapped store says."""
+        with self.log():
+            return super().supports_deletes
+
+    @property
+    def supports_listing(self) -> bool:
+        """What the wrapped store says."""
+        with self.log():
+            return super().supports_listing
+
+    # Coroutines
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Log, and hand on."""
+        with self.log(key):
+            return await super().get(key, prototype, byte_range)
 
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
     ) -> list[Buffer | None]:
         """Log, and hand on."""
         key_ranges = list(key_ranges)
-        with self.log(",".join(key for key, _ in key_ranges), "get_partial_values"):
+        with self.log(",".join(key for key, _ in key_ranges)):
             return await super().get_partial_values(prototype, key_ranges)
+
+    async def exists(self, key: str) -> bool:
+        """Log, and hand on."""
+        with self.log(key):
+            return await super().exists(key)
+
+    async def set(self, key: str, value: Buffer) -> None:
+        """Log, and hand on."""
+        with self.log(key):
+            await super().set(key, value)
+
+    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
+        """Log, and hand on."""
+        with self.log(key):
+            await super().set_if_not_exists(key, value)
+
+    async def delete(self, key: str) -> None:
+        """Log, and hand on."""
+        with self.log(key):
+            await super().delete(key)
+
+    async def delete_dir(self, prefix: str) -> None:
+        """Log, and hand on."""
+        with self.log(prefix):
+            await super().delete_dir(prefix)
+
+    async def clear(self) -> None:
+        """Log, and hand on."""
+        with self.log():
+            await super().clear()
 
     async def is_empty(self, prefix: str = "") -> bool:
         """Log, and hand on."""
-        with self.log(prefix, "is_empty"):
+        with self.log(prefix):
             return await super().is_empty(prefix)
 
+    async def getsize(self, key: str) -> int:
+        """Log, and hand on."""
+        with self.log(key):
+            return await super().getsize(key)
 
-_PROPERTIES = ("supports_writes", "supports_deletes", "supports_listing")
-_ITERATORS = ("list", "list_prefix", "list_dir")
-_COROUTINES = (
-    "_open", "_ensure_open", "get", "exists", "set", "set_if_not_exists", "delete", "delete_dir", "clear", "getsize",
-    "getsize_prefix",
-)  # fmt: skip
-_PLAIN = (
-    "close", "get_sync", "get_ranges_sync", "set_sync", "delete_sync", "exists_sync", "getsize_sync", "list_sync",
-    "list_prefix_sync", "list_dir_sync", "delete_dir_sync", "set_if_not_exists_sync",
-)  # fmt: skip
+    async def getsize_prefix(self, prefix: str) -> int:
+        """Log, and hand on."""
+        with self.log(prefix):
+            return await super().getsize_prefix(prefix)
 
-
-def _hint(args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """Return the key or prefix that a method is called with."""
-    return args[0] if args else named.get("key", named.get("prefix", ""))
-
-
-def _logged_coroutine(name: str) -> Any:
-    inner: Any = getattr(WrapperStore, name)
-
-    async def logged(self: LoggingStore[Any], *args: Any, **named: Any) -> Any:
-        with self.log(_hint(args, named), name):
-            return await inner(self, *args, **named)
-
-    return wraps(inner)(logged)
-
-
-def _logged_iterator(name: str) -> Any:
-    inner: Any = getattr(WrapperStore, name)
-
-    async def logged(self: LoggingStore[Any], *args: Any, **named: Any) -> AsyncGenerator[str, None]:
-        with self.log(_hint(args, named), name):
-            async for key in inner(self, *args, **named):
+    async def list(self) -> AsyncGenerator[str, None]:
+        """Log, and hand on."""
+        with self.log():
+            async for key in super().list():
                 yield key
 
-    return wraps(inner)(logged)
+    async def list_prefix(self, prefix: str) -> AsyncGenerator[str, None]:
+        """Log, and hand on."""
+        with self.log(prefix):
+            async for key in super().list_prefix(prefix):
+                yield key
 
+    async def list_dir(self, prefix: str) -> AsyncGenerator[str, None]:
+        """Log, and hand on."""
+        with self.log(prefix):
+            async for key in super().list_dir(prefix):
+                yield key
 
-def _logged_plain(name: str) -> Any:
-    inner: Any = getattr(WrapperStore, name)
-    method = name.removesuffix("_sync")
+    # Plain methods
 
-    def logged(self: LoggingStore[Any], *args: Any, **named: Any) -> Any:
-        with self.log(_hint(args, named), method):
-            return inner(self, *args, **named)
+    def get_sync(
+        self,
+        key: str,
+        *,
+        prototype: BufferPrototype | None = None,
+        byte_range: ByteRequest | None = None,
+    ) -> Buffer | None:
+        """Log, and hand on."""
+        with self.log(key):
+            return super().get_sync(key, prototype=prototype, byte_range=byte_range)
 
-    return wraps(inner)(logged)
+    def get_ranges_sync(
+        self,
+        key: str,
+        byte_ranges: Sequence[ByteRequest | None],
+        *,
+        prototype: BufferPrototype,
+        max_gap_bytes: int = 1 << 20,
+        max_coalesced_bytes: int = 16 << 20,
+    ) -> Sequence[tuple[int, Buffer | None]]:
+        """Log, and hand on."""
+        with self.log(key):
+            return super().get_ranges_sync(
+                key,
+                byte_ranges,
+                prototype=prototype,
+                max_gap_bytes=max_gap_bytes,
+                max_coalesced_bytes=max_coalesced_bytes,
+            )
 
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Log, and hand on."""
+        with self.log(key):
+            super().set_sync(key, value)
 
-def _logged_property(name: str) -> Any:
-    inner: Any = getattr(WrapperStore, name)
+    def delete_sync(self, key: str) -> None:
+        """Log, and hand on."""
+        with self.log(key):
+            super().delete_sync(key)
 
-    def logged(self: LoggingStore[Any]) -> Any:
-        with self.log(method=name):
-            return inner.fget(self)
+    def exists_sync(self, key: str) -> bool:
+        """Log, and hand on."""
+        with self.log(key):
+            return super().exists_sync(key)
 
-    return property(logged, doc=inner.__doc__)
+    def getsize_sync(self, key: str) -> int:
+        """Log, and hand on."""
+        with self.log(key):
+            return super().getsize_sync(key)
 
+    def list_sync(self) -> Iterable[str]:
+        """Log, and hand on."""
+        with self.log():
+            return super().list_sync()
 
-for _names, _made in (
-    (_COROUTINES, _logged_coroutine),
-    (_ITERATORS, _logged_iterator),
-    (_PLAIN, _logged_plain),
-    (_PROPERTIES, _logged_property),
-):
-    for _name in _names:
-        setattr(LoggingStore, _name, _made(_name))
+    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
+        """Log, and hand on."""
+        with self.log(prefix):
+            return super().list_prefix_sync(prefix)
+
+    def list_dir_sync(self, prefix: str) -> Iterable[str]:
+        """Log, and hand on."""
+        with self.log(prefix):
+            return super().list_dir_sync(prefix)
+
+    def delete_dir_sync(self, prefix: str) -> None:
+        """Log, and hand on."""
+        with self.log(prefix):
+            super().delete_dir_sync(prefix)
+
+    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
+        """Log, and hand on."""
+        with self.log(key):
+            super().set_if_not_exists_sync(key, value)
