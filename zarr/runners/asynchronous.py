@@ -28,26 +28,8 @@ from zarr.runners.locks.table import LOCKS, MAX_READINGS, CalledOff
 from zarr.runners.streaming import DIRECT_BYTES, apart, receive, send
 from zarr.runners.sync import get_executor, sync
 from zarr.runners.tracing import traced
-from zarr.steps.requests import (
-    Await,
-    Delete,
-    DeletePrefix,
-    Gather,
-    Get,
-    GetMany,
-    GetParts,
-    GetRanges,
-    Hold,
-    List,
-    ListDir,
-    Put,
-    PutIfAbsent,
-    Size,
-    Staged,
-    Stamp,
-    Steps,
-    Transfer,
-)
+from zarr.steps import requests as asked
+from zarr.steps.requests import Steps
 from zarr.storage.keys import LOCKS_FOLDER, is_lock
 
 if TYPE_CHECKING:
@@ -61,7 +43,7 @@ else:
 
 T = TypeVar("T")
 
-_SCOPED = frozenset({Hold, Gather, Await, GetParts, Transfer})
+_SCOPED = frozenset({asked.Hold, asked.Gather, asked.Await, asked.GetParts, asked.Transfer})
 """Requests that concern the steps themselves."""
 
 
@@ -84,15 +66,15 @@ def _checked(steps: Steps[T], called_off: _CallOff, loop: asyncio.AbstractEventL
     try:
         request = next(steps)
         while True:
-            called_off.job = request.job if type(request) is Transfer else None
+            called_off.job = request.job if type(request) is asked.Transfer else None
             if called_off.is_set():
                 raise CalledOff
             try:
-                if type(request) is Await:
+                if type(request) is asked.Await:
                     reply = asyncio.run_coroutine_threadsafe(_call(request.factory), loop).result()
-                elif type(request) is Gather:
-                    reply = yield Gather(_checked(child, called_off, loop) for child in request.steps)
-                elif type(request) is Staged:
+                elif type(request) is asked.Gather:
+                    reply = yield asked.Gather(_checked(child, called_off, loop) for child in request.steps)
+                elif type(request) is asked.Staged:
                     reply = yield request.with_steps(_checked(request.steps, called_off, loop))
                 else:
                     reply = yield request
@@ -174,35 +156,35 @@ class _Driver:
     def scoped(self, request: Any, holder: Holder) -> Coroutine[Any, Any, Any]:
         """Answer the requests that concern the steps themselves."""
         kind = type(request)
-        if kind is Hold:
+        if kind is asked.Hold:
             return self.hold(request, holder)
-        if kind is Gather:
+        if kind is asked.Gather:
             return self.gather(request, holder)
-        if kind is Await:
+        if kind is asked.Await:
             return _call(request.factory)
-        if kind is GetParts:
+        if kind is asked.GetParts:
             return self._get_parts(request, holder)
-        if kind is Put:
+        if kind is asked.Put:
             return self._put_alone(request, holder)
-        if kind is Transfer:
+        if kind is asked.Transfer:
             return self._transfer_locked(request, holder)
         raise TypeError(f"steps yielded {request!r}, which is no request")
 
-    async def hold(self, request: Hold, holder: Holder) -> bool | None:
+    async def hold(self, request: asked.Hold, holder: Holder) -> bool | None:
         files = () if request.scope is None else paths_of(self._store, request)
         await holder.acquire_async(request.keys, request.family, files, request.below)
         return None
 
-    async def gather(self, request: Gather, holder: Holder) -> list[Any]:
+    async def gather(self, request: asked.Gather, holder: Holder) -> list[Any]:
         return [await self.run(child, holder) for child in request.steps]
 
-    async def get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
+    async def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
         raise NotImplementedError
 
-    async def transfer(self, request: Transfer) -> None:
+    async def transfer(self, request: asked.Transfer) -> None:
         raise NotImplementedError
 
-    async def _get_parts(self, request: GetParts, above: Holder) -> list[Buffer | None] | None:
+    async def _get_parts(self, request: asked.GetParts, above: Holder) -> list[Buffer | None] | None:
         name = f"chunk:{self._prefix}/{request.key}"
         for _ in range(MAX_READINGS):
             moment = LOCKS.moment(name)
@@ -214,14 +196,14 @@ class _Driver:
             await holder.acquire_async((request.key,), "chunk")
             return await self.get_parts_once(request)
 
-    async def _put_alone(self, request: Put, above: Holder) -> None:
+    async def _put_alone(self, request: asked.Put, above: Holder) -> None:
         with releasing(Holder(self._prefix, above)) as holder:
             await holder.acquire_async((request.key,), "chunk")
-            reply = self.answer(Put(request.key, request.value), above)
+            reply = self.answer(asked.Put(request.key, request.value), above)
             if type(reply) is CoroutineType:
                 await reply
 
-    async def _transfer_locked(self, request: Transfer, above: Holder) -> None:
+    async def _transfer_locked(self, request: asked.Transfer, above: Holder) -> None:
         with releasing(Holder(self._prefix, above)) as holder:
             if request.locks and not holder.claims(request):
                 await holder.acquire_async(request.names(), "chunk")
@@ -245,20 +227,20 @@ class _Direct(_Driver):
 
     def answer(self, request: Any, holder: Holder) -> Any:
         kind = type(request)
-        if kind is Staged:
+        if kind is asked.Staged:
             return self._run_staged(request, holder)
-        if kind in _SCOPED or (kind is Put and request.locks):
+        if kind in _SCOPED or (kind is asked.Put and request.locks):
             return self.scoped(request, holder)
         return self._inline.answer(request)
 
-    async def _run_staged(self, request: Staged, holder: Holder) -> Any:
+    async def _run_staged(self, request: asked.Staged, holder: Holder) -> Any:
         with staged(self._store, request) as store:
             return await _Direct(store).run(request.steps, holder)
 
-    async def get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
+    async def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
         return self._inline.get_parts_once(request)
 
-    async def transfer(self, request: Transfer) -> None:
+    async def transfer(self, request: asked.Transfer) -> None:
         if request.nbytes > DIRECT_BYTES:
             await apart(partial(self._inline.transfer, request), request.job.stop)
         else:
@@ -274,24 +256,24 @@ class _Coroutines(_Driver):
         self._store: Store = store
         self._prefix = lock_prefix(store)
         self._handlers: dict[type, Callable[[Any], Awaitable[Any]]] = {
-            Get: self._get,
-            GetRanges: self._get_ranges,
-            Put: self._put,
-            PutIfAbsent: self._put_if_absent,
-            Delete: self._delete,
-            DeletePrefix: self._delete_prefix,
-            List: self._list,
-            ListDir: self._list_dir,
-            Size: self._size,
+            asked.Get: self._get,
+            asked.GetRanges: self._get_ranges,
+            asked.Put: self._put,
+            asked.PutIfAbsent: self._put_if_absent,
+            asked.Delete: self._delete,
+            asked.DeletePrefix: self._delete_prefix,
+            asked.List: self._list,
+            asked.ListDir: self._list_dir,
+            asked.Size: self._size,
         }
 
     def answer(self, request: Any, holder: Holder) -> Any:
         kind = type(request)
-        if kind is Stamp:
+        if kind is asked.Stamp:
             return None
-        if kind is GetMany:
+        if kind is asked.GetMany:
             return self._get_many(request, holder)
-        if kind not in self._handlers or (kind is Put and request.locks):
+        if kind not in self._handlers or (kind is asked.Put and request.locks):
             return self.scoped(request, holder)
         return self._gated(request) if holder.fence is None else self._fenced(request, holder.fence)
 
@@ -302,9 +284,9 @@ class _Coroutines(_Driver):
     async def _fenced(self, request: Any, fence: Fence) -> Any:
         """Answer a request of an operation that keeps other processes out by means of the store."""
         kind = type(request)
-        if kind in (Put, Delete, DeletePrefix):
+        if kind in (asked.Put, asked.Delete, asked.DeletePrefix):
             fence.check()
-        if kind is Put and fence.seen.get(request.key, Fence.UNREAD) is not Fence.UNREAD:
+        if kind is asked.Put and fence.seen.get(request.key, Fence.UNREAD) is not Fence.UNREAD:
             async with request_gate():
                 change = self._store.set_if_match(request.key, request.value, fence.seen[request.key])
                 if not await completed(change):
@@ -312,11 +294,11 @@ class _Coroutines(_Driver):
             reply = None
         else:
             reply = await self._gated(request)
-        if kind is Put or (kind is Get and request.byte_range is None):
-            fence.note(request.key, request.value if kind is Put else reply)
+        if kind is asked.Put or (kind is asked.Get and request.byte_range is None):
+            fence.note(request.key, request.value if kind is asked.Put else reply)
         return reply
 
-    async def hold(self, request: Hold, holder: Holder) -> bool | None:
+    async def hold(self, request: asked.Hold, holder: Holder) -> bool | None:
         """Take locks; True where other processes are not kept out, but values compared before they are replaced."""
         scope = request.scope
         if scope is None or lock_folder(self._store, scope) is not None or not self._store.supports_set_if_match:
@@ -330,26 +312,26 @@ class _Coroutines(_Driver):
         holder.fence.watch(request.keys, request.again)
         return request.again
 
-    async def gather(self, request: Gather, holder: Holder) -> list[Any]:
+    async def gather(self, request: asked.Gather, holder: Holder) -> list[Any]:
         if isinstance(request.steps, list | tuple) and len(request.steps) == 1:
             return [await self.run(request.steps[0], holder)]
         jobs = (partial(self.run, child, holder) for child in request.steps)
         return await windowed(jobs, concurrency() if request.lean else 2 * concurrency())
 
-    async def _get_many(self, request: GetMany, holder: Holder) -> list[Buffer | None]:
-        found = await windowed((partial(self._gated, Get(key)) for key in request.keys), concurrency())
+    async def _get_many(self, request: asked.GetMany, holder: Holder) -> list[Buffer | None]:
+        found = await windowed((partial(self._gated, asked.Get(key)) for key in request.keys), concurrency())
         if holder.fence is not None:
             for key, value in zip(request.keys, found, strict=True):
                 holder.fence.note(key, value)
         return found
 
-    async def _get(self, request: Get) -> Buffer | None:
+    async def _get(self, request: asked.Get) -> Buffer | None:
         prototype = request.prototype or default_buffer_prototype()
         if request.byte_range is None:
             return await self._store.get(request.key, prototype)
         return await self._store.get(request.key, prototype, request.byte_range)
 
-    async def _get_ranges(self, request: GetRanges) -> list[Buffer | None] | None:
+    async def _get_ranges(self, request: asked.GetRanges) -> list[Buffer | None] | None:
         answers: list[Buffer | None] = [None] * len(request.ranges)
         prototype = request.prototype or default_buffer_prototype()
         try:
@@ -365,8 +347,8 @@ class _Coroutines(_Driver):
             raise
         return answers
 
-    async def get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
-        raw = await self._gated(Get(request.key, request.first))
+    async def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
+        raw = await self._gated(asked.Get(request.key, request.first))
         if raw is None:
             return None
         ranges = request.ranges(raw)
@@ -375,10 +357,10 @@ class _Coroutines(_Driver):
         async with request_gate():
             return await self._get_ranges(ranges)
 
-    async def _put(self, request: Put) -> None:
+    async def _put(self, request: asked.Put) -> None:
         await completed(self._store.set(request.key, request.value))
 
-    async def _put_if_absent(self, request: PutIfAbsent) -> bool:
+    async def _put_if_absent(self, request: asked.PutIfAbsent) -> bool:
         by_set = goes_by(self._store, "set", "set_if_not_exists", "put_if_absent")
         put_if_absent = getattr(self._store, "put_if_absent", None)
         if put_if_absent is not None and not by_set:
@@ -389,27 +371,27 @@ class _Coroutines(_Driver):
         await completed(put(request.key, request.value))
         return True
 
-    async def _delete(self, request: Delete) -> None:
+    async def _delete(self, request: asked.Delete) -> None:
         await completed(self._store.delete(request.key))
 
-    async def _delete_prefix(self, request: DeletePrefix) -> None:
+    async def _delete_prefix(self, request: asked.DeletePrefix) -> None:
         await self._store.delete_dir(request.prefix)
 
-    async def _list(self, request: List) -> list[str]:
+    async def _list(self, request: asked.List) -> list[str]:
         prefix = request.prefix
         found = self._store.list_prefix(prefix.rstrip("/") + "/") if prefix else self._store.list()
         return [key async for key in found if not is_lock(key)]
 
-    async def _list_dir(self, request: ListDir) -> list[str]:
+    async def _list_dir(self, request: asked.ListDir) -> list[str]:
         return [name async for name in self._store.list_dir(request.prefix) if name != LOCKS_FOLDER]
 
-    async def _size(self, request: Size) -> int | None:
+    async def _size(self, request: asked.Size) -> int | None:
         try:
             return await self._store.getsize(request.key)
         except FileNotFoundError:
             return None
 
-    async def transfer(self, request: Transfer) -> None:
+    async def transfer(self, request: asked.Transfer) -> None:
         move = receive if request.direction == "read" else send
         await move(request, self._store)
 

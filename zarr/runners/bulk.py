@@ -56,16 +56,8 @@ def batch_count(request: Transfer) -> int:
 def transfer_files(request: Transfer, root: str, fsync: bool) -> None:
     """Let the job open the files itself, from several threads at once where that is worth it."""
     job, keys = request.job, request.keys
-    if request.direction == "read":
-
-        def work() -> None:
-            job.from_files(root, keys)
-
-    else:
-
-        def work() -> None:
-            job.to_files(root, keys, fsync)
-
+    reads = request.direction == "read"
+    work = partial(job.from_files, root, keys) if reads else partial(job.to_files, root, keys, fsync)
     threads = thread_count(request)
     share_keys(request, threads)
     if threads > 1:
@@ -89,50 +81,40 @@ def transfer_buffers(
         payloads = get_many(names)
         run_helpers(lambda: request.job.from_buffers(payloads), threads - 1, request.job.stop)
         return
-    shared = share_keys(request, threads)
-    if threads > 1 and not shared:
-        _threaded(request, names, threads, get_many, set_many)
-        return
-    total, size = len(names), batch_count(request)
-    for first in range(0, total, size):
-        stop = min(first + size, total)
-        if shared:
-            run_helpers(partial(request.job.prepare, first, stop - first), threads - 1, request.job.stop)
-        _move(request, names, first, stop, get_many, set_many)
 
-
-def _batches(request: Transfer, total: int, threads: int) -> list[tuple[int, int]]:
-    size = max(1, min(batch_count(request), -(-total // (4 * threads))))
-    return [(first, min(first + size, total)) for first in range(0, total, size)]
-
-
-def _move(
-    request: Transfer,
-    names: list[str],
-    first: int,
-    stop: int,
-    get_many: Callable[[list[str]], Sequence[Any]],
-    set_many: Callable[[list[tuple[str, Any]]], None],
-) -> None:
-    if request.direction == "read":
-        request.job.from_buffers(get_many(names[first:stop]), first)
-    else:
+    def move(first: int, stop: int) -> None:
+        if request.direction == "read":
+            request.job.from_buffers(get_many(names[first:stop]), first)
+            return
         payloads = request.job.encode(first, stop - first)
         # What could not be encoded is left as it is: the steps write it the plain way, or say what is wrong with it.
         pairs = zip(names[first:stop], payloads, strict=True)
         set_many([(name, payload) for name, payload in pairs if payload is not ...])
 
+    total, size = len(names), batch_count(request)
+    shared = share_keys(request, threads)
+    if threads > 1 and not shared:
+        size = max(1, min(size, -(-total // (4 * threads))))
+    batches = deque((first, min(first + size, total)) for first in range(0, total, size))
+    if threads > 1 and not shared:
+        _move_in_threads(request, move, batches, threads)
+        return
+    for first, stop in batches:
+        if threads > 1:
+            run_helpers(partial(request.job.prepare, first, stop - first), threads - 1, request.job.stop)
+        move(first, stop)
 
-def _threaded(request: Transfer, names: list[str], threads: int, get_many: Any, set_many: Any) -> None:
-    pending = deque(_batches(request, len(names), threads))
 
+def _move_in_threads(
+    request: Transfer, move: Callable[[int, int], None], pending: deque[tuple[int, int]], threads: int
+) -> None:
     def work() -> None:
-        while True:
+        while pending:
             try:
-                first, stop = pending.popleft()
+                batch = pending.popleft()
             except IndexError:
                 return
-            _move(request, names, first, stop, get_many, set_many)
+            move(*batch)
 
     def give_up() -> None:
         pending.clear()
