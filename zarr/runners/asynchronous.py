@@ -62,7 +62,7 @@ class _CallOff(threading.Event):
 
 
 def _checked(steps: Steps[T], called_off: _CallOff, loop: asyncio.AbstractEventLoop) -> Steps[T]:
-    """The same steps for a runner in a thread: they stop when called off, and coroutines go to the caller's loop."""
+    """Return the same steps for a runner in a thread: cancelled, they stop; coroutines go to the caller's loop."""
     try:
         request = next(steps)
         while True:

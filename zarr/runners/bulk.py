@@ -29,18 +29,18 @@ BATCH_BYTES = 16 << 20
 
 
 def thread_count(request: Transfer) -> int:
-    """How many threads, the caller's included, a transfer is worth."""
+    """Return how many threads, the caller's included, a transfer is worth."""
     worth = max(request.nbytes // MIN_BYTES_PER_THREAD, request.count // MIN_KEYS_PER_THREAD)
     return 1 if worth < 2 else int(min(worth, request.count * parts_of(request), max_workers()))
 
 
 def parts_of(request: Transfer) -> int:
-    """How many threads can work on one key: more than one where it is a large shard, or one of few to be read."""
+    """Return how many threads can work on one key: more than one for a large shard, or one of few to be read."""
     return int(getattr(request.job, "parts", 1))
 
 
 def share_keys(request: Transfer, threads: int) -> bool:
-    """Have threads encode each shard of a write together, where there are too few to keep all busy; whether they do."""
+    """Have threads encode each shard together, where there are too few to keep all busy; return whether they do."""
     if request.direction == "read" or parts_of(request) < 2 or threads < 2 or request.count >= 2 * threads:
         return False
     request.job.share()
@@ -48,7 +48,7 @@ def share_keys(request: Transfer, threads: int) -> bool:
 
 
 def batch_count(request: Transfer) -> int:
-    """How many keys make a batch."""
+    """Return how many keys make a batch."""
     each = max(1, request.nbytes // max(1, request.count))
     return int(max(1, min(request.count, BATCH_BYTES // each, 4096)))
 

@@ -37,7 +37,7 @@ class _Entry(NamedTuple):
 
 
 def held_bytes(chunk: Chunk) -> int | None:
-    """How much memory a chunk holds, at most; None for Python objects, which a reader might change.
+    """Return how much memory a chunk holds, at most; None for Python objects, which a reader might change.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class ChunkCache:
         self._nbytes = self._capacity = self._hits = self._misses = 0
 
     def find(self, stamp: Stamp, key: Any, codecs: tuple[Any, ...], shape: tuple[int, ...]) -> Chunk | None:
-        """The chunk of a key, if the stored value is still the one that it was decoded from.
+        """Return the chunk of a key, if the stored value is still the one that it was decoded from.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class ChunkCache:
             self._nbytes = self._capacity = self._hits = self._misses = 0
 
     def info(self) -> ChunkCacheInfo:
-        """What is held now, and the hits and misses since the cache was last cleared."""
+        """Return what is held now, and the hits and misses since the cache was last cleared."""
         with self._lock:
             return ChunkCacheInfo(self._hits, self._misses, len(self._entries), self._nbytes)
 

@@ -37,7 +37,7 @@ _GATES: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[int, asyncio.
 
 
 def request_gate() -> asyncio.Semaphore:
-    """The gate through which all requests of the running loop go, ``async.concurrency`` at a time."""
+    """Return the gate that all requests of the running loop pass, ``async.concurrency`` at a time."""
     loop = asyncio.get_running_loop()
     width = concurrency()
     known = _GATES.get(loop)
@@ -48,7 +48,7 @@ def request_gate() -> asyncio.Semaphore:
 
 
 def concurrency() -> int:
-    """How many requests may be under way in one loop."""
+    """Return how many requests may be under way in one loop."""
     width = settings.get("async.concurrency", 64)
     return NO_LIMIT if width is None else max(1, int(width))
 
@@ -102,7 +102,7 @@ async def _stop_all(tasks: list[asyncio.Task[Any]]) -> None:
 
 
 class CalledOffChange:
-    """Whether a change of a store was called off; what of it waits for a thread of ours does not begin then."""
+    """Notes that a change of a store was cancelled; what of it waits for a thread does not begin then."""
 
     __slots__ = ("off",)
 
@@ -177,7 +177,7 @@ def _begin(change: CalledOffChange, fn: Callable[..., T], *args: Any, **kwargs: 
 
 
 def done(fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-    """What a call came to, made here and now.
+    """Make a call here and now, and return its outcome as a future.
 
     Examples
     --------

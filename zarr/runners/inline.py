@@ -82,7 +82,7 @@ def error_for_steps(error: BaseException, request: Any, store: object) -> BaseEx
 
 
 def range_limits(request: GetRanges) -> dict[str, int]:
-    """The limits of joining ranges that a request sets, as keyword arguments of the store's method."""
+    """Return the limits of joining ranges that a request sets, as keyword arguments of the store's method."""
     limits: dict[str, int] = {}
     if request.max_gap_bytes is not None:
         limits["max_gap_bytes"] = request.max_gap_bytes
@@ -92,7 +92,7 @@ def range_limits(request: GetRanges) -> dict[str, int]:
 
 
 def read_parts(read: Callable[[ByteRequest], bytes], request: GetParts) -> list[Buffer | None]:
-    """Parts of a value that is open."""
+    """Return parts of a value that is open."""
     make = default_buffer_prototype().buffer.from_bytes
     wanted = request.ranges(make(read(request.first)))
     answers: list[Buffer | None] = [None] * len(wanted.ranges)
@@ -206,7 +206,7 @@ class InlineRunner:
                 raise
 
     def _replaced(self) -> bool:
-        """Take up methods that were set on the store itself; whether coroutines are among them, to be awaited."""
+        """Use methods that were set on the store itself; return whether coroutines are among them, to be awaited."""
         self._get, self._put = self.store.get_sync, self.store.set_sync
         if self._otherwise is not None and not is_synchronous(self.store):
             return True
@@ -293,7 +293,7 @@ class InlineRunner:
         return answers
 
     def get_parts(self, request: GetParts, above: Holder) -> list[Buffer | None] | None:
-        """Parts of one value, and not of what it is replaced with meanwhile."""
+        """Return parts of one value, and not of what it is replaced with meanwhile."""
         found = self.get_parts_in_between(request)
         if found is not ...:
             return found  # type: ignore[no-any-return]
@@ -303,7 +303,7 @@ class InlineRunner:
             return self.get_parts_once(request)
 
     def get_parts_in_between(self, request: GetParts) -> Any:
-        """The same where nobody changes the value meanwhile, else an ellipsis."""
+        """Return the parts if nobody changes the value meanwhile, else an ellipsis."""
         name = f"chunk:{self._lock_prefix()}/{request.key}"
         for _ in range(MAX_READINGS):
             moment = LOCKS.moment(name)
@@ -314,7 +314,7 @@ class InlineRunner:
         return ...
 
     def get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
-        """The same, whoever changes the value; of one value all the same where the store can open it."""
+        """Return the parts, whoever changes the value; of one value all the same where the store can open it."""
         open_value = open_value_of(self.store)
         if open_value is not None:
             with open_value(request.key) as read:

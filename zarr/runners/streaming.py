@@ -39,12 +39,12 @@ MIN_IN_FLIGHT = 8
 
 
 def width_of(request: Transfer) -> int:
-    """How many chunks of a transfer are fetched or sent at a time."""
+    """Return how many chunks of a transfer are fetched or sent at a time."""
     return min(concurrency(), max(MIN_IN_FLIGHT, IN_FLIGHT_BYTES // max(1, _each(request))))
 
 
 def _each(request: Transfer) -> int:
-    """Decoded bytes of one key."""
+    """Return the decoded bytes of one key."""
     return request.nbytes // max(1, request.count)
 
 

@@ -127,7 +127,7 @@ class LockedFile:
                 os.rmdir(node)
 
     def is_current(self) -> bool:
-        """Whether the file still has its name: if it was removed meanwhile, others lock another file by that name."""
+        """Return whether the file still has its name: if it was removed, others lock another file by that name."""
         try:
             there = os.stat(self.path)
         except FileNotFoundError:
@@ -202,7 +202,7 @@ def _pauses() -> Iterator[float]:
 
 
 def _explained(error: OSError, path: str) -> OSError:
-    """The error of a file system without locks, with what to do about it."""
+    """Return the error of a file system without locks, with what to do about it."""
     if error.errno not in _NO_LOCKS:
         return error
     return OSError(
@@ -281,12 +281,12 @@ def lock_file(path: str, called_off: threading.Event | None = None) -> LockedFil
 
 
 def is_shared(path: str) -> bool:
-    """Whether a lock file is locked together with others."""
+    """Return whether a lock file is locked together with others."""
     return isinstance(path, LockPath) and path.shared
 
 
 def is_tree(path: str) -> bool:
-    """Whether a lock file stands for a node with all below it; these are locked before all others."""
+    """Return whether a lock file stands for a node with all below it; these are locked before all others."""
     return path.endswith(_TREE)
 
 
@@ -305,7 +305,7 @@ def locking_tree(path: str) -> Waits[list[LockedFile]]:
 
 
 def _node_paths(store: Any, scope: LockScope, below: Sequence[str]) -> list[str]:
-    """The lock files of nodes, and of all nodes above them; of those that are removed, with all below them."""
+    """Return the lock files of nodes, and of all nodes above them; of those that are removed, with all below them."""
 
     def named(path: str, name: str, shared: bool = False) -> LockPath:
         folder = store.lock_folder(path)
@@ -328,7 +328,7 @@ def _ancestors(path: str) -> Iterator[str]:
 def lock_paths(
     store: Any, scope: LockScope, keys: Sequence[str], family: str, below: Sequence[str] = ()
 ) -> list[str]:
-    """The lock files that stand for some keys, in the order in which all take them.
+    """Return the lock files that stand for some keys, in the order in which all take them.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ def lock_paths(
 
 
 def in_order(paths: Iterable[str]) -> list[str]:
-    """Lock files in the order in which all take them, each once: alone, where that is asked for.
+    """Sort lock files into the order in which all acquire them, each once: alone, where that is asked for.
 
     Examples
     --------
@@ -380,13 +380,13 @@ def in_order(paths: Iterable[str]) -> list[str]:
 
 
 def paths_of(store: Any, request: Hold) -> list[str]:
-    """The lock files of a request that has a scope."""
+    """Return the lock files of a request that has a scope."""
     assert request.scope is not None
     return lock_paths(store, request.scope, request.keys, request.family, request.below)
 
 
 def lock_folder(store: Any, scope: LockScope) -> str | None:
-    """Where the lock files of a scope lie; empty where no other process can reach the data, None where nothing can."""
+    """Return where the lock files of a scope lie; empty: other processes cannot reach the data; None: there is no place."""
     note = getattr(store, "note_locking", None)
     if note is not None:
         note(scope.path, scope.folder)  # a transaction: it locks when it is stored
@@ -399,7 +399,7 @@ def lock_folder(store: Any, scope: LockScope) -> str | None:
 
 
 def lock_names(scope: LockScope, keys: Sequence[str], family: str) -> list[str]:
-    """What the locks are called that stand for some keys, in the order in which all take them."""
+    """Return the names of the locks that stand for some keys, in the order in which all acquire them."""
     if family == "node":
         return [_NODE]
     # Keys count from the node: processes may have opened stores that begin at different folders.
