@@ -37,6 +37,22 @@ def count_frames(action: Callable[[], Any], stop: Callable[[str], bool] = lambda
     return count
 
 
+def count_frames_of(room: str, action: Callable[[], Any]) -> int:
+    """Count the Python frames of one room that ``action`` enters."""
+    count = 0
+
+    def profile(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal count
+        count += event == "call" and str(frame.f_globals.get("__name__", "")).startswith(room)
+
+    sys.setprofile(profile)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
 class CountingStore(WrapperStore[Any]):
     """Counts requests; offers no bulk transfer, so that the chunk-by-chunk path runs."""
 
@@ -82,6 +98,23 @@ def test_bulk_path_costs_the_same_frames_for_one_chunk_and_for_all(kind: str, tm
     one, many = count_frames(lambda: array[0:5, 0:5]), count_frames(lambda: array[...])
     assert one <= 40
     assert many <= one + 25  # whatever the number of chunks: here sixteen
+
+
+@pytest.mark.parametrize("kind", ["memory", "local"])
+def test_the_runner_and_the_locks_of_a_write_cost_few_frames(kind: str, tmp_path: Any) -> None:
+    array = make(MemoryStore() if kind == "memory" else LocalStore(tmp_path))
+    chunk = np.ones((10, 10), "f4")
+
+    def write_whole() -> None:
+        array[10:20, 0:10] = chunk
+
+    def write_part() -> None:
+        array[10, 0] = 2
+
+    write_whole()
+    write_part()
+    assert count_frames_of("zarr.runners", write_whole) <= 3
+    assert count_frames_of("zarr.runners", write_part) <= 6
 
 
 def test_one_request_a_chunk() -> None:

@@ -386,7 +386,7 @@ def paths_of(store: Any, request: Hold) -> list[str]:
 
 
 def lock_folder(store: Any, scope: LockScope) -> str | None:
-    """Return where the lock files of a scope lie; empty: other processes cannot reach the data; None: there is no place."""
+    """Return where the lock files of a scope lie; empty: no other process reaches the data; None: there is no place."""
     note = getattr(store, "note_locking", None)
     if note is not None:
         note(scope.path, scope.folder)  # a transaction: it locks when it is stored
