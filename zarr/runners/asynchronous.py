@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import copy_context
 from functools import partial
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import goes_by, is_synchronous
@@ -126,11 +126,15 @@ class _Driver:
 
     _store: Any
     _prefix: str
+    waits: ClassVar[bool] = True
+    """Whether requests wait for something."""
 
     async def run(self, steps: Steps[T], above: Holder | None = None) -> T:
         holder = Holder(self._prefix, above)
         answer = self.answer
         try:
+            if above is None and not self.waits:
+                await asyncio.sleep(0)  # many operations gathered over memory must not shut out the rest of the loop
             request = next(steps)
             while True:
                 try:
@@ -146,9 +150,11 @@ class _Driver:
             return result
         finally:
             steps.close()
-            with releasing(holder):
+            try:
                 if holder.leased:
                     await holder.end_leases()
+            finally:
+                holder.release()
 
     def answer(self, request: Any, holder: Holder) -> Any:
         raise NotImplementedError
@@ -213,17 +219,14 @@ class _Driver:
 class _Direct(_Driver):
     """For synchronous stores that never block: requests are answered on the spot, between two awaits."""
 
+    waits = False
+
     __slots__ = ("_inline", "_prefix", "_store")
 
     def __init__(self, store: Any) -> None:
         self._store = store
         self._inline = InlineRunner(store)
         self._prefix = lock_prefix(store)
-
-    async def run(self, steps: Steps[T], above: Holder | None = None) -> T:
-        if above is None:
-            await asyncio.sleep(0)  # many operations gathered over memory must not shut out the rest of the loop
-        return await super().run(steps, above)
 
     def answer(self, request: Any, holder: Holder) -> Any:
         kind = type(request)
