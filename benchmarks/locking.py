@@ -55,7 +55,7 @@ class Unlocked(InlineRunner):
 
     __slots__ = ()
 
-    run = FunctionType(InlineRunner.run.__code__, {**vars(inline), "Holder": NoHolder}, "run", (None, None, None))
+    run = FunctionType(InlineRunner.run.__code__, {**vars(inline), "Holder": NoHolder}, "run", (None,))
 
     def put_alone(self, request: Any, above: Any) -> Any:
         return self._put(request.key, request.value)
@@ -64,7 +64,7 @@ class Unlocked(InlineRunner):
         self.transfer(request)
 
     def get_parts(self, request: Any, above: Any) -> Any:
-        return self._get_parts_once(request)
+        return self.get_parts_once(request)
 
 
 def operations(array: Any, value: Any) -> dict[str, Callable[[], Any]]:

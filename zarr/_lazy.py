@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 import time
 from _thread import RLock, get_ident
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import ModuleType
 from typing import Any, Final
 
+from zarr._process import at_fork
+
 FORK_WAIT_SECONDS: Final = 5.0
 """How long a fork waits for what other threads are loading: the child would wait for it for ever."""
-
-_unloaded: list[LazyModule] = []
 
 _loading: dict[object, int] = {}
 """What is being loaded now, and by which threads."""
 _gate = RLock()
 """Held from the moment in which no other thread is loading anything until the process has been forked."""
 
-KEPT: dict[str, ModuleType] = {}
-"""What finalizers find that run after the interpreter has forgotten its modules."""
-
 
 def load(name: str) -> ModuleType:
-    """Load a module, or find it where it was kept for the time when nothing can be loaded any more.
+    """Load a module; a fork waits until it is loaded.
 
     Examples
     --------
     >>> load("json").__name__
     'json'
     """
-    kept = KEPT.get(name)
-    if kept is not None:
-        return kept
     mine = object()
     try:
         with _gate:
@@ -69,10 +62,7 @@ def _after_fork_in_child() -> None:
             del _loading[mine]
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child
-    )
+at_fork(_before_fork, _after_fork_in_parent, _after_fork_in_child)
 
 
 def loaded(name: str) -> ModuleType | None:
@@ -83,22 +73,7 @@ def loaded(name: str) -> ModuleType | None:
     >>> loaded("no_such_module") is None
     True
     """
-    return KEPT.get(name) or sys.modules.get(name)
-
-
-def keep_all(packages: Collection[str]) -> None:
-    """Keep the modules of some packages for what runs after the interpreter has forgotten its own list of them.
-
-    Parameters
-    ----------
-    packages
-        Names without dots; all that was loaded of them is kept.
-    """
-    for lazy in tuple(_unloaded):
-        if lazy.package in packages:
-            with suppress(ImportError, RuntimeError):  # pools of threads refuse to be loaded when there are none
-                lazy.stand_in()
-    KEPT.update((name, module) for name, module in tuple(sys.modules.items()) if name.partition(".")[0] in packages)
+    return sys.modules.get(name)
 
 
 class LazyModule:
@@ -119,8 +94,9 @@ class LazyModule:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        if not self.find():
-            _unloaded.append(self)
+        module = sys.modules.get(name)
+        if module is not None:
+            self.__dict__ = vars(module)
 
     def __getattr__(self, attribute: str) -> Any:
         module = load(self._name)
@@ -128,37 +104,8 @@ class LazyModule:
         self.__dict__ = vars(module)
         return getattr(module, attribute)
 
-    def find(self) -> bool:
-        """Stand for the module for good if somebody has loaded it."""
-        module = loaded(self._name)
-        if module is None:
-            return False
-        self.__dict__ = vars(module)
-        return True
-
-    @property
-    def package(self) -> str:
-        """The package that the module belongs to."""
-        return self._name.partition(".")[0]
-
-    def stand_in(self) -> None:
-        """Load the module now."""
-        self.__dict__ = vars(load(self._name))
-
     def __repr__(self) -> str:
         return f"LazyModule({self._name!r})"
-
-
-def load_all(*names: str) -> None:
-    """Load modules that must be there before the interpreter ends, because finalizers cannot load any.
-
-    Examples
-    --------
-    >>> load_all("json")
-    """
-    for name in names:
-        load(name)
-    _unloaded[:] = [lazy for lazy in _unloaded if not lazy.find()]
 
 
 def instance_of(value: object, module: str, name: str) -> bool:
@@ -175,7 +122,7 @@ def instance_of(value: object, module: str, name: str) -> bool:
     >>> instance_of(1, "fractions", "Fraction")
     False
     """
-    return isinstance(value, getattr(KEPT.get(module) or sys.modules.get(module), name, ()))
+    return isinstance(value, getattr(sys.modules.get(module), name, ()))
 
 
 def loaded_class(module: str, name: str) -> Any:
@@ -186,7 +133,7 @@ def loaded_class(module: str, name: str) -> Any:
     >>> loaded_class("fractions", "no_such_class")
     ()
     """
-    return getattr(KEPT.get(module) or sys.modules.get(module), name, ())
+    return getattr(sys.modules.get(module), name, ())
 
 
 def submodule(package: str, name: str) -> ModuleType:

@@ -94,11 +94,11 @@ def is_draft3(store: StoreLike, *, path: str = "") -> bool:
     """
     place = resolve_store_path(store, path=path)
 
-    def steps() -> Steps[bool]:
+    def steps(place: StorePath) -> Steps[bool]:
         raw = yield Get(join(place.path, "zarr.json"))
         return raw is not None and is_bootstrap(parsed_or_none(raw))
 
-    return runner_for(place.store).run(steps())
+    return runner_for(place.store).run(steps(place))
 
 
 def open_store(store: StoreLike, *, path: str = "") -> Draft3Store:
@@ -125,11 +125,11 @@ def open_store(store: StoreLike, *, path: str = "") -> Draft3Store:
     place = resolve_store_path(store, path=path)
     key = join(place.path, "zarr.json")
 
-    def steps() -> Steps[Draft3Store | None]:
+    def steps(place: StorePath) -> Steps[Draft3Store | None]:
         found = layout_of([(key, (yield Get(key)))], place)
         return found if isinstance(found, Draft3Store) else None
 
-    opened = runner_for(place.store).run(steps())
+    opened = runner_for(place.store).run(steps(place))
     if opened is None:
         raise GroupNotFoundError(place.store, place.path)
     return opened

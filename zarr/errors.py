@@ -39,13 +39,13 @@ __all__ = [
     "LinkLeavesStoreError",
     "LockLostError",
     "MetadataError",
+    "LockedByCallerError",
     "MetadataValidationError",
     "NegativeStepError",
     "NodeNotFoundError",
     "NodeTypeValidationError",
     "NotAValueError",
     "NothingToStoreError",
-    "OperationPutOffError",
     "PathNotFoundError",
     "PickleCodecDisabledError",
     "PlaceNotFoundError",
@@ -247,11 +247,12 @@ class LockLostError(BaseZarrError, OSError):
     """A lock among processes ran out while it was held, or another process changed what this one was changing."""
 
 
-class OperationPutOffError(BaseZarrError, RuntimeError):
-    """An operation is done later, so it has no result yet: a finalizer asked for it amid another that it has to await.
+class LockedByCallerError(BaseZarrError, RuntimeError):
+    """Raised for an operation that would wait for a lock inside another operation of its thread that holds locks.
 
-    It is raised only where a result was asked for. What is written by assignment, and attributes, are put off in
-    silence.
+    Waiting could never end. Such a call comes from ``__del__``, from a signal handler or from the code of a store or
+    codec, inside an operation; or it is a synchronous call among tasks of one event loop. It ends as
+    after any other error: a single chunk, document or append is stored whole or not at all.
     """
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import zarr
 from zarr.experimental import chunk_cache
-from zarr.runners.caches.chunks import ChunkCache
+from zarr.runners.caches import ChunkCache
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
 from zarr.storage.local import files
 

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 import pytest
 
 import zarr
-from zarr.runners.resources import _outcome, max_workers, run_helpers
+from zarr.runners.sync import _outcome, max_workers, run_helpers
 
 MAIN = threading.main_thread().ident
 

@@ -16,12 +16,12 @@ import pytest
 
 from zarr.abc.store import RangeByteRequest, Store
 from zarr.buffer.cpu import Buffer
-from zarr.runners import asynchronous, resources
-from zarr.runners.asynchronous import AsyncRunner
+from zarr.runners import asynchronous
+from zarr.runners import sync as resources
+from zarr.runners.asynchronous import AsyncRunner, LoopRunner
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.inline import InlineRunner
 from zarr.runners.locks import table as lock_table
-from zarr.runners.loop import LoopRunner
 from zarr.runners.sync import SyncError, sync
 from zarr.settings import config
 from zarr.steps.requests import (
@@ -450,7 +450,7 @@ def test_a_waiter_whose_loop_is_gone_is_passed_over() -> None:
     table = lock_table.LockTable()
     table.acquire("a")
     loop = asyncio.new_event_loop()
-    task = loop.create_task(table.acquire_async("a"))
+    task = loop.create_task(lock_table.wait_async(table.acquiring("a")))
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()
     got = threading.Event()

@@ -159,3 +159,28 @@ def test_names_of_files_are_shown_escaped(caplog: pytest.LogCaptureFixture) -> N
         zarr.open_array(store, path="a\x1b[31mb")[:]
     assert lines(caplog, "zarr.store")
     assert "\x1b" not in "".join(record.getMessage() for record in caplog.records)
+
+
+def test_each_operation_names_what_it_is_about(caplog: pytest.LogCaptureFixture) -> None:
+    """By the first argument of its steps, whatever that is called."""
+    store = MemoryStore()
+    with caplog.at_level("DEBUG", "zarr.array"), caplog.at_level("DEBUG", "zarr.group"):
+        group = zarr.create_group(store, path="q")
+        array = group.create_array("x", shape=(4,), chunks=(2,), dtype="i4")
+        array[...] = 1
+        array.vindex[[1]] = 2
+        array.resize((6,))
+        array.append([1])
+        array.attrs["k"] = 1
+        group.attrs["u"] = 1
+        group.require_group("y")
+        list(group.members())
+        zarr.open(store, path="q/x")
+        zarr.open_array(store, path="q/w", mode="a", shape=(1,), dtype="i4")
+        zarr.open_group(store, path="q/v", mode="a")
+        zarr.save_array(store, np.ones(2), path="q/r")
+        group.move("y", "t")
+        del group["t"]
+    told = [line.split(":")[0] for name in NAMES[:2] for line in lines(caplog, name)]
+    assert len(told) > 15
+    assert [line for line in told if "/q" not in line] == []

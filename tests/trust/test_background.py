@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import os
 import subprocess
@@ -17,9 +18,8 @@ import pytest
 
 import zarr
 from tests.trust.together import KINDS, make_store, open_descriptors, rounds, run_together
-from zarr.runners.locks.deferred import wait_for_all
+from zarr.errors import LockedByCallerError
 from zarr.runners.locks.table import LOCKS
-from zarr.storage import MemoryStore
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="posix only")
 
@@ -45,44 +45,33 @@ def eager_collector() -> Any:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.usefixtures("eager_collector")
 def test_finalizers_that_write_what_is_being_written(kind: str, tmp_path: Path) -> None:
+    """Each write of a finalizer is done, or refused because its thread holds locks; no other write is lost."""
     store = make_store(kind, tmp_path)
     array = zarr.create_array(store, name="a", shape=64, chunks=16, dtype="i4")
     group = zarr.open_group(store, mode="a")
+    done: set[tuple[int, int]] = set()
+
+    def write_late(number: int, i: int) -> None:
+        with contextlib.suppress(LockedByCallerError):
+            array[number * 16 + 8] = i + 1
+            group.attrs[f"{number}"] = i
+            done.add((number, i))
 
     def work(number: int) -> None:
         for i in range(rounds(12, 100)):
-            Writes(lambda number=number, i=i: array.__setitem__(number * 16 + 8, i + 1))
-            Writes(lambda number=number, i=i: group.attrs.__setitem__(f"{number}", i))
+            Writes(lambda number=number, i=i: write_late(number, i))
             array[number * 16 : number * 16 + 3] = i
-            array[:] = array[:]
             group.attrs["x"] = i
 
     run_together([lambda n=n: work(n) for n in range(4)])
     gc.collect()
-    assert wait_for_all()
     assert len(LOCKS) == 0
-    assert set(zarr.open_group(store, mode="r").attrs) == {"0", "1", "2", "3", "x"}, "nothing was put off for ever"
+    last = rounds(12, 100) - 1
+    assert array[:].reshape(4, 16)[:, :3].tolist() == [[last] * 3] * 4
+    attrs = zarr.open_group(store, mode="r").attrs
+    assert attrs["x"] == last
+    assert {f"{number}" for number, _ in done} <= set(attrs), "what was not refused was done"
     store.close()
-
-
-def test_what_a_finalizer_wants_is_done_when_the_interrupted_write_is_done() -> None:
-    class Store(MemoryStore):
-        armed = False
-
-        def get_sync(self, key: str, **options: Any) -> Any:
-            found = super().get_sync(key, **options)
-            if self.armed and "c/" in key:
-                self.armed = False
-                array[2] = 7
-            return found
-
-    store = Store()
-    array = zarr.create_array(store, shape=8, chunks=8, dtype="i4")
-    array[:] = 1
-    store.armed = True
-    array[1] = 5
-    assert array[:4].tolist() == [1, 5, 7, 1]
-    assert len(LOCKS) == 0
 
 
 @posix
@@ -145,7 +134,6 @@ ENDS = {
     "thread": "threading.Thread(target=lambda: array.__setitem__(..., 2)).start()",
     "thread_that_opens": "threading.Thread(target=lambda: zarr.open_array(sys.argv[1])[...].sum()).start()",
     "daemon": "threading.Thread(target=forever, daemon=True).start()",
-    "finalizer": "keep.append(Late())",
     "atexit": "import atexit; atexit.register(lambda: array.__setitem__(3, 3))",
 }
 
@@ -156,10 +144,6 @@ def test_the_interpreter_ends_in_silence(way: str, tmp_path: Path) -> None:
 import asyncio, threading, sys
 import numpy as np, zarr
 array = zarr.create_array(sys.argv[1], shape=(64, 1000), chunks=(1, 1000), dtype="i4")
-keep = []
-class Late:
-    def __del__(self, array=array):
-        array[0, 0] = 9
 async def main():
     inner = await zarr.api.asynchronous.open_array(store=sys.argv[1])
     await inner.setitem(..., 4)

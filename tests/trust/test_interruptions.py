@@ -369,18 +369,51 @@ def test_ctrl_c_just_when_a_key_was_taken() -> None:
     assert len(table) == 0
 
 
-def test_ctrl_c_just_before_a_value_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    array = zarr.create_array(MemoryStore(), shape=4, chunks=2, dtype="i4")
+class InterruptedOnce(MemoryStore):
+    """Ctrl-C comes just before the first chunk is stored."""
 
-    def interrupted_ident() -> int:
-        raise KeyboardInterrupt
+    pressed = False
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("zarr.runners.inline.get_ident", interrupted_ident)
-        array[:2] = 1
+    def set_sync(self, key: str, value: Any) -> None:
+        if "c/" in key and not self.pressed:
+            self.pressed = True
+            raise KeyboardInterrupt
+        super().set_sync(key, value)
+
+
+@pytest.mark.parametrize("region", [slice(0, 2), slice(0, 1)])
+def test_ctrl_c_just_before_a_value_is_stored(region: slice) -> None:
+    array = zarr.create_array(InterruptedOnce(), shape=4, chunks=2, dtype="i4")
+    with pytest.raises(KeyboardInterrupt):
+        array[region] = 1
     assert len(LOCKS) == 0
     array[:2] = 2
     assert array[:].tolist() == [2, 2, 0, 0]
+
+
+@pytest.mark.parametrize("way", ["release_all", "try_acquire", "end_claim"])
+@pytest.mark.parametrize("region", [slice(0, 1), slice(0, 8)])
+def test_ctrl_c_in_the_table_of_locks(way: str, region: slice, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call of the table is interrupted as it begins; its caller releases what is held."""
+    array = zarr.create_array(MemoryStore(), shape=8, chunks=2, dtype="i4")
+    pressed: list[str] = []
+    real = getattr(LockTable, way)
+
+    def press(*arguments: Any) -> Any:
+        if not pressed:
+            pressed.append(way)
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LockTable, way, press)
+        try:
+            array[region] = 1
+        except KeyboardInterrupt:
+            assert pressed
+    assert len(LOCKS) == 0
+    array[:2] = 2
+    assert array[:2].tolist() == [2, 2]
 
 
 def test_what_waits_for_a_thread_does_not_begin_after_a_time_out() -> None:

@@ -19,7 +19,8 @@ import pytest
 
 import zarr
 from tests.trust.together import run_processes
-from zarr.runners.locks.processes import STRIPES, lock_file, lock_file_async, lock_paths
+from zarr.runners.locks.processes import STRIPES, lock_file, lock_paths, locking
+from zarr.runners.locks.table import wait_async
 from zarr.steps.requests import LockScope
 from zarr.storage import FsspecStore, LMDBStore, LocalStore, MemoryStore, SQLiteStore, WrapperStore, ZipStore
 
@@ -325,13 +326,13 @@ def test_lock_file_that_is_removed_while_others_wait(tmp_path: Path) -> None:
 async def test_waiting_task_can_be_cancelled(tmp_path: Path) -> None:
     path = str(tmp_path / "lock")
     held = lock_file(path)
-    task = asyncio.ensure_future(lock_file_async(path))
+    task = asyncio.ensure_future(wait_async(locking(path)))
     await asyncio.sleep(0.05)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     held.close()
-    (await lock_file_async(path)).close()
+    (await wait_async(locking(path))).close()
 
 
 @posix

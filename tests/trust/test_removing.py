@@ -17,7 +17,7 @@ import pytest
 
 import zarr
 from tests.trust.together import KINDS, SHARED_KINDS, make_store, rounds, run_processes, run_together
-from zarr.errors import ArrayNotFoundError, GroupNotFoundError, NodeNotFoundError
+from zarr.errors import ArrayNotFoundError, GroupNotFoundError, LockedByCallerError, NodeNotFoundError
 from zarr.runners.locks.table import LOCKS
 from zarr.storage import MemoryStore, WrapperStore
 
@@ -242,21 +242,27 @@ def test_a_change_waits_for_a_removal_under_way(watched: Watched, tasks: bool) -
 
 
 def test_a_finalizer_that_removes_what_is_being_changed(watched: Watched) -> None:
-    """It cannot wait for the operation that it interrupts: it is done after that."""
+    """It cannot wait for the operation that it interrupts: it is refused, and both stay whole."""
     group, array = zarr.open_group(watched), zarr.open_array(watched, path="g/s/a")
 
     class Removes:
         def __del__(self) -> None:
-            del group["g"]
+            with pytest.raises(LockedByCallerError):
+                del group["g"]
+            refused.append(True)
 
     def interrupted_set(key: str, value: Any, plain: Any = watched.set_sync) -> None:
         kept.clear()
         plain(key, value)
 
+    refused: list[bool] = []
     kept = [Removes()]
     watched.set_sync = interrupted_set  # type: ignore[method-assign]
     array.attrs["a"] = 1
     del watched.set_sync
+    assert refused == [True]
+    assert zarr.open_array(watched, path="g/s/a").attrs["a"] == 1
+    del group["g"]
     assert list(watched.list_sync()) == ["zarr.json"]
 
 

@@ -21,7 +21,7 @@ import pytest
 import zarr
 import zarr_core
 from tests.core.test_index_cache import ITEMS, NCHUNKS, shard_bytes
-from zarr.runners.caches.indexes import INDEXES
+from zarr.runners.caches import INDEXES
 
 READS = 10_000
 VERSIONS = 12

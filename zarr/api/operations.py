@@ -173,14 +173,14 @@ def open_group_call(
         zarr_format = url.format_of_url(store, zarr_format)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
 
-    def steps() -> Steps[GroupHandle]:
+    def steps(place: StorePath) -> Steps[GroupHandle]:
         yield from check_mode_steps(place, mode, store)
         how = (zarr_format, attributes, use_consolidated, config)
-        made = yield from opening_steps(_open_group_steps, place, mode, *how)
+        made = yield from opening_steps(place, _open_group_steps, mode, *how)
         made.config = config
         return made
 
-    return Call(place.store, steps())
+    return Call(place.store, steps(place))
 
 
 def _open_group_steps(
@@ -241,11 +241,11 @@ def create_group_call(
     """Make a group where there is none, or anew."""
     place = resolve_store_path(store, path=path, mode="w" if overwrite else "a", storage_options=storage_options)
 
-    def steps() -> Steps[GroupHandle]:
+    def steps(place: StorePath) -> Steps[GroupHandle]:
         wanted = zarr_format or create.default_zarr_format(place.store)
         return (yield from operations.new_group_steps(place, wanted, attributes, overwrite))
 
-    return Call(place.store, steps())
+    return Call(place.store, steps(place))
 
 
 def group_call(
@@ -334,7 +334,7 @@ def open_array_call(
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
     if mode == "w-":
         return Call(place.store, _checked_steps(place, mode, store, zarr_format, config, kwargs))
-    return Call(place.store, opening_steps(_open_array_steps, place, mode, zarr_format, config, kwargs))
+    return Call(place.store, opening_steps(place, _open_array_steps, mode, zarr_format, config, kwargs))
 
 
 def _checked_steps(place: StorePath, mode: AccessModeLiteral, store: object, *how: Any) -> Steps[ArrayHandle]:
@@ -402,12 +402,12 @@ def create_call(
     parameters["zarr_format"] = format_of(parameters, parameters.get("zarr_format"))
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
 
-    def steps() -> Steps[ArrayHandle]:
+    def steps(place: StorePath) -> Steps[ArrayHandle]:
         yield from check_mode_steps(place, mode, store)
         again = overwrite or mode == "w"
         return (yield from _creation.legacy_array_steps(place, shape, overwrite=again, **parameters))
 
-    return Call(place.store, steps())
+    return Call(place.store, steps(place))
 
 
 def array_call(data: Any, **kwargs: Any) -> Call[ArrayHandle]:
@@ -466,11 +466,11 @@ def open_call(
     if mode is None:
         mode = "r" if place.store.read_only else "a"
 
-    def steps() -> Steps[Handle]:
+    def steps(place: StorePath) -> Steps[Handle]:
         yield from check_mode_steps(place, mode, store)
-        return (yield from opening_steps(_open_steps, place, mode, zarr_format, config, kwargs))
+        return (yield from opening_steps(place, _open_steps, mode, zarr_format, config, kwargs))
 
-    return Call(place.store, steps())
+    return Call(place.store, steps(place))
 
 
 GROUP_ONLY = ("use_consolidated", "attributes")
@@ -557,7 +557,7 @@ def save_call(
     for data in arrays.values():  # before anything is replaced
         _dtype.parse_dtype(data.dtype, zarr_format=zarr_format or create.default_zarr_format(place.store))
 
-    def steps() -> Steps[None]:
+    def steps(place: StorePath) -> Steps[None]:
         yield from check_mode_steps(place, mode, store)
         if "" not in arrays:
             yield from _open_group_steps(place, mode, zarr_format)
@@ -567,7 +567,7 @@ def save_call(
             below = place / name if name else place
             yield from _creation.legacy_array_steps(below, data.shape, data=data, **parameters)
 
-    return Call(place.store, steps())
+    return Call(place.store, steps(place))
 
 
 def saved_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:

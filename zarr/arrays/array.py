@@ -14,7 +14,6 @@ from zarr.arrays.methods.array_api import StandardMethods
 from zarr.arrays.methods.version2 import OlderMembers
 from zarr.arrays.opening import open_array_steps
 from zarr.chunks.spec import ArrayConfigLike
-from zarr.errors import OperationPutOffError
 from zarr.runners.choose import runner_for
 from zarr.storage.resolve import make_store_path
 
@@ -232,10 +231,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         >>> array[0]
         array([0, 5, 0], dtype=int8)
         """
-        try:
-            self._run(writing.setitem_steps(self._handle, selection, value))
-        except OperationPutOffError:
-            pass  # as `run_now_or_later` has it, in a frame less
+        self._run(writing.setitem_steps(self._handle, selection, value))
 
     @property
     def oindex(self) -> OIndex:
@@ -286,7 +282,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         >>> array[:]
         array([1, 1, 1, 1, 1], dtype=int8)
         """
-        self._change(operations.resize_steps(self._handle, (new_shape, *more) if more else new_shape))
+        self._run(operations.resize_steps(self._handle, (new_shape, *more) if more else new_shape))
 
     def append(self, data: npt.ArrayLike, axis: int = 0) -> tuple[int, ...]:
         """Add data at the end of a dimension.
@@ -347,7 +343,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
     def _change_attributes(
         self, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
     ) -> None:
-        self._change(operations.update_attributes_steps(self._handle, changes, removed, replace))
+        self._run(operations.update_attributes_steps(self._handle, changes, removed, replace))
 
     @property
     def async_array(self) -> AsyncArray[T_ArrayMetadata]:

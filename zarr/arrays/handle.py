@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr._lazy import LazyModule, load_all
+from zarr._lazy import LazyModule
 from zarr.abc.store import bulk_access_of, is_synchronous
 from zarr.arrays.layout import ArrayLayout
 from zarr.errors import BaseZarrError, label_of
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from zarr.chunks.spec import ArrayConfig
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
+    from zarr.runners.asynchronous import LoopRunner
     from zarr.runners.inline import InlineRunner
-    from zarr.runners.loop import LoopRunner
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.storage.wrappers import transformed
@@ -130,12 +129,6 @@ def _transformed(place: StorePath, transformers: Any) -> Store:
     return transformed.transformed_store(place.store, place.path, transformers)
 
 
-@cache
-def load_writing() -> None:
-    """Load what changes an array: the first change may come from a finalizer when the interpreter ends."""
-    load_all("zarr.arrays.attributes", "zarr.arrays.change.operations", "zarr.arrays.io.writing", "zarr.runners.bulk")
-
-
 class ArrayHandle:
     """An open array: where it lies, its state, and the runners that serve its store.
 
@@ -166,8 +159,6 @@ class ArrayHandle:
         self.store_path = store_path
         self.state = ArrayState(metadata, store_path.path, config)
         self.state.store = store_path.store
-        if not store_path.store.read_only:
-            load_writing()
         self.by_hand = False
         """Whether it was made of metadata that need not be stored yet."""
         self.batch: Any = None

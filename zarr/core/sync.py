@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from zarr.runners.resources import (
+from zarr.runners.sync import (
     LOOP,
     THREAD,
     SyncError,
+    SyncMixin,
+    _collect_aiterator,
+    _with_semaphore,
     cleanup_resources,
+    collect_aiterator,
     get_executor,
     get_lock,
     get_loop,
     reset_resources_after_fork,
+    sync,
 )
-from zarr.runners.sync import SyncMixin, _collect_aiterator, _with_semaphore, collect_aiterator, sync
 
 _get_executor = get_executor
 _get_lock = get_lock

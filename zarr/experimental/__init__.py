@@ -10,6 +10,6 @@ Read first: ``cache_store.py``.
 from __future__ import annotations
 
 from zarr.chunks import ChunkGrid, ChunkSpec
-from zarr.runners.caches.chunks import CHUNKS as chunk_cache
+from zarr.runners.caches import CHUNKS as chunk_cache
 
 __all__ = ["ChunkGrid", "ChunkSpec", "chunk_cache"]

@@ -34,8 +34,9 @@ from zarr.storage.resolve import resolve_store_path
 from zarr.types import printable
 
 if TYPE_CHECKING:
+    from zarr.chunks.spec import ArrayConfig
+    from zarr.runners.asynchronous import LoopRunner
     from zarr.runners.inline import InlineRunner
-    from zarr.runners.loop import LoopRunner
     from zarr.steps.requests import Steps
     from zarr.storage.resolve import StoreLike
     from zarr.types import ZarrFormat
@@ -350,7 +351,7 @@ class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
         >>> zarr.group(attributes={"a": 1}).update_attributes({"b": 2}).attrs.asdict()
         {'a': 1, 'b': 2}
         """
-        self._change(update_attributes_steps(self._handle, new_attributes))
+        self._run(update_attributes_steps(self._handle, new_attributes))
         return self
 
     async def update_attributes_async(self, new_attributes: dict[str, Any]) -> Group:

@@ -197,7 +197,7 @@ def require_group_steps(handle: GroupHandle, name: str, overwrite: bool = False)
     """
     if overwrite:
         return (yield from create_group_steps(handle, name, overwrite=True))
-    record: NodeRecord = yield from or_found_steps(_require_group_steps, handle, name)
+    record: NodeRecord = yield from or_found_steps(handle, _require_group_steps, name)
     return record
 
 
@@ -321,7 +321,7 @@ def require_array_steps(
         If there is a group, or an array of another shape or dtype.
     """
     asked: dict[str, Any] = {"shape": shape, "dtype": dtype, "exact": exact, **parameters}
-    return or_found_steps(_require_array_steps, handle, name, **asked)
+    return or_found_steps(handle, _require_array_steps, name, **asked)
 
 
 def _require_array_steps(

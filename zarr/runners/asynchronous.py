@@ -8,11 +8,11 @@ whole operation run in a thread, which costs one crossing for an operation inste
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import copy_context
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import goes_by, is_synchronous
@@ -20,35 +20,16 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
 from zarr.notices import CALLER
 from zarr.runners.concurrency import completed, concurrency, request_gate, settle, windowed
-from zarr.runners.errors import as_told, first_error
-from zarr.runners.inline import InlineRunner, range_limits, staged
+from zarr.runners.inline import InlineRunner, error_for_steps, first_error, range_limits, staged
 from zarr.runners.locks.leases import Fence
-from zarr.runners.locks.operation import Holder, lock_prefix
+from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.processes import lock_folder, paths_of
 from zarr.runners.locks.table import LOCKS, MAX_READINGS, CalledOff
-from zarr.runners.resources import get_executor
 from zarr.runners.streaming import DIRECT_BYTES, apart, receive, send
+from zarr.runners.sync import get_executor, sync
 from zarr.runners.tracing import traced
-from zarr.steps.requests import (
-    Await,
-    Delete,
-    DeletePrefix,
-    Gather,
-    Get,
-    GetMany,
-    GetParts,
-    GetRanges,
-    Hold,
-    List,
-    ListDir,
-    Put,
-    PutIfAbsent,
-    Size,
-    Staged,
-    Stamp,
-    Steps,
-    Transfer,
-)
+from zarr.steps import requests as asked
+from zarr.steps.requests import Steps
 from zarr.storage.keys import LOCKS_FOLDER, is_lock
 
 if TYPE_CHECKING:
@@ -59,7 +40,11 @@ if TYPE_CHECKING:
 else:
     asyncio = LazyModule("asyncio")
 
+
 T = TypeVar("T")
+
+_SCOPED = frozenset({asked.Hold, asked.Gather, asked.Await, asked.GetParts, asked.Transfer})
+"""Requests that concern the steps themselves."""
 
 
 class _CallOff(threading.Event):
@@ -77,19 +62,19 @@ class _CallOff(threading.Event):
 
 
 def _checked(steps: Steps[T], called_off: _CallOff, loop: asyncio.AbstractEventLoop) -> Steps[T]:
-    """The same steps for a runner in a thread: they stop when called off, and coroutines go to the caller's loop."""
+    """Return the same steps for a runner in a thread: cancelled, they stop; coroutines go to the caller's loop."""
     try:
         request = next(steps)
         while True:
-            called_off.job = request.job if type(request) is Transfer else None
+            called_off.job = request.job if type(request) is asked.Transfer else None
             if called_off.is_set():
                 raise CalledOff
             try:
-                if type(request) is Await:
+                if type(request) is asked.Await:
                     reply = asyncio.run_coroutine_threadsafe(_call(request.factory), loop).result()
-                elif type(request) is Gather:
-                    reply = yield Gather(_checked(child, called_off, loop) for child in request.steps)
-                elif type(request) is Staged:
+                elif type(request) is asked.Gather:
+                    reply = yield asked.Gather(_checked(child, called_off, loop) for child in request.steps)
+                elif type(request) is asked.Staged:
                     reply = yield request.with_steps(_checked(request.steps, called_off, loop))
                 else:
                     reply = yield request
@@ -102,37 +87,6 @@ def _checked(steps: Steps[T], called_off: _CallOff, loop: asyncio.AbstractEventL
         return result
     finally:
         steps.close()
-
-
-async def _hold(store: Any, holder: Holder, request: Hold) -> None:
-    files = () if request.scope is None else paths_of(store, request)
-    await holder.acquire_async(request.keys, request.family, files, request.below)
-
-
-@asynccontextmanager
-async def _locked(request: Transfer, prefix: str, above: Holder) -> AsyncIterator[None]:
-    """The keys of a bulk write, claimed or held while it runs."""
-    if not request.locks:
-        yield
-        return
-    holder = Holder(prefix, above)
-    try:
-        if not holder.claims(request):
-            await holder.acquire_async(request.names(), "chunk")
-        yield
-    finally:
-        holder.release()
-
-
-@asynccontextmanager
-async def _held(key: str, prefix: str, above: Holder) -> AsyncIterator[None]:
-    """The key of one chunk, held while it is stored."""
-    holder = Holder(prefix, above)
-    try:
-        await holder.acquire_async((key,), "chunk")
-        yield
-    finally:
-        holder.release()
 
 
 async def _call(factory: Callable[[], Awaitable[T]]) -> T:
@@ -164,108 +118,31 @@ class _Threaded:
             raise
 
 
-class _Direct:
-    """For synchronous stores that never block: requests are answered on the spot, between two awaits."""
+class _Driver:
+    """Runs steps in an event loop; a subclass answers the requests that are calls of its store.
 
-    __slots__ = ("_inline", "_prefix")
+    ``answer`` returns the reply, or a coroutine that returns it.
+    """
 
-    def __init__(self, store: Any) -> None:
-        self._inline = InlineRunner(store)
-        self._prefix = lock_prefix(store)
+    _store: Any
+    _prefix: str
+    waits: ClassVar[bool] = True
+    """Whether requests wait for something."""
 
     async def run(self, steps: Steps[T], above: Holder | None = None) -> T:
         holder = Holder(self._prefix, above)
-        answer = self._inline.answer
+        answer = self.answer
         try:
-            if above is None:
+            if above is None and not self.waits:
                 await asyncio.sleep(0)  # many operations gathered over memory must not shut out the rest of the loop
             request = next(steps)
             while True:
                 try:
-                    kind = type(request)
-                    if kind is Hold:
-                        await _hold(self._inline.store, holder, request)
-                        reply: Any = None
-                    elif kind is Gather:
-                        reply = [await self.run(child, holder) for child in request.steps]
-                    elif kind is GetParts:
-                        reply = await self._get_parts(request, holder)
-                    elif kind is Await:
-                        reply = await request.factory()
-                    elif kind is Staged:
-                        with staged(self._inline.store, request) as store:
-                            reply = await _Direct(store).run(request.steps, holder)
-                    elif kind is Transfer:
-                        await self._transfer(request, holder)
-                        reply = None
-                    elif kind is Put and request.locks:
-                        async with _held(request.key, self._prefix, holder):
-                            reply = answer(request)
-                    else:
-                        reply = answer(request)
-                except Exception as error:
-                    request = steps.throw(as_told(error, request, self._inline.store))
-                else:
-                    request = steps.send(reply)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-        finally:
-            steps.close()
-            holder.release()
-
-    async def _get_parts(self, request: GetParts, above: Holder) -> list[Buffer | None] | None:
-        found = self._inline.get_parts_in_between(request)
-        if found is not ...:
-            return found  # type: ignore[no-any-return]
-        async with _held(request.key, self._prefix, above):
-            return self._inline.get_parts_once(request)
-
-    async def _transfer(self, request: Transfer, above: Holder) -> None:
-        async with _locked(request, self._prefix, above):
-            if request.nbytes > DIRECT_BYTES:
-                await apart(partial(self._inline.transfer, request), request.job.stop)
-            else:
-                self._inline.transfer(request)
-
-
-class _Coroutines:
-    """For stores of coroutines: requests go through one gate, gathered steps in a window."""
-
-    __slots__ = ("_handlers", "_prefix", "_store")
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._prefix = lock_prefix(store)
-        self._handlers: dict[type, Callable[[Any], Awaitable[Any]]] = {
-            Get: self._get,
-            GetRanges: self._get_ranges,
-            Put: self._put,
-            PutIfAbsent: self._put_if_absent,
-            Delete: self._delete,
-            DeletePrefix: self._delete_prefix,
-            List: self._list,
-            ListDir: self._list_dir,
-            Size: self._size,
-        }
-
-    async def run(self, steps: Steps[T], above: Holder | None = None) -> T:
-        holder = Holder(self._prefix, above)
-        handlers = self._handlers
-        try:
-            request = next(steps)
-            while True:
-                try:
-                    handler = handlers.get(type(request))
-                    if handler is None or (type(request) is Put and request.locks):
-                        reply = await self._scoped(request, holder)
-                    elif holder.fence is not None:
-                        reply = await self._fenced(request, holder.fence)
-                    else:
-                        async with request_gate():
-                            reply = await handler(request)
+                    reply = answer(request, holder)
+                    if type(reply) is CoroutineType:
+                        reply = await reply
                 except (Exception, BaseExceptionGroup) as error:
-                    request = steps.throw(as_told(error, request, self._store))
+                    request = steps.throw(error_for_steps(error, request, self._store))
                 else:
                     request = steps.send(reply)
         except StopIteration as stop:
@@ -279,29 +156,156 @@ class _Coroutines:
             finally:
                 holder.release()
 
+    def answer(self, request: Any, holder: Holder) -> Any:
+        raise NotImplementedError
+
+    def scoped(self, request: Any, holder: Holder) -> Coroutine[Any, Any, Any]:
+        """Answer the requests that concern the steps themselves."""
+        kind = type(request)
+        if kind is asked.Hold:
+            return self.hold(request, holder)
+        if kind is asked.Gather:
+            return self.gather(request, holder)
+        if kind is asked.Await:
+            return _call(request.factory)
+        if kind is asked.GetParts:
+            return self._get_parts(request, holder)
+        if kind is asked.Put:
+            return self._put_alone(request, holder)
+        if kind is asked.Transfer:
+            return self._transfer_locked(request, holder)
+        raise TypeError(f"steps yielded {request!r}, which is no request")
+
+    async def hold(self, request: asked.Hold, holder: Holder) -> bool | None:
+        files = () if request.scope is None else paths_of(self._store, request)
+        await holder.acquire_async(request.keys, request.family, files, request.below)
+        return None
+
+    async def gather(self, request: asked.Gather, holder: Holder) -> list[Any]:
+        return [await self.run(child, holder) for child in request.steps]
+
+    async def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
+        raise NotImplementedError
+
+    async def transfer(self, request: asked.Transfer) -> None:
+        raise NotImplementedError
+
+    async def _get_parts(self, request: asked.GetParts, above: Holder) -> list[Buffer | None] | None:
+        name = f"chunk:{self._prefix}/{request.key}"
+        for _ in range(MAX_READINGS):
+            moment = LOCKS.moment(name)
+            if moment is not None:
+                found = await self.get_parts_once(request)
+                if LOCKS.moment(name) == moment:
+                    return found
+        with releasing(Holder(self._prefix, above)) as holder:
+            await holder.acquire_async((request.key,), "chunk")
+            return await self.get_parts_once(request)
+
+    async def _put_alone(self, request: asked.Put, above: Holder) -> None:
+        with releasing(Holder(self._prefix, above)) as holder:
+            await holder.acquire_async((request.key,), "chunk")
+            reply = self.answer(asked.Put(request.key, request.value), above)
+            if type(reply) is CoroutineType:
+                await reply
+
+    async def _transfer_locked(self, request: asked.Transfer, above: Holder) -> None:
+        with releasing(Holder(self._prefix, above)) as holder:
+            if request.locks and not holder.claims(request):
+                await holder.acquire_async(request.names(), "chunk")
+            await self.transfer(request)
+
+
+class _Direct(_Driver):
+    """For synchronous stores that never block: requests are answered on the spot, between two awaits."""
+
+    waits = False
+
+    __slots__ = ("_inline", "_prefix", "_store")
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self._inline = InlineRunner(store)
+        self._prefix = lock_prefix(store)
+
+    def answer(self, request: Any, holder: Holder) -> Any:
+        kind = type(request)
+        if kind is asked.Staged:
+            return self._run_staged(request, holder)
+        if kind in _SCOPED or (kind is asked.Put and request.locks):
+            return self.scoped(request, holder)
+        return self._inline.answer(request)
+
+    async def _run_staged(self, request: asked.Staged, holder: Holder) -> Any:
+        with staged(self._store, request) as store:
+            return await _Direct(store).run(request.steps, holder)
+
+    async def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
+        return self._inline.get_parts_once(request)
+
+    async def transfer(self, request: asked.Transfer) -> None:
+        if request.nbytes > DIRECT_BYTES:
+            await apart(partial(self._inline.transfer, request), request.job.stop)
+        else:
+            self._inline.transfer(request)
+
+
+class _Coroutines(_Driver):
+    """For stores of coroutines: requests go through one gate, gathered steps in a window."""
+
+    __slots__ = ("_handlers", "_prefix", "_store")
+
+    def __init__(self, store: Store) -> None:
+        self._store: Store = store
+        self._prefix = lock_prefix(store)
+        self._handlers: dict[type, Callable[[Any], Awaitable[Any]]] = {
+            asked.Get: self._get,
+            asked.GetRanges: self._get_ranges,
+            asked.Put: self._put,
+            asked.PutIfAbsent: self._put_if_absent,
+            asked.Delete: self._delete,
+            asked.DeletePrefix: self._delete_prefix,
+            asked.List: self._list,
+            asked.ListDir: self._list_dir,
+            asked.Size: self._size,
+        }
+
+    def answer(self, request: Any, holder: Holder) -> Any:
+        kind = type(request)
+        if kind is asked.Stamp:
+            return None
+        if kind is asked.GetMany:
+            return self._get_many(request, holder)
+        if kind not in self._handlers or (kind is asked.Put and request.locks):
+            return self.scoped(request, holder)
+        return self._gated(request) if holder.fence is None else self._fenced(request, holder.fence)
+
+    async def _gated(self, request: Any) -> Any:
+        async with request_gate():
+            return await self._handlers[type(request)](request)
+
     async def _fenced(self, request: Any, fence: Fence) -> Any:
         """Answer a request of an operation that keeps other processes out by means of the store."""
         kind = type(request)
-        if kind in (Put, Delete, DeletePrefix):
+        if kind in (asked.Put, asked.Delete, asked.DeletePrefix):
             fence.check()
-        async with request_gate():
-            if kind is Put and fence.seen.get(request.key, Fence.UNREAD) is not Fence.UNREAD:
+        if kind is asked.Put and fence.seen.get(request.key, Fence.UNREAD) is not Fence.UNREAD:
+            async with request_gate():
                 change = self._store.set_if_match(request.key, request.value, fence.seen[request.key])
                 if not await completed(change):
                     raise fence.changed(request.key, self._store)
-                reply = None
-            else:
-                reply = await self._handlers[kind](request)
-        if kind is Put or (kind is Get and request.byte_range is None):
-            fence.note(request.key, request.value if kind is Put else reply)
+            reply = None
+        else:
+            reply = await self._gated(request)
+        if kind is asked.Put or (kind is asked.Get and request.byte_range is None):
+            fence.note(request.key, request.value if kind is asked.Put else reply)
         return reply
 
-    async def _hold(self, request: Hold, holder: Holder) -> bool:
+    async def hold(self, request: asked.Hold, holder: Holder) -> bool | None:
         """Take locks; True where other processes are not kept out, but values compared before they are replaced."""
         scope = request.scope
         if scope is None or lock_folder(self._store, scope) is not None or not self._store.supports_set_if_match:
-            await _hold(self._store, holder, request)
-            return False
+            return await super().hold(request, holder)
         await holder.acquire_async(request.keys, request.family, (), request.below)
         if request.again:
             holder.fence = holder.fence or Fence()
@@ -311,51 +315,26 @@ class _Coroutines:
         holder.fence.watch(request.keys, request.again)
         return request.again
 
-    async def _scoped(self, request: Any, holder: Holder) -> Any:
-        """Answer the requests that are no single call of the store, and so do not pass the gate themselves."""
-        kind = type(request)
-        if kind is Gather:
-            if isinstance(request.steps, list | tuple) and len(request.steps) == 1:
-                return [await self.run(request.steps[0], holder)]
-            jobs = (partial(self.run, child, holder) for child in request.steps)
-            return await windowed(jobs, concurrency() if request.lean else 2 * concurrency())
-        if kind is Hold:
-            return await self._hold(request, holder)
-        if kind is Put:
-            async with _held(request.key, self._prefix, holder):
-                if holder.fence is not None:
-                    return await self._fenced(request, holder.fence)
-                async with request_gate():
-                    return await self._put(request)
-        if kind is Stamp:
-            return None
-        if kind is GetMany:
-            found = await windowed((partial(self._gated, Get(key)) for key in request.keys), concurrency())
-            if holder.fence is not None:
-                for key, value in zip(request.keys, found, strict=True):
-                    holder.fence.note(key, value)
-            return found
-        if kind is Await:
-            return await request.factory()
-        if kind is GetParts:
-            return await self._get_parts(request, holder)
-        if kind is Transfer:
-            async with _locked(request, self._prefix, holder):
-                await self._transfer(request)
-            return None
-        raise TypeError(f"steps yielded {request!r}, which is no request")
+    async def gather(self, request: asked.Gather, holder: Holder) -> list[Any]:
+        if isinstance(request.steps, list | tuple) and len(request.steps) == 1:
+            return [await self.run(request.steps[0], holder)]
+        jobs = (partial(self.run, child, holder) for child in request.steps)
+        return await windowed(jobs, concurrency() if request.lean else 2 * concurrency())
 
-    async def _gated(self, request: Get) -> Buffer | None:
-        async with request_gate():
-            return await self._get(request)
+    async def _get_many(self, request: asked.GetMany, holder: Holder) -> list[Buffer | None]:
+        found = await windowed((partial(self._gated, asked.Get(key)) for key in request.keys), concurrency())
+        if holder.fence is not None:
+            for key, value in zip(request.keys, found, strict=True):
+                holder.fence.note(key, value)
+        return found
 
-    async def _get(self, request: Get) -> Buffer | None:
+    async def _get(self, request: asked.Get) -> Buffer | None:
         prototype = request.prototype or default_buffer_prototype()
         if request.byte_range is None:
             return await self._store.get(request.key, prototype)
         return await self._store.get(request.key, prototype, request.byte_range)
 
-    async def _get_ranges(self, request: GetRanges) -> list[Buffer | None] | None:
+    async def _get_ranges(self, request: asked.GetRanges) -> list[Buffer | None] | None:
         answers: list[Buffer | None] = [None] * len(request.ranges)
         prototype = request.prototype or default_buffer_prototype()
         try:
@@ -371,23 +350,8 @@ class _Coroutines:
             raise
         return answers
 
-    async def _get_parts(self, request: GetParts, above: Holder) -> list[Buffer | None] | None:
-        name = f"chunk:{self._prefix}/{request.key}"
-        for _ in range(MAX_READINGS):
-            moment = LOCKS.moment(name)
-            if moment is not None:
-                found = await self._get_parts_once(request)
-                if LOCKS.moment(name) == moment:
-                    return found
-        holder = Holder(self._prefix, above)
-        try:
-            await holder.acquire_async((request.key,), "chunk")
-            return await self._get_parts_once(request)
-        finally:
-            holder.release()
-
-    async def _get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
-        raw = await self._gated(Get(request.key, request.first))
+    async def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
+        raw = await self._gated(asked.Get(request.key, request.first))
         if raw is None:
             return None
         ranges = request.ranges(raw)
@@ -396,10 +360,10 @@ class _Coroutines:
         async with request_gate():
             return await self._get_ranges(ranges)
 
-    async def _put(self, request: Put) -> None:
+    async def _put(self, request: asked.Put) -> None:
         await completed(self._store.set(request.key, request.value))
 
-    async def _put_if_absent(self, request: PutIfAbsent) -> bool:
+    async def _put_if_absent(self, request: asked.PutIfAbsent) -> bool:
         by_set = goes_by(self._store, "set", "set_if_not_exists", "put_if_absent")
         put_if_absent = getattr(self._store, "put_if_absent", None)
         if put_if_absent is not None and not by_set:
@@ -410,27 +374,27 @@ class _Coroutines:
         await completed(put(request.key, request.value))
         return True
 
-    async def _delete(self, request: Delete) -> None:
+    async def _delete(self, request: asked.Delete) -> None:
         await completed(self._store.delete(request.key))
 
-    async def _delete_prefix(self, request: DeletePrefix) -> None:
+    async def _delete_prefix(self, request: asked.DeletePrefix) -> None:
         await self._store.delete_dir(request.prefix)
 
-    async def _list(self, request: List) -> list[str]:
+    async def _list(self, request: asked.List) -> list[str]:
         prefix = request.prefix
         found = self._store.list_prefix(prefix.rstrip("/") + "/") if prefix else self._store.list()
         return [key async for key in found if not is_lock(key)]
 
-    async def _list_dir(self, request: ListDir) -> list[str]:
+    async def _list_dir(self, request: asked.ListDir) -> list[str]:
         return [name async for name in self._store.list_dir(request.prefix) if name != LOCKS_FOLDER]
 
-    async def _size(self, request: Size) -> int | None:
+    async def _size(self, request: asked.Size) -> int | None:
         try:
             return await self._store.getsize(request.key)
         except FileNotFoundError:
             return None
 
-    async def _transfer(self, request: Transfer) -> None:
+    async def transfer(self, request: asked.Transfer) -> None:
         move = receive if request.direction == "read" else send
         await move(request, self._store)
 
@@ -484,3 +448,37 @@ class AsyncRunner:
             return await self._driver.run(steps)
         finally:
             steps.close()
+
+
+class LoopRunner:
+    """Runs steps over a store that has only coroutines: one whole operation goes to the background loop.
+
+    Parameters
+    ----------
+    store : Store
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> from zarr.steps.requests import ListDir
+    >>> def names_steps():
+    ...     return (yield ListDir(""))
+    >>> LoopRunner(MemoryStore()).run(names_steps())
+    []
+    """
+
+    __slots__ = ("__weakref__", "_runner", "store")
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._runner = AsyncRunner(store)
+
+    def run(self, steps: Steps[T]) -> T:
+        """Drive ``steps`` to their end on the background loop and return what they return.
+
+        Raises
+        ------
+        SyncError
+            If called on the background loop's own thread.
+        """
+        return sync(self._runner.run(steps))

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr.errors import label_of
-from zarr.runners.resources import max_workers, run_helpers
+from zarr.runners.sync import max_workers, run_helpers
 
 if TYPE_CHECKING:
     from zarr.abc.store import BulkAccess
@@ -29,18 +29,18 @@ BATCH_BYTES = 16 << 20
 
 
 def thread_count(request: Transfer) -> int:
-    """How many threads, the caller's included, a transfer is worth."""
+    """Return how many threads, the caller's included, a transfer is worth."""
     worth = max(request.nbytes // MIN_BYTES_PER_THREAD, request.count // MIN_KEYS_PER_THREAD)
     return 1 if worth < 2 else int(min(worth, request.count * parts_of(request), max_workers()))
 
 
 def parts_of(request: Transfer) -> int:
-    """How many threads can work on one key: more than one where it is a large shard, or one of few to be read."""
+    """Return how many threads can work on one key: more than one for a large shard, or one of few to be read."""
     return int(getattr(request.job, "parts", 1))
 
 
 def share_keys(request: Transfer, threads: int) -> bool:
-    """Have threads encode each shard of a write together, where there are too few to keep all busy; whether they do."""
+    """Have threads encode each shard together, where there are too few to keep all busy; return whether they do."""
     if request.direction == "read" or parts_of(request) < 2 or threads < 2 or request.count >= 2 * threads:
         return False
     request.job.share()
@@ -48,7 +48,7 @@ def share_keys(request: Transfer, threads: int) -> bool:
 
 
 def batch_count(request: Transfer) -> int:
-    """How many keys make a batch."""
+    """Return how many keys make a batch."""
     each = max(1, request.nbytes // max(1, request.count))
     return int(max(1, min(request.count, BATCH_BYTES // each, 4096)))
 
@@ -56,16 +56,8 @@ def batch_count(request: Transfer) -> int:
 def transfer_files(request: Transfer, root: str, fsync: bool) -> None:
     """Let the job open the files itself, from several threads at once where that is worth it."""
     job, keys = request.job, request.keys
-    if request.direction == "read":
-
-        def work() -> None:
-            job.from_files(root, keys)
-
-    else:
-
-        def work() -> None:
-            job.to_files(root, keys, fsync)
-
+    reads = request.direction == "read"
+    work = partial(job.from_files, root, keys) if reads else partial(job.to_files, root, keys, fsync)
     threads = thread_count(request)
     share_keys(request, threads)
     if threads > 1:
@@ -89,50 +81,40 @@ def transfer_buffers(
         payloads = get_many(names)
         run_helpers(lambda: request.job.from_buffers(payloads), threads - 1, request.job.stop)
         return
-    shared = share_keys(request, threads)
-    if threads > 1 and not shared:
-        _threaded(request, names, threads, get_many, set_many)
-        return
-    total, size = len(names), batch_count(request)
-    for first in range(0, total, size):
-        stop = min(first + size, total)
-        if shared:
-            run_helpers(partial(request.job.prepare, first, stop - first), threads - 1, request.job.stop)
-        _move(request, names, first, stop, get_many, set_many)
 
-
-def _batches(request: Transfer, total: int, threads: int) -> list[tuple[int, int]]:
-    size = max(1, min(batch_count(request), -(-total // (4 * threads))))
-    return [(first, min(first + size, total)) for first in range(0, total, size)]
-
-
-def _move(
-    request: Transfer,
-    names: list[str],
-    first: int,
-    stop: int,
-    get_many: Callable[[list[str]], Sequence[Any]],
-    set_many: Callable[[list[tuple[str, Any]]], None],
-) -> None:
-    if request.direction == "read":
-        request.job.from_buffers(get_many(names[first:stop]), first)
-    else:
+    def move(first: int, stop: int) -> None:
+        if request.direction == "read":
+            request.job.from_buffers(get_many(names[first:stop]), first)
+            return
         payloads = request.job.encode(first, stop - first)
         # What could not be encoded is left as it is: the steps write it the plain way, or say what is wrong with it.
         pairs = zip(names[first:stop], payloads, strict=True)
         set_many([(name, payload) for name, payload in pairs if payload is not ...])
 
+    total, size = len(names), batch_count(request)
+    shared = share_keys(request, threads)
+    if threads > 1 and not shared:
+        size = max(1, min(size, -(-total // (4 * threads))))
+    batches = deque((first, min(first + size, total)) for first in range(0, total, size))
+    if threads > 1 and not shared:
+        _move_in_threads(request, move, batches, threads)
+        return
+    for first, stop in batches:
+        if threads > 1:
+            run_helpers(partial(request.job.prepare, first, stop - first), threads - 1, request.job.stop)
+        move(first, stop)
 
-def _threaded(request: Transfer, names: list[str], threads: int, get_many: Any, set_many: Any) -> None:
-    pending = deque(_batches(request, len(names), threads))
 
+def _move_in_threads(
+    request: Transfer, move: Callable[[int, int], None], pending: deque[tuple[int, int]], threads: int
+) -> None:
     def work() -> None:
-        while True:
+        while pending:
             try:
-                first, stop = pending.popleft()
+                batch = pending.popleft()
             except IndexError:
                 return
-            _move(request, names, first, stop, get_many, set_many)
+            move(*batch)
 
     def give_up() -> None:
         pending.clear()

@@ -11,12 +11,11 @@ from zarr.runners.inline import InlineRunner
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
-    from zarr.runners import asynchronous, loop
-    from zarr.runners.asynchronous import AsyncRunner
-    from zarr.runners.loop import LoopRunner
+    from zarr.runners import asynchronous
+    from zarr.runners.asynchronous import AsyncRunner, LoopRunner
 else:
     asynchronous = LazyModule("zarr.runners.asynchronous")
-    loop = LazyModule("zarr.runners.loop")
+    asynchronous = LazyModule("zarr.runners.asynchronous")
 
 R = TypeVar("R")
 
@@ -70,13 +69,13 @@ def runner_for(store: Store) -> InlineRunner | LoopRunner:
     known = _SYNC.get(id(store))
     runner = None if known is None else known()
     if runner is None:
-        runner = InlineRunner(store, _over_loop) if is_synchronous(store) else loop.LoopRunner(store)  # type: ignore[arg-type]
+        runner = InlineRunner(store, _over_loop) if is_synchronous(store) else asynchronous.LoopRunner(store)  # type: ignore[arg-type]
         _keep(_SYNC, store, runner)
     return runner
 
 
 def _over_loop(store: Store) -> LoopRunner:
-    return loop.LoopRunner(store)
+    return asynchronous.LoopRunner(store)
 
 
 def async_runner_for(store: Store) -> AsyncRunner:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     import asyncio
 else:
     asyncio = LazyModule("asyncio")
+
 
 T = TypeVar("T")
 
@@ -34,7 +37,7 @@ _GATES: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[int, asyncio.
 
 
 def request_gate() -> asyncio.Semaphore:
-    """The gate through which all requests of the running loop go, ``async.concurrency`` at a time."""
+    """Return the gate that all requests of the running loop pass, ``async.concurrency`` at a time."""
     loop = asyncio.get_running_loop()
     width = concurrency()
     known = _GATES.get(loop)
@@ -45,7 +48,7 @@ def request_gate() -> asyncio.Semaphore:
 
 
 def concurrency() -> int:
-    """How many requests may be under way in one loop."""
+    """Return how many requests may be under way in one loop."""
     width = settings.get("async.concurrency", 64)
     return NO_LIMIT if width is None else max(1, int(width))
 
@@ -99,7 +102,7 @@ async def _stop_all(tasks: list[asyncio.Task[Any]]) -> None:
 
 
 class CalledOffChange:
-    """Whether a change of a store was called off; what of it waits for a thread of ours does not begin then."""
+    """Notes that a change of a store was cancelled; what of it waits for a thread does not begin then."""
 
     __slots__ = ("off",)
 
@@ -144,3 +147,46 @@ async def settle(future: asyncio.Future[Any]) -> None:
             continue
     if not future.cancelled():
         future.exception()
+
+
+class Pool(ThreadPoolExecutor):
+    """A pool that works in the caller's own thread once its own have ended, as all do before the interpreter does.
+
+    Examples
+    --------
+    >>> pool = Pool(max_workers=1)
+    >>> pool.shutdown()
+    >>> pool.submit(sum, [1, 2]).result()
+    3
+    """
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Start a call; see :class:`concurrent.futures.Executor`."""
+        if self._shutdown or not threading.main_thread().is_alive():
+            return done(fn, *args, **kwargs)
+        change = CHANGE.get()
+        if change is not None:
+            return super().submit(_begin, change, fn, *args, **kwargs)
+        return super().submit(fn, *args, **kwargs)
+
+
+def _begin(change: CalledOffChange, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    if change.off:
+        raise CancelledError
+    return fn(*args, **kwargs)
+
+
+def done(fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+    """Make a call here and now, and return its outcome as a future.
+
+    Examples
+    --------
+    >>> done(sum, [1, 2]).result()
+    3
+    """
+    future: Future[T] = Future()
+    try:
+        future.set_result(fn(*args, **kwargs))
+    except BaseException as error:  # whoever asks for the result gets it
+        future.set_exception(error)
+    return future

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,10 +11,9 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import bulk_access_of, class_goes_by, get_many_of, is_synchronous, open_value_of, stamp_of_store
 from zarr.abc.stores.async_store import as_folder
 from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import LockedByCallerError, label_of
 from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
-from zarr.runners.errors import as_told, first_error
-from zarr.runners.locks.deferred import PutOff, Resumed
-from zarr.runners.locks.operation import STORING, Holder, lock_prefix
+from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.table import GIL, LOCKS, MAX_READINGS
 from zarr.steps.requests import (
     Await,
@@ -58,12 +56,33 @@ T = TypeVar("T")
 _LIMITS = {"max_gap_bytes": 1 << 20, "max_coalesced_bytes": 16 << 20}
 """How far ranges of a value that is open are joined, where a request does not say."""
 
-_NOTHING: Any = (number for number in range(0))
-"""Steps that have ended."""
+
+def first_error(error: BaseException) -> BaseException:
+    """Return the first plain error inside (nested) exception groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def error_for_steps(error: BaseException, request: Any, store: object) -> BaseException:
+    """Return the error to throw into steps: the first plain one; that of a full or failing disk names its key.
+
+    It is in this module, which is always loaded: where a process has no descriptor left, no file can be imported.
+    """
+    error = first_error(error)
+    if type(error) is not OSError:
+        return error
+    key = getattr(request, "key", None)
+    folder = getattr(request, "path", None) or getattr(request, "prefix", None)
+    if key is not None:
+        error.add_note(f"at the key {key!r} of {label_of(store)}")
+    elif folder is not None and not hasattr(error, "__notes__"):
+        error.add_note(f"at or below the key {folder!r} of {label_of(store)}")
+    return error
 
 
 def range_limits(request: GetRanges) -> dict[str, int]:
-    """The limits of joining ranges that a request sets, as keyword arguments of the store's method."""
+    """Return the limits of joining ranges that a request sets, as keyword arguments of the store's method."""
     limits: dict[str, int] = {}
     if request.max_gap_bytes is not None:
         limits["max_gap_bytes"] = request.max_gap_bytes
@@ -72,13 +91,8 @@ def range_limits(request: GetRanges) -> dict[str, int]:
     return limits
 
 
-def stage_of(store: Any, request: Staged) -> Any:
-    """Where the changes of staged steps are gathered."""
-    return store.stage_sync(request.path, replace=request.replace, absent=request.absent)
-
-
 def read_parts(read: Callable[[ByteRequest], bytes], request: GetParts) -> list[Buffer | None]:
-    """Parts of a value that is open."""
+    """Return parts of a value that is open."""
     make = default_buffer_prototype().buffer.from_bytes
     wanted = request.ranges(make(read(request.first)))
     answers: list[Buffer | None] = [None] * len(wanted.ranges)
@@ -91,8 +105,8 @@ def read_parts(read: Callable[[ByteRequest], bytes], request: GetParts) -> list[
 
 @contextmanager
 def staged(store: Any, request: Staged) -> Iterator[Any]:
-    """The store to run staged steps over; what they changed is published at the end, or dropped on an error."""
-    stage = stage_of(store, request)
+    """Yield the store to run staged steps over; publish what they changed at the end, or discard it on an error."""
+    stage = store.stage_sync(request.path, replace=request.replace, absent=request.absent)
     try:
         yield stage.store
         stage.publish()
@@ -132,9 +146,7 @@ class InlineRunner:
         self._get = store.get_sync
         self._put = store.set_sync
 
-    def run(
-        self, steps: Steps[T], above: Holder | None = None, holder: Holder | None = None, request: Any = None
-    ) -> T:
+    def run(self, steps: Steps[T], above: Holder | None = None) -> T:
         """Drive ``steps`` to their end and return what they return.
 
         Parameters
@@ -142,8 +154,6 @@ class InlineRunner:
         steps : generator of requests
         above : Holder, optional
             The locks of the steps that gathered these.
-        holder, request : Holder and request, optional
-            Where to go on with steps that were put off.
 
         Returns
         -------
@@ -153,16 +163,15 @@ class InlineRunner:
         ------
         Exception
             Whatever the steps let through; errors of the store were thrown into them first.
-        OperationPutOffError
-            If all this is done later, since this thread is amid an operation that it has to wait for.
         """
-        if len(self._own) != self._size_of_own and above is None and request is None and self._replaced():
+        if len(self._own) != self._size_of_own and above is None and self._replaced():
             return self._otherwise(self.store).run(steps)  # type: ignore[misc, no-any-return]
-        if "logging" in MODULES and SWITCH.get(TRACING) is not False and not (above or request) and is_tracing():
+        if "logging" in MODULES and SWITCH.get(TRACING) is not False and above is None and is_tracing():
             steps = tracing.traced(steps)
         get, put, handlers = self._get, self._put, _HANDLERS
+        holder: Holder | None = None
         try:
-            request = next(steps) if request is None else request
+            request = next(steps)
             while True:
                 kind = type(request)
                 try:
@@ -174,30 +183,30 @@ class InlineRunner:
                     elif kind in handlers and not (kind is Transfer and request.locks):
                         reply = handlers[kind](self, request)
                     else:
-                        reply = self._scoped(request, holder := holder or Holder(self._lock_prefix(), above))
+                        holder = holder or Holder(self._prefix or self._lock_prefix(), above)
+                        if kind is Hold and request.scope is None:
+                            reply = None
+                            holder.acquire(request.keys, request.family, (), request.below)
+                        else:
+                            reply = self._scoped(request, holder)
                 except Exception as error:
-                    told = isinstance(error, (ExceptionGroup, OSError))
-                    request = steps.throw(as_told(error, request, self.store) if told else error)
+                    request = steps.throw(error_for_steps(error, request, self.store))
                 else:
                     request = steps.send(reply)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
-        except PutOff as wait:
-            wait.pause(holder, partial(self.run, steps, above, holder, wait.request(request)))
-            steps, holder = _NOTHING, None
-            raise wait.passed_on(above is None) from None
         finally:
             try:
                 steps.close()
                 if holder is not None:
                     holder.release()
-            except BaseException:  # Ctrl-C just here: what is left is let go now
+            except BaseException:  # Ctrl-C just here, as in `releasing`, which costs four calls more
                 if holder is not None:
                     holder.release()
                 raise
 
     def _replaced(self) -> bool:
-        """Take up methods that were set on the store itself; whether coroutines are among them, to be awaited."""
+        """Use methods that were set on the store itself; return whether coroutines are among them, to be awaited."""
         self._get, self._put = self.store.get_sync, self.store.set_sync
         if self._otherwise is not None and not is_synchronous(self.store):
             return True
@@ -225,76 +234,38 @@ class InlineRunner:
     def put_alone(self, request: Put, above: Holder | None) -> Any:
         """Store a value while nobody else changes it; at nearly no cost where nobody does, and nothing else is held."""
         name = f"chunk:{self._prefix or self._lock_prefix()}/{request.key}"
-        if (above is None or above.holds_nodes_only) and LOCKS.try_acquire(name):
+        if (above is None or above.holds_nodes_only) and LOCKS.try_acquire(name, get_ident()):
             try:
-                STORING[name] = get_ident()
                 return self._put(request.key, request.value)
             finally:
                 # First of all, and in one step: Ctrl-C comes before it or after it.
                 if GIL:
-                    waiting = LOCKS.queues.pop(name, None)
-                    if waiting:
-                        LOCKS.hand_over(name, waiting)
+                    queue = LOCKS.queues.pop(name, ())
+                    if len(queue) > 1:
+                        LOCKS.hand_over(name, queue)
                 else:
                     LOCKS.release(name)
-                STORING.pop(name, None)
-        holder = Holder(self._lock_prefix(), above)
-        try:
+        with releasing(Holder(self._lock_prefix(), above)) as holder:
             holder.acquire((request.key,), "chunk")
             return self._put(request.key, request.value)
-        finally:
-            try:
-                holder.release()
-            except BaseException:  # as above
-                holder.release()
-                raise
 
     def _scoped(self, request: Any, holder: Holder) -> Any:
         """Answer the requests that concern the steps themselves."""
-        if type(request) is Hold:
-            scope = request.scope
-            files = () if scope is None else processes.paths_of(self.store, request)
+        kind = type(request)
+        if kind is Hold:
+            files = processes.paths_of(self.store, request)
             holder.acquire(request.keys, request.family, files, request.below)
             return None
-        if type(request) is Gather:
-            return self._gather(iter(request.steps), holder, [])
-        if type(request) is Staged:
-            return self._run_staged(request, holder, stage_of(self.store, request))
-        if type(request) is Transfer:
+        if kind is Gather:
+            return [self.run(child, holder) for child in request.steps]
+        if kind is Staged:
+            with staged(self.store, request) as store:
+                return InlineRunner(store).run(request.steps, holder)
+        if kind is Transfer:
             return self._transfer_locked(request, holder)
-        if type(request) is GetParts:
+        if kind is GetParts:
             return self.get_parts(request, holder)
-        if type(request) is Resumed:
-            return request.go_on()
         raise TypeError(f"steps yielded {request!r}, which is no request")
-
-    def _gather(
-        self, children: Iterator[Steps[Any]], holder: Holder, replies: list[Any], go_on: Callable[[], Any] | None = None
-    ) -> list[Any]:
-        try:
-            if go_on is not None:
-                replies.append(go_on())
-                go_on = None
-            for child in children:
-                replies.append(self.run(child, holder))  # noqa: PERF401  # those that are done must outlast the others
-        except PutOff as wait:
-            wait.go_on = partial(self._gather, children, holder, replies, wait.go_on)
-            raise
-        return replies
-
-    def _run_staged(
-        self, request: Staged, holder: Holder, stage: Any, go_on: Callable[[], Any] | None = None
-    ) -> Any:
-        try:
-            reply = InlineRunner(stage.store).run(request.steps, holder) if go_on is None else go_on()
-            stage.publish()
-        except PutOff as wait:
-            wait.go_on = partial(self._run_staged, request, holder, stage, wait.go_on)
-            raise
-        except BaseException:
-            stage.discard()
-            raise
-        return reply
 
     def _get_some(self, request: GetMany) -> Sequence[Buffer | None]:
         get_many = get_many_of(self.store)
@@ -322,25 +293,18 @@ class InlineRunner:
         return answers
 
     def get_parts(self, request: GetParts, above: Holder) -> list[Buffer | None] | None:
-        """Parts of one value, and not of what it is replaced with meanwhile."""
+        """Return parts of one value, and not of what it is replaced with meanwhile."""
         found = self.get_parts_in_between(request)
         if found is not ...:
             return found  # type: ignore[no-any-return]
         # Somebody writes all the time: this reading takes its turn among the writers.
-        holder = Holder(self._lock_prefix(), above)
-        try:
-            with suppress(PutOff):  # what this thread was at, when it was interrupted, goes on after this reading
+        with releasing(Holder(self._lock_prefix(), above)) as holder:
+            with suppress(LockedByCallerError):  # what this thread is inside of goes on after this reading
                 holder.acquire((request.key,), "chunk")
             return self.get_parts_once(request)
-        finally:
-            try:
-                holder.release()
-            except BaseException:  # as above
-                holder.release()
-                raise
 
     def get_parts_in_between(self, request: GetParts) -> Any:
-        """The same where nobody changes the value meanwhile, else an ellipsis."""
+        """Return the parts if nobody changes the value meanwhile, else an ellipsis."""
         name = f"chunk:{self._lock_prefix()}/{request.key}"
         for _ in range(MAX_READINGS):
             moment = LOCKS.moment(name)
@@ -351,7 +315,7 @@ class InlineRunner:
         return ...
 
     def get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
-        """The same, whoever changes the value; of one value all the same where the store can open it."""
+        """Return the parts, whoever changes the value; of one value all the same where the store can open it."""
         open_value = open_value_of(self.store)
         if open_value is not None:
             with open_value(request.key) as read:
@@ -399,17 +363,10 @@ class InlineRunner:
             return None
 
     def _transfer_locked(self, request: Transfer, above: Holder) -> None:
-        holder = Holder(self._lock_prefix(), above)
-        try:
+        with releasing(Holder(self._lock_prefix(), above)) as holder:
             if not holder.claims(request):
                 holder.acquire(request.names(), "chunk")
             self.transfer(request)
-        finally:
-            try:
-                holder.release()
-            except BaseException:  # as above
-                holder.release()
-                raise
 
     def transfer(self, request: Transfer) -> None:
         """Run a bulk job; its keys are locked by the caller, where that is needed."""

@@ -16,7 +16,7 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import label_of
 from zarr.runners.bulk import share_keys, thread_count
 from zarr.runners.concurrency import completed, concurrency, request_gate, settle, windowed
-from zarr.runners.resources import get_executor, run_helpers
+from zarr.runners.sync import get_executor, run_helpers
 
 if TYPE_CHECKING:
     import asyncio
@@ -39,12 +39,12 @@ MIN_IN_FLIGHT = 8
 
 
 def width_of(request: Transfer) -> int:
-    """How many chunks of a transfer are fetched or sent at a time."""
+    """Return how many chunks of a transfer are fetched or sent at a time."""
     return min(concurrency(), max(MIN_IN_FLIGHT, IN_FLIGHT_BYTES // max(1, _each(request))))
 
 
 def _each(request: Transfer) -> int:
-    """Decoded bytes of one key."""
+    """Return the decoded bytes of one key."""
     return request.nbytes // max(1, request.count)
 
 

@@ -1,48 +1,276 @@
-"""Crossing from synchronous code to an event loop and back: ``sync`` and what belongs to it."""
+"""Threads and the event loop of this process, and synchronous calls into that loop.
+
+The background loop and the pools are made at first use and forgotten in a forked child, which then makes its own.
+Nothing keeps the interpreter from ending: the loop's thread is a daemon, and the exit hook stops it and the pools.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr._lazy import LazyModule
+from zarr._process import at_exit, at_fork
 from zarr.defaults import settings
 from zarr.notices import CALLER
-from zarr.runners.resources import SyncError, get_loop, loop_executor
 
 if TYPE_CHECKING:
     import asyncio
+    import logging
+    from concurrent import futures
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    from zarr.runners import concurrency
 else:
     asyncio = LazyModule("asyncio")
+    concurrency = LazyModule("zarr.runners.concurrency")
+    logging = LazyModule("logging")
+    # Where the main thread has ended already, loading its pools is an error: then nobody helps the caller's own thread.
+    futures = LazyModule("concurrent.futures")
 
 T = TypeVar("T")
 
 CANCEL_GRACE_SECONDS = 0.9
-"""How long an interrupted call waits for its coroutine to wind up, before it returns all the same."""
+"""How long an interrupted call waits for its coroutine to end, before it returns all the same."""
+
+# The background loop and its thread, in the form in which other libraries look for them: lists of one.
+LOOP: list[asyncio.AbstractEventLoop | None] = [None]
+THREAD: list[threading.Thread | None] = [None]
+
+_submitting = threading.local()
 
 
-def run_here(coro: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in the caller's thread: for finalizers, when there are no other threads any more.
+class SyncError(RuntimeError):
+    """A synchronous call was made where it could never end, or ended without a result."""
 
-    Parameters
-    ----------
-    coro : coroutine
+
+class _Pools:
+    """The pools of this process, and the lock under which they and the loop are made."""
+
+    def __init__(self) -> None:
+        self.renew()
+
+    def renew(self) -> None:
+        """Start afresh, without touching what belonged to a parent process."""
+        # Reentrant: a finalizer may run, and use the library, at any allocation.
+        self.lock = threading.RLock()
+        self.executor: ThreadPoolExecutor | None = None
+        self.workers: ThreadPoolExecutor | None = None
+        self.worker_count = 0
+
+
+_POOLS = _Pools()
+
+
+def get_lock() -> Any:
+    """Return the lock under which loop, thread and pools are made."""
+    return _POOLS.lock
+
+
+def max_workers() -> int:
+    """Return how many threads one operation may use: the processors, or fewer where the configuration says so.
+
+    Both settings of zarr-python count: ``threading.max_workers``, and ``codec_pipeline.max_workers``.
+    """
+    try:
+        cpus = len(os.sched_getaffinity(0))
+    except AttributeError:
+        cpus = os.cpu_count() or 1
+    limits = [settings.get(f"{section}.max_workers", None) for section in ("threading", "codec_pipeline")]
+    return max(1, min([cpus, *(int(limit) for limit in limits if limit is not None)]))
+
+
+def get_executor() -> ThreadPoolExecutor:
+    """Return the pool in which blocking calls of event-loop tasks run.
 
     Returns
     -------
-    Its result.
+    ThreadPoolExecutor
+        Of ``threading.max_workers`` threads; where that is set, the default executor of the background loop, too.
+
+    Examples
+    --------
+    >>> get_executor().submit(sum, [1, 2]).result()
+    3
     """
-    loop = asyncio.new_event_loop()
-    executor = loop_executor()
-    if executor is not None:
-        loop.set_default_executor(executor)
+    with _POOLS.lock:
+        if _POOLS.executor is None:
+            configured = settings.get("threading.max_workers", None)
+            _POOLS.executor = concurrency.Pool(max_workers=configured, thread_name_prefix="zarr_pool")
+            if LOOP[0] is not None and configured is not None:
+                LOOP[0].set_default_executor(_POOLS.executor)
+        return _POOLS.executor
+
+
+def get_workers() -> ThreadPoolExecutor:
+    """Return the pool of the threads that help with bulk jobs; its work never waits for anything."""
+    wanted = max_workers()
+    with _POOLS.lock:
+        if _POOLS.workers is None or _POOLS.worker_count < wanted:
+            # The old pool is only let go of: somebody may be about to hand it work, and its threads end with it.
+            _POOLS.workers = futures.ThreadPoolExecutor(max_workers=wanted, thread_name_prefix="zarr_bulk")
+            _POOLS.worker_count = wanted
+        return _POOLS.workers
+
+
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
     try:
-        return loop.run_until_complete(coro)
+        loop.run_forever()
     finally:
         loop.close()
+
+
+def _loop_executor() -> ThreadPoolExecutor | None:
+    """Return the default executor of the loop; None where the main thread has ended and none was made before."""
+    if settings.get("threading.max_workers", None) is not None:
+        return get_executor()
+    try:
+        return concurrency.Pool()
+    except RuntimeError:
+        return None
+
+
+def get_loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop that runs in a background thread, starting it at the first call.
+
+    Returns
+    -------
+    asyncio.AbstractEventLoop
+
+    Examples
+    --------
+    >>> get_loop().is_running()
+    True
+    """
+    loop, thread = LOOP[0], THREAD[0]
+    if loop is not None and not loop.is_closed() and thread is not None and thread.is_alive():
+        return loop
+    executor = _loop_executor()
+    with _POOLS.lock:
+        loop = LOOP[0]
+        if loop is None or loop.is_closed():
+            loop = asyncio.new_event_loop()
+            if executor is not None:
+                loop.set_default_executor(executor)
+            ready = threading.Event()
+            loop.call_soon(ready.set)
+            thread = threading.Thread(target=_run_loop, args=(loop,), name="zarr_io", daemon=True)
+            thread.start()
+            ready.wait()
+            LOOP[0], THREAD[0] = loop, thread
+        return loop
+
+
+def cleanup_resources() -> None:
+    """Stop the background loop and the pools; the next use makes new ones.
+
+    Examples
+    --------
+    >>> cleanup_resources()
+    """
+    with _POOLS.lock:
+        loop, thread, executor, workers = LOOP[0], THREAD[0], _POOLS.executor, _POOLS.workers
+        _forget()
+    for pool in (executor, workers):
+        if pool is not None:
+            pool.shutdown(wait=True, cancel_futures=True)
+    if loop is not None and thread is not None and not loop.is_closed():
+        loop.call_soon_threadsafe(_stop, loop)
+        if thread is not threading.current_thread():
+            thread.join(timeout=1)
+            if thread.is_alive():
+                logging.getLogger("zarr.core.sync").warning("the background event loop did not stop within a second")
+
+
+def _stop(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what still runs on the loop, then stop it once the cancelled tasks had their turn."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        gathered = asyncio.gather(*tasks, return_exceptions=True)
+        gathered.add_done_callback(lambda _: loop.stop())
+    else:
+        loop.stop()
+
+
+def _submit(work: Callable[[], None], helpers: int) -> list[Future[None]]:
+    """Hand work to helpers; to none, where this thread is just handing work over and a finalizer came between."""
+    if getattr(_submitting, "now", False):
+        return []
+    _submitting.now = True
+    helping: list[Future[None]] = []
+    try:
+        pool = get_workers()
+        helping.extend(pool.submit(work) for _ in range(helpers))
+    except RuntimeError:
+        # The pool is being replaced or the interpreter ends: the caller's own thread does it all.
+        logging.getLogger("zarr.core.sync").debug("no worker threads to be had", exc_info=True)
+    finally:
+        _submitting.now = False
+    return helping
+
+
+def _outcome(helping: list[Future[None]], stop: Callable[[], None]) -> BaseException | None:
+    """Wait until all helpers have stopped, whatever interrupts the wait, and return the first error."""
+    started = [future for future in helping if not future.cancel()]
+    interruption: BaseException | None = None
+    while True:
+        try:
+            errors = [error for future in started if (error := future.exception()) is not None]
+        except BaseException as error:  # a signal: nothing may go on behind its handler's back
+            interruption = interruption or error
+            stop()
+        else:
+            # An InterruptedError only says that the job was stopped, because of an error that somebody else has met.
+            errors.sort(key=lambda error: isinstance(error, InterruptedError))
+            return interruption or (errors[0] if errors else None)
+
+
+def run_helpers(work: Callable[[], None], helpers: int, stop: Callable[[], None] = lambda: None) -> None:
+    """Run ``work()`` in the caller's thread and in up to ``helpers`` others at once; the first real error is raised.
+
+    Helpers that never came to start are called off, so that this is never slower than doing it alone. After an error
+    ``stop()`` is called, and all of them have stopped before the error is raised.
+    """
+
+    def guarded() -> None:
+        try:
+            work()
+        except BaseException:
+            stop()
+            raise
+
+    helping = _submit(guarded, helpers)
+    try:
+        guarded()
+    except BaseException as own:
+        met = _outcome(helping, stop)
+        if isinstance(own, InterruptedError) and met is not None and not isinstance(met, InterruptedError):
+            raise met from None
+        raise
+    error = _outcome(helping, stop)
+    if error is not None:
+        raise error
+
+
+def _forget() -> None:
+    LOOP[0] = THREAD[0] = _POOLS.executor = _POOLS.workers = None
+    _POOLS.worker_count = 0
+
+
+def reset_resources_after_fork() -> None:
+    """Leave loop, thread and pools to the parent process; the child makes its own."""
+    _POOLS.renew()
+    _forget()
+
+
+at_exit(cleanup_resources)
+at_fork(renew=reset_resources_after_fork)
 
 
 def sync(
@@ -65,7 +293,8 @@ def sync(
     Raises
     ------
     SyncError
-        If called on the very thread that runs the loop, where waiting would never end; or if the loop does not run.
+        If called on the very thread that runs the loop, where waiting would never end; if the loop does not run; or
+        if the interpreter is ending.
     TimeoutError
         If ``timeout`` passes. The coroutine is cancelled.
 
@@ -76,7 +305,8 @@ def sync(
     'done'
     """
     if sys.is_finalizing():
-        return run_here(coro)  # no other thread runs any more, nor can be started
+        coro.close()
+        raise SyncError("the interpreter is ending: there is no thread any more to run an event loop in")
     target = get_loop() if loop is None else loop
     _check_can_wait(coro, target)
     if timeout is None:
@@ -87,7 +317,7 @@ def sync(
 class _Call(Generic[T]):
     """One coroutine on its way to another thread's loop and back."""
 
-    __slots__ = ("_called_off", "_caller", "_coro", "_loop", "_result", "_settled", "_task")
+    __slots__ = ("_called_off", "_caller", "_coro", "_ended", "_loop", "_task")
 
     def __init__(self, coro: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> None:
         self._coro = coro
@@ -95,27 +325,22 @@ class _Call(Generic[T]):
         self._caller = threading.get_ident()
         self._task: asyncio.Task[T] | None = None
         self._called_off = False
-        self._result: Future[T] = Future()
-        self._settled = threading.Event()
+        self._ended = threading.Event()
         loop.call_soon_threadsafe(self._start)
 
     def _start(self) -> None:
         if self._called_off:
             self._coro.close()
-            self._settled.set()
+            self._ended.set()
             return
         CALLER.set(self._caller)  # in a copy of the caller's context, which the task takes over
         self._task = self._loop.create_task(self._coro)
         self._task.add_done_callback(self._finish)
 
     def _finish(self, task: asyncio.Task[T]) -> None:
-        if task.cancelled():
-            self._result.set_exception(asyncio.CancelledError())
-        elif (error := task.exception()) is not None:
-            self._result.set_exception(error)
-        else:
-            self._result.set_result(task.result())
-        self._settled.set()
+        if not task.cancelled():
+            task.exception()  # looked at, lest it be reported as one that nobody saw
+        self._ended.set()
 
     def _cancel(self) -> None:
         self._called_off = True
@@ -128,22 +353,24 @@ class _Call(Generic[T]):
             self._loop.call_soon_threadsafe(self._cancel)
         except RuntimeError:
             return  # the loop was closed: nothing runs any more
-        self._settled.wait(CANCEL_GRACE_SECONDS)
+        self._ended.wait(CANCEL_GRACE_SECONDS)
 
     def wait(self, timeout: float | None) -> T:
         """Wait for the result; whatever ends the wait early cancels the work before it goes on."""
         try:
-            ended = self._settled.wait(timeout)
+            ended = self._ended.wait(timeout)
         except BaseException:
             self._abandon()
             raise
         if not ended:
             self._abandon()
             raise TimeoutError(f"the operation did not end within {timeout} seconds (async.timeout)")
+        task, self._task = self._task, None  # a raised error refers to this frame: let no circle be
+        assert task is not None
         try:
-            return self._result.result()
+            return task.result()
         finally:
-            del self._result  # a raised error refers to this frame: let the circle go
+            del task
 
 
 def _check_can_wait(coro: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> None:
@@ -205,7 +432,4 @@ class SyncMixin:
         return sync(coroutine, timeout=settings.get("async.timeout", None))
 
     def _sync_iter(self, async_iterator: AsyncIterator[T]) -> list[T]:
-        async def collect() -> list[T]:
-            return [item async for item in async_iterator]
-
-        return self._sync(collect())
+        return list(self._sync(_collect_aiterator(async_iterator)))

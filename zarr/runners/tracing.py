@@ -9,26 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.logs import DEBUG, loggers
-from zarr.steps.requests import (
-    Await,
-    Delete,
-    DeletePrefix,
-    Gather,
-    Get,
-    GetMany,
-    GetParts,
-    GetRanges,
-    Hold,
-    List,
-    ListDir,
-    Put,
-    PutIfAbsent,
-    Size,
-    Splice,
-    Staged,
-    Stamp,
-    Transfer,
-)
+from zarr.steps import requests as asked
 from zarr.types import printable
 
 if TYPE_CHECKING:
@@ -40,41 +21,51 @@ T = TypeVar("T")
 ARRAY_LOG, GROUP_LOG, STORE_LOG, _ = loggers()
 
 _VERBS: dict[type, str] = {
-    Get: "get",
-    GetMany: "get",
-    GetRanges: "get parts of",
-    GetParts: "get parts of",
-    Put: "set",
-    PutIfAbsent: "set if absent",
-    Splice: "replace parts of",
-    Delete: "delete",
-    DeletePrefix: "delete all below",
-    List: "list all below",
-    ListDir: "list",
-    Size: "size of",
-    Stamp: "stamp of",
+    asked.Get: "get",
+    asked.GetMany: "get",
+    asked.GetRanges: "get parts of",
+    asked.GetParts: "get parts of",
+    asked.Put: "set",
+    asked.PutIfAbsent: "set if absent",
+    asked.Splice: "replace parts of",
+    asked.Delete: "delete",
+    asked.DeletePrefix: "delete all below",
+    asked.List: "list all below",
+    asked.ListDir: "list",
+    asked.Size: "size of",
+    asked.Stamp: "stamp of",
 }
-_SILENT = (Hold, Await)
+_SILENT = (asked.Hold, asked.Await)
+
+
+def subject_of(steps: Any) -> str:
+    """Return the path of what an operation is about: its first argument, a handle, a place in a store, or a path.
+
+    Steps that have begun, and steps that are about nothing of that kind, have none.
+    """
+    frame = getattr(steps, "gi_frame", None)
+    if frame is None or not frame.f_code.co_argcount:
+        return ""
+    first = frame.f_locals.get(frame.f_code.co_varnames[0])
+    place = getattr(first, "store_path", first)
+    path = getattr(place, "path", place)
+    return path if isinstance(path, str) else ""
 
 
 class _Operation:
-    """What is told of one operation when it has ended."""
+    """What one operation has done: logged in one line when it has ended."""
 
     def __init__(self, steps: Any) -> None:
         frame = getattr(steps, "gi_frame", None)
-        names: dict[str, Any] = {} if frame is None else frame.f_locals
         module = "" if frame is None else frame.f_globals.get("__name__", "")
         self.name = str(getattr(steps, "__name__", "steps")).strip("_").removesuffix("_steps").replace("_", " ")
-        place = next((names[name] for name in ("handle", "store_path", "place", "path") if name in names), None)
-        place = getattr(place, "store_path", place)
-        self.path = getattr(place, "path", place if isinstance(place, str) else "")
-        of_array = module.startswith("zarr.arrays") or "array" in self.name
-        self.log = ARRAY_LOG if of_array else GROUP_LOG
+        self.path = subject_of(steps)
+        self.log = ARRAY_LOG if module.startswith("zarr.arrays") or "array" in self.name else GROUP_LOG
         self.requests = 0
         self.nbytes = 0
 
-    def tell(self, milliseconds: float, error: BaseException | None) -> None:
-        """Leave the line of the operation."""
+    def log_end(self, milliseconds: float, error: BaseException | None) -> None:
+        """Log the operation."""
         fate = "" if error is None else f", {type(error).__name__}"
         self.log.debug(
             "%s /%s: %d requests, %d bytes, %.3f ms%s",
@@ -88,11 +79,11 @@ class _Operation:
         )
 
 
-def _subject(request: Any) -> str:
-    """What a request is about: a key, or the first of several and how many more there are."""
-    if type(request) is Transfer:
+def _keys_of(request: Any) -> str:
+    """Return what a request is about: a key, or the first of several and how many more there are."""
+    if type(request) is asked.Transfer:
         names: Sequence[str] = request.names()
-    elif type(request) is GetMany:
+    elif type(request) is asked.GetMany:
         names = request.keys
     else:
         return str(getattr(request, "key", getattr(request, "prefix", "")))
@@ -101,22 +92,22 @@ def _subject(request: Any) -> str:
 
 
 def _count_bytes(request: Any, reply: Any) -> int:
-    """The bytes that went one way or the other; those of a bulk transfer are counted decoded."""
+    """Return the bytes that went one way or the other; those of a bulk transfer are counted decoded."""
     kind = type(request)
-    if kind is Transfer:
+    if kind is asked.Transfer:
         return int(request.nbytes)
-    if kind in (Put, PutIfAbsent):
+    if kind in (asked.Put, asked.PutIfAbsent):
         return len(request.value)
-    if kind is Splice:
+    if kind is asked.Splice:
         return sum([len(part) for part in request.parts if not isinstance(part, tuple)])
-    if kind is Get:
+    if kind is asked.Get:
         return 0 if reply is None else len(reply)
-    if kind in (GetMany, GetRanges, GetParts):
+    if kind in (asked.GetMany, asked.GetRanges, asked.GetParts):
         return sum([len(value) for value in reply or () if value is not None])
     return 0
 
 
-def _tell_request(operation: _Operation, request: Any, reply: Any, start: float, error: BaseException | None) -> None:
+def _log_request(operation: _Operation, request: Any, reply: Any, start: float, error: BaseException | None) -> None:
     if isinstance(request, _SILENT):
         return
     milliseconds = 1000 * (perf_counter() - start)
@@ -125,8 +116,8 @@ def _tell_request(operation: _Operation, request: Any, reply: Any, start: float,
     operation.nbytes += nbytes
     if not STORE_LOG.isEnabledFor(DEBUG):
         return
-    verb = request.direction if type(request) is Transfer else _VERBS.get(type(request), type(request).__name__)
-    subject = _subject(request)
+    verb = request.direction if type(request) is asked.Transfer else _VERBS.get(type(request), type(request).__name__)
+    subject = _keys_of(request)
     fate = f", {type(error).__name__}" if error is not None else ", nothing" if reply is None and verb == "get" else ""
     STORE_LOG.debug(
         "%s %s: %d bytes, %.3f ms%s",
@@ -140,7 +131,7 @@ def _tell_request(operation: _Operation, request: Any, reply: Any, start: float,
 
 
 def traced(steps: Steps[T]) -> Steps[T]:
-    """The same steps; every request and the operation as a whole leave a line in the log.
+    """Return the same steps; every request and the operation as a whole leave a line in the log.
 
     Parameters
     ----------
@@ -155,7 +146,7 @@ def traced(steps: Steps[T]) -> Steps[T]:
         error = raised
         raise
     finally:
-        operation.tell(1000 * (perf_counter() - start), error)
+        operation.log_end(1000 * (perf_counter() - start), error)
 
 
 def _watched(steps: Steps[T], operation: _Operation) -> Steps[T]:
@@ -164,16 +155,16 @@ def _watched(steps: Steps[T], operation: _Operation) -> Steps[T]:
         while True:
             start = perf_counter()
             try:
-                if type(request) is Gather:
+                if type(request) is asked.Gather:
                     reply = yield _gather_watched(request, operation)
-                elif type(request) is Staged:
+                elif type(request) is asked.Staged:
                     reply = yield request.with_steps(_watched(request.steps, operation))
                 else:
                     reply = yield request
-                    _tell_request(operation, request, reply, start, None)
+                    _log_request(operation, request, reply, start, None)
             except Exception as error:
-                if type(request) not in (Gather, Staged):
-                    _tell_request(operation, request, None, start, error)
+                if type(request) not in (asked.Gather, asked.Staged):
+                    _log_request(operation, request, None, start, error)
                 request = steps.throw(error)
             else:
                 request = steps.send(reply)
@@ -184,6 +175,6 @@ def _watched(steps: Steps[T], operation: _Operation) -> Steps[T]:
         steps.close()
 
 
-def _gather_watched(request: Gather, operation: _Operation) -> Gather:
+def _gather_watched(request: asked.Gather, operation: _Operation) -> asked.Gather:
     children = (_watched(child, operation) for child in request.steps)
-    return Gather(list(children) if isinstance(request.steps, list | tuple) else children, lean=request.lean)
+    return asked.Gather(list(children) if isinstance(request.steps, list | tuple) else children, lean=request.lean)

@@ -32,21 +32,22 @@ def _delete_locked_steps(path: str, locking: str) -> Steps[None]:
     yield DeletePrefix(path)
 
 
-def or_found_steps(steps: Callable[..., Steps[T]], *args: Any, **parameters: Any) -> Steps[T]:
+def or_found_steps(place: Any, steps: Callable[..., Steps[T]], *args: Any, **parameters: Any) -> Steps[T]:
     """Run steps that find a node or make it: once more where somebody made it between the two, so that it is found.
 
     Parameters
     ----------
+    place : StorePath or handle
     steps : function that returns steps
     *args, **parameters
-        What it is called with.
+        What it is called with, after the place.
     """
     try:
-        return (yield from steps(*args, **parameters))
+        return (yield from steps(place, *args, **parameters))
     except (ContainsArrayError, ContainsGroupError):
-        return (yield from steps(*args, **parameters))
+        return (yield from steps(place, *args, **parameters))
 
 
-def opening_steps(steps: Callable[..., Steps[T]], place: StorePath, mode: str | None, *how: Any) -> Steps[T]:
+def opening_steps(place: StorePath, steps: Callable[..., Steps[T]], mode: str | None, *how: Any) -> Steps[T]:
     """Open or, in mode "a", make what is not there: of several who do so at once, all get the same node."""
-    return or_found_steps(steps, place, mode, *how) if mode == "a" else steps(place, mode, *how)
+    return or_found_steps(place, steps, mode, *how) if mode == "a" else steps(place, mode, *how)

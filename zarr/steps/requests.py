@@ -417,29 +417,3 @@ class Await(Request):
 
     def __init__(self, factory: Callable[[], Awaitable[Any]]) -> None:
         self.factory = factory
-
-
-__all__ = [
-    "Await",
-    "ChangedMeanwhileError",
-    "Delete",
-    "DeletePrefix",
-    "Gather",
-    "Get",
-    "GetMany",
-    "GetParts",
-    "GetRanges",
-    "Hold",
-    "List",
-    "ListDir",
-    "LockScope",
-    "Put",
-    "PutIfAbsent",
-    "Request",
-    "Size",
-    "Splice",
-    "Staged",
-    "Stamp",
-    "Steps",
-    "Transfer",
-]

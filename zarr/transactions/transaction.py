@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from zarr._lazy import LazyModule
@@ -12,9 +12,9 @@ from zarr.api.synchronous import open_group
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
 from zarr.errors import TransactionConflictError
-from zarr.runners.locks.operation import Holder, lock_prefix
+from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.processes import in_order, lock_folder, lock_paths
-from zarr.runners.sync import sync
+from zarr.runners.sync import collect_aiterator, sync
 from zarr.steps.consolidated import note_change, touch
 from zarr.steps.requests import LockScope
 from zarr.storage.keys import METADATA_NAMES
@@ -116,21 +116,14 @@ class Transaction(OverlayStore):
 
     def _store_held(self, changes: Changes) -> None:
         """Store the changes while the locks of their keys are held."""
-        holder = Holder(lock_prefix(self._target))
         documents = [key for key in {*changes.values, *changes.digests} if is_document(key)]
         chunks = [key for key in {*changes.values, *changes.digests} if not is_document(key)]
-        try:
+        with releasing(Holder(lock_prefix(self._target))) as holder:
             holder.acquire(documents, "node", (), changes.removed)
             holder.acquire(chunks, "chunk")
             holder.acquire((), "chunk", lock_files(self._target, documents, chunks, changes.removed, self._scopes))
             note_change()
             self._apply(changes)
-        finally:
-            try:
-                holder.release()
-            except BaseException:  # Ctrl-C during the release: release the rest
-                holder.release()
-                raise
         for key in documents:
             touch(self._target, key.rpartition("/")[0])
 
@@ -303,8 +296,22 @@ def _put_document(store: SyncStore, key: str, value: Buffer, changes: Changes) -
         raise TakenError(key)
 
 
-async def _collect(keys: AsyncIterator[str]) -> list[str]:
-    return [key async for key in keys]
+def _blocking(name: str) -> Any:
+    """Return a method that calls a coroutine of the wrapped store and waits for its result."""
+
+    def call(self: BlockingView, *arguments: Any) -> Any:
+        return sync(getattr(self._store, name)(*arguments))
+
+    return call
+
+
+def _listing(name: str) -> Any:
+    """Return a method that collects what an iterator of the wrapped store yields."""
+
+    def call(self: BlockingView, *arguments: Any) -> Any:
+        return collect_aiterator(getattr(self._store, name)(*arguments))
+
+    return call
 
 
 class BlockingView(SyncStore):
@@ -340,46 +347,20 @@ class BlockingView(SyncStore):
         """Return the value of a key, or a part of it; None if there is none."""
         return sync(self._store.get(key, prototype or default_buffer_prototype(), byte_range))
 
-    def exists_sync(self, key: str) -> bool:
-        """Return whether a key has a value."""
-        return sync(self._store.exists(key))
-
-    def getsize_sync(self, key: str) -> int:
-        """Return the length of a value in bytes; FileNotFoundError if there is none."""
-        return sync(self._store.getsize(key))
-
-    def set_sync(self, key: str, value: Buffer) -> None:
-        """Store a value."""
-        sync(self._store.set(key, value))
-
-    def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
-        """Store a value if the key still holds ``expected``."""
-        return sync(self._store.set_if_match(key, value, expected))
+    exists_sync = _blocking("exists")
+    getsize_sync = _blocking("getsize")
+    set_sync = _blocking("set")
+    set_if_match_sync = _blocking("set_if_match")
+    delete_sync = _blocking("delete")
+    delete_dir_sync = _blocking("delete_dir")
+    list_sync = _listing("list")
+    list_prefix_sync = _listing("list_prefix")
+    list_dir_sync = _listing("list_dir")
 
     @property
     def supports_set_if_match(self) -> bool:
         """Return True if ``set_if_match`` is atomic for all writers."""
         return self._store.supports_set_if_match
-
-    def delete_sync(self, key: str) -> None:
-        """Delete a key; it need not have a value."""
-        sync(self._store.delete(key))
-
-    def delete_dir_sync(self, prefix: str) -> None:
-        """Delete every key below a folder."""
-        sync(self._store.delete_dir(prefix))
-
-    def list_sync(self) -> Iterable[str]:
-        """Return all keys."""
-        return sync(_collect(self._store.list()))
-
-    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """Return all keys that start with a string."""
-        return sync(_collect(self._store.list_prefix(prefix)))
-
-    def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """Return the names of the keys and folders directly below a folder."""
-        return sync(_collect(self._store.list_dir(prefix)))
 
     def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> list[Any]:
         """Return the values of many keys."""

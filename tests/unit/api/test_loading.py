@@ -30,7 +30,7 @@ import sys
 import zarr
 print(*sorted(name for name in sys.modules if name.split(".")[0] in ("zarr", "zarr_core", "numpy", "donfig")))
 """
-    assert run(script) == "zarr zarr._lazy"
+    assert run(script) == "zarr zarr._lazy zarr._process"
 
 
 @pytest.mark.parametrize("module", [zarr, zarr.codecs, zarr.storage, zarr.metadata, zarr.core])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import builtins
-import os
 import threading
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zarr._lazy import LazyModule
+from zarr._process import at_fork
 from zarr.abc.stores.async_store import Store, as_folder, gather_windowed
 from zarr.abc.stores.changes import sees_to_values
 from zarr.abc.stores.overrides import goes_by, is_synchronous
@@ -38,8 +38,7 @@ def _renew_match_locks() -> None:
     _match_locks[:] = [threading.RLock() for _ in _match_locks]
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_match_locks)
+at_fork(renew=_renew_match_locks)
 
 
 class SyncStore(Store):

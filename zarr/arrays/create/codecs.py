@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from zarr._lazy import KEPT, LazyModule
+from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.abc.numcodec import Numcodec
 from zarr.codecs.bytes import BytesCodec
@@ -38,7 +38,7 @@ SELF_SUFFICIENT_OBJECT_CODECS = ("vlen-utf8", "vlen-bytes", "json2", "msgpack2",
 
 def is_numcodec(value: object) -> bool:
     """Whether a value is a codec of numcodecs; there is none before that package is loaded."""
-    module = KEPT.get("numcodecs.abc") or sys.modules.get("numcodecs.abc")
+    module = sys.modules.get("numcodecs.abc")
     return module is not None and isinstance(value, module.Codec)
 
 

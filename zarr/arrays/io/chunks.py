@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
     from zarr.buffer.core import Buffer
     from zarr.codecs.base.chain import CodecChain
-    from zarr.runners.caches import chunks as chunk_cache
+    from zarr.runners import caches as chunk_cache
 else:
-    chunk_cache = LazyModule("zarr.runners.caches.chunks")
+    chunk_cache = LazyModule("zarr.runners.caches")
 
 
 Ndarray = np.ndarray[Any, Any]

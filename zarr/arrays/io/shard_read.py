@@ -17,8 +17,8 @@ import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.arrays.io.chunks import check_missing, decode_steps, note_place
 from zarr.codecs.base.shard_level import damaged_shard
-from zarr.runners.caches import chunks as chunk_cache
-from zarr.runners.caches.indexes import INDEXES
+from zarr.runners import caches as chunk_cache
+from zarr.runners.caches import INDEXES
 from zarr.steps.requests import Gather, Get, GetParts, Stamp, Steps, Transfer
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
 from zarr.arrays.methods.properties import ArrayFace
-from zarr.runners.locks.deferred import run_now_or_later
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from zarr.arrays.views import view
     from zarr.arrays.views.view import LazyArray, LazyIndex
     from zarr.buffer.core import BufferPrototype, NDBuffer
-    from zarr.steps.requests import Steps
 else:
     view = LazyModule("zarr.arrays.views.view")
     read_many = LazyModule("zarr.arrays.io.read_many")
@@ -47,11 +45,7 @@ class SelectionMethods(ArrayFace):
         return view.LazyIndex(view.LazyArray(self._handle))
 
     def _set(self, kind: str, selection: Any, value: Any, **options: Any) -> None:
-        self._change(writing.set_selection_steps(self._handle, kind, selection, value, **options))
-
-    def _change(self, steps: Steps[Any]) -> None:
-        """Run what has no result: it may be put off until what this thread is amid has ended."""
-        run_now_or_later(self._run, steps)
+        self._run(writing.set_selection_steps(self._handle, kind, selection, value, **options))
 
     def get_basic_selection(
         self,

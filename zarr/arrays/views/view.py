@@ -26,7 +26,6 @@ from zarr.arrays.views.composition import (
 )
 from zarr.dtype.types.nullable import shown_dtype
 from zarr.errors import BoundsCheckError
-from zarr.runners.locks.deferred import run_now_or_later
 from zarr.types import printable
 
 if TYPE_CHECKING:
@@ -289,7 +288,7 @@ class LazyArray(ViewFace):
         """Write to a part of the view: to the selected elements of the array, and to no other."""
         part = self._narrowed(selection)
         steps = write_view_steps(self._handle, part._selection, value, part._fields)
-        run_now_or_later(self._handle.run, steps)
+        self._handle.run(steps)
 
     def result(self) -> Any:
         """Read the view.
@@ -385,7 +384,7 @@ class ViewVIndex:
     def __setitem__(self, selection: Any, value: Any) -> None:
         handle, view = self.view._handle, self.view
         steps = write_points_steps(handle, view._selection, selection, value, view._fields)
-        run_now_or_later(handle.run, steps)
+        handle.run(steps)
 
 
 class AsyncLazyArray(ViewFace):

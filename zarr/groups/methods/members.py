@@ -21,7 +21,6 @@ from zarr.groups.operations import (
     update_attributes_steps,
 )
 from zarr.groups.summary import group_page, info_complete_steps, info_of, tree_at_hand_steps, tree_steps
-from zarr.runners.locks.deferred import run_now_or_later
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
@@ -46,10 +45,6 @@ class HasMembers:
 
         def _wrap(self, record: NodeRecord, config: ArrayConfig | None = None) -> Any: ...
         def groups(self) -> Generator[tuple[str, Any], None]: ...
-
-    def _change(self, steps: Steps[Any]) -> None:
-        """Run what has no result: it may be put off until what this thread is amid has ended."""
-        run_now_or_later(self._run, steps)
 
     @property
     def attrs(self) -> Attributes:
@@ -245,11 +240,11 @@ class HasMembers:
         ValueError
             If the key names the group itself.
         """
-        self._change(set_steps(self._handle, key, value))
+        self._run(set_steps(self._handle, key, value))
 
     def __delitem__(self, key: str) -> None:
         """Remove a node with all below it; where there is none, nothing happens."""
-        self._change(delete_steps(self._handle, key))
+        self._run(delete_steps(self._handle, key))
 
     def move(self, source: str, dest: str) -> None:
         """Move a node, with all below it, to another place below the group.
@@ -281,7 +276,7 @@ class HasMembers:
 
     def _change_attributes(self, changes: dict[str, Any], removed: tuple[str, ...] = (), replace: bool = False) -> None:
         """Store a change that was made through the mapping of the attributes."""
-        self._change(update_attributes_steps(self._handle, changes, removed, replace))
+        self._run(update_attributes_steps(self._handle, changes, removed, replace))
 
     def batch(self, max_bytes: int = BATCH_BYTES) -> GroupBatchScope:
         """Collect the writes to all arrays that are taken from this group object inside a ``with``.

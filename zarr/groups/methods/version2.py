@@ -130,7 +130,7 @@ class LegacyMembers:
         """
         if name not in self:
             with suppress(ContainsArrayError, ContainsGroupError):  # somebody was quicker: that one stays
-                self._change(set_steps(self._handle, name, default, overwrite=False))
+                self._run(set_steps(self._handle, name, default, overwrite=False))
         return self[name]
 
     def pop(self, name: str, *default: Any) -> Any:

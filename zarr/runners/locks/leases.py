@@ -57,7 +57,7 @@ else:
 
 
 def lease_keys(scope: LockScope, keys: Sequence[str], family: str) -> list[str]:
-    """The objects that stand for some keys, in the order in which all take them.
+    """Return the objects that stand for some keys, in the order in which all take them.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def lease_keys(scope: LockScope, keys: Sequence[str], family: str) -> list[str]:
 
 
 def lease_seconds() -> float:
-    """How long the lease of a dead process lasts: the setting ``array.lock_lease_seconds``."""
+    """Return how long the lease of a dead process lasts: the setting ``array.lock_lease_seconds``."""
     return max(0.1, float(settings.get("array.lock_lease_seconds", 20.0)))
 
 
@@ -88,7 +88,7 @@ class _Sight:
         self._looked = 0.0
 
     def look(self, value: Buffer | None, owner: str) -> bool:
-        """Whether the lease can be taken: nobody has it, or its holder is dead."""
+        """Return whether the lease can be taken: nobody has it, or its holder is dead."""
         raw, now = None if value is None else value.to_bytes(), clock()
         if raw is None:
             return True
@@ -103,7 +103,7 @@ class _Sight:
 
 
 def _read(raw: bytes) -> tuple[Any, float]:
-    """Who has a lease, and how long it lasts; what is no lease counts as one, and lasts as long as ours."""
+    """Return who has a lease and how long it lasts; what is no lease counts as one that lasts as long as ours."""
     try:
         document = json.loads(raw)
         holder, seconds = document["owner"], float(document["seconds"])
@@ -255,7 +255,7 @@ class Fence:
             self._again.update(keys)
 
     def changed(self, key: str, store: Any) -> Exception:
-        """What to raise where a value is not what was read."""
+        """Return the error for a value that is not what was read."""
         text = f"{key!r} in {label_of(store, str)} was changed by another process, and was not stored"
         return ChangedMeanwhileError(text) if key in self._again else LockLostError(text)
 

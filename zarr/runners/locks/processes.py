@@ -18,13 +18,15 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from zarr._lazy import LazyModule
+from zarr._process import at_fork
 from zarr.errors import label_of
-from zarr.runners.locks.table import CalledOff
+from zarr.runners.locks.table import CalledOff, wait
 from zarr.storage.keys import LOCKS_FOLDER
 
 if TYPE_CHECKING:
     import asyncio
 
+    from zarr.runners.locks.table import Waits
     from zarr.steps.requests import Hold, LockScope
 else:
     asyncio = LazyModule("asyncio")
@@ -125,7 +127,7 @@ class LockedFile:
                 os.rmdir(node)
 
     def is_current(self) -> bool:
-        """Whether the file still has its name: if it was removed meanwhile, others lock another file by that name."""
+        """Return whether the file still has its name: if it was removed, others lock another file by that name."""
         try:
             there = os.stat(self.path)
         except FileNotFoundError:
@@ -200,7 +202,7 @@ def _pauses() -> Iterator[float]:
 
 
 def _explained(error: OSError, path: str) -> OSError:
-    """The error of a file system without locks, with what to do about it."""
+    """Return the error of a file system without locks, with what to do about it."""
     if error.errno not in _NO_LOCKS:
         return error
     return OSError(
@@ -210,123 +212,100 @@ def _explained(error: OSError, path: str) -> OSError:
     )
 
 
-def _lock_watching(fd: int, called_off: threading.Event, shared: bool) -> None:
-    for pause in _pauses():
-        if _try_lock(fd, shared):
+class _FileWait:
+    """A wait for a file that another process has locked; over when it is locked here."""
+
+    def __init__(self, fd: int, shared: bool) -> None:
+        self._fd = fd
+        self._shared = shared
+
+    def in_thread(self, called_off: threading.Event | None) -> None:
+        """Block the thread until the file is locked."""
+        if called_off is None:
+            _lock(self._fd, self._shared)
             return
-        if called_off.wait(pause):
-            raise CalledOff
+        for pause in _pauses():
+            if _try_lock(self._fd, self._shared):
+                return
+            if called_off.wait(pause):
+                raise CalledOff
+
+    async def in_loop(self) -> None:
+        """Ask again and again: no thread is kept waiting that could not be stopped."""
+        for pause in _pauses():
+            if _try_lock(self._fd, self._shared):
+                return
+            await asyncio.sleep(pause)
 
 
-def lock_file(path: str, called_off: threading.Event | None = None) -> LockedFile:
-    """Lock a file, waiting until no other process has it locked.
+def locking(path: str) -> Waits[LockedFile]:
+    """Lock a file: a generator that yields where another process has it locked, and returns the file.
 
     Parameters
     ----------
     path : str
         The file and its folders are made where they are not there. A :class:`LockPath` may be locked together
         with others.
-    called_off : threading.Event, optional
-        Ends the wait when it is set.
-
-    Returns
-    -------
-    LockedFile
-        ``close`` lets go of it.
 
     Raises
     ------
     OSError
         If the file cannot be made, or its file system has no locks.
-    CalledOff
-        If the event is set first.
+    """
+    shared = is_shared(path)
+    while True:
+        file = LockedFile(path)
+        try:
+            if not _try_lock(file.fd, shared):
+                yield _FileWait(file.fd, shared)
+            if file.is_current():
+                return file
+        except OSError as error:
+            file.close()
+            raise _explained(error, path) from None
+        except BaseException:
+            file.close()
+            raise
+        file.close()
+
+
+def lock_file(path: str, called_off: threading.Event | None = None) -> LockedFile:
+    """Lock a file, blocking the thread until no other process has it locked; ``close`` releases it.
 
     Examples
     --------
     >>> import tempfile
     >>> lock_file(tempfile.mkdtemp() + "/name").close()
     """
-    shared = is_shared(path)
-    while True:
-        file = LockedFile(path)
-        try:
-            if called_off is None:
-                _lock(file.fd, shared)
-            else:
-                _lock_watching(file.fd, called_off, shared)
-            if file.is_current():
-                return file
-        except OSError as error:
-            file.close()
-            raise _explained(error, path) from None
-        except BaseException:
-            file.close()
-            raise
-        file.close()
-
-
-async def lock_file_async(path: str) -> LockedFile:
-    """The same, letting the event loop run; it asks again and again, since no thread is kept waiting that could not be
-    called off."""
-    pauses, shared = _pauses(), is_shared(path)
-    while True:
-        file = LockedFile(path)
-        try:
-            while not _try_lock(file.fd, shared):
-                await asyncio.sleep(next(pauses))
-            if file.is_current():
-                return file
-        except OSError as error:
-            file.close()
-            raise _explained(error, path) from None
-        except BaseException:
-            file.close()
-            raise
-        file.close()
+    return wait(locking(path), called_off)
 
 
 def is_shared(path: str) -> bool:
-    """Whether a lock file is locked together with others."""
+    """Return whether a lock file is locked together with others."""
     return isinstance(path, LockPath) and path.shared
 
 
 def is_tree(path: str) -> bool:
-    """Whether a lock file stands for a node with all below it; these are locked before all others."""
+    """Return whether a lock file stands for a node with all below it; these are locked before all others."""
     return path.endswith(_TREE)
 
 
-def lock_tree(path: str, called_off: threading.Event | None = None) -> list[LockedFile]:
+def locking_tree(path: str) -> Waits[list[LockedFile]]:
     """Lock the file of a node with all below it, in turn; none where a folder above a node is not ours to write in."""
     try:
-        turn = lock_file(path + TURN, called_off)
+        turn = yield from locking(path + TURN)
     except OSError as error:
         if is_shared(path) and error.errno in _NOT_OURS:
             return []
         raise
     try:
-        file = lock_file(path, called_off)
+        return [(yield from locking(path))]
     finally:
         turn.close()
-    return [file]
-
-
-async def lock_tree_async(path: str) -> list[LockedFile]:
-    """The same, letting the event loop run."""
-    try:
-        turn = await lock_file_async(path + TURN)
-    except OSError as error:
-        if is_shared(path) and error.errno in _NOT_OURS:
-            return []
-        raise
-    try:
-        file = await lock_file_async(path)
-    finally:
-        turn.close()
-    return [file]
 
 
 def _node_paths(store: Any, scope: LockScope, below: Sequence[str]) -> list[str]:
-    """The lock files of nodes, and of all nodes above them; of those that are removed, with all below them."""
+    """Return the lock files of nodes, and of all nodes above them; of those that are removed, with all below them."""
 
     def named(path: str, name: str, shared: bool = False) -> LockPath:
         folder = store.lock_folder(path)
@@ -349,7 +328,7 @@ def _ancestors(path: str) -> Iterator[str]:
 def lock_paths(
     store: Any, scope: LockScope, keys: Sequence[str], family: str, below: Sequence[str] = ()
 ) -> list[str]:
-    """The lock files that stand for some keys, in the order in which all take them.
+    """Return the lock files that stand for some keys, in the order in which all take them.
 
     Parameters
     ----------
@@ -385,7 +364,7 @@ def lock_paths(
 
 
 def in_order(paths: Iterable[str]) -> list[str]:
-    """Lock files in the order in which all take them, each once: alone, where that is asked for.
+    """Sort lock files into the order in which all acquire them, each once: alone, where that is asked for.
 
     Examples
     --------
@@ -401,13 +380,13 @@ def in_order(paths: Iterable[str]) -> list[str]:
 
 
 def paths_of(store: Any, request: Hold) -> list[str]:
-    """The lock files of a request that has a scope."""
+    """Return the lock files of a request that has a scope."""
     assert request.scope is not None
     return lock_paths(store, request.scope, request.keys, request.family, request.below)
 
 
 def lock_folder(store: Any, scope: LockScope) -> str | None:
-    """Where the lock files of a scope lie; empty where no other process can reach the data, None where nothing can."""
+    """Return where the lock files of a scope lie; empty: no other process reaches the data; None: there is no place."""
     note = getattr(store, "note_locking", None)
     if note is not None:
         note(scope.path, scope.folder)  # a transaction: it locks when it is stored
@@ -420,7 +399,7 @@ def lock_folder(store: Any, scope: LockScope) -> str | None:
 
 
 def lock_names(scope: LockScope, keys: Sequence[str], family: str) -> list[str]:
-    """What the locks are called that stand for some keys, in the order in which all take them."""
+    """Return the names of the locks that stand for some keys, in the order in which all acquire them."""
     if family == "node":
         return [_NODE]
     # Keys count from the node: processes may have opened stores that begin at different folders.
@@ -447,7 +426,4 @@ def _after_fork_in_child() -> None:
     _open.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child
-    )
+at_fork(_before_fork, _after_fork_in_parent, _after_fork_in_child)

@@ -146,7 +146,7 @@ def is_known(synchronizer: Any) -> TypeGuard[ThreadSynchronizer | ProcessSynchro
 
 
 def locking_of(synchronizer: Any) -> str | None:
-    """The ``locking`` of an array that a synchronizer asks for; None, with a warning, if it is none of ours.
+    """Return the ``locking`` of an array that a synchronizer asks for; None, with a warning, if it is none of ours.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def locking_of(synchronizer: Any) -> str | None:
 
 
 def with_synchronizer(config: Any, synchronizer: Any) -> Any:
-    """The configuration of an array, with the locking that a synchronizer asks for.
+    """Return the configuration of an array, with the locking that a synchronizer asks for.
 
     Parameters
     ----------

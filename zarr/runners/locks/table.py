@@ -2,8 +2,11 @@
 
 A lock belongs to an *operation*, not to a thread: an operation may begin in one thread and end in another, and an
 event-loop task must be able to wait without blocking its loop. So each held key has a queue of waiters, and the one
-who lets go hands the key to the first of them, whether that is a thread or a task. Keys that nobody holds cost
+who releases it hands the key to the first of them, whether that is a thread or a task. Keys that nobody holds cost
 nothing: there is no table of idle locks.
+
+Locks are acquired by generators that yield a :class:`Wait` where they have to wait; :func:`wait` answers it in a
+thread, :func:`wait_async` in an event loop.
 
 A bulk write of whole values *claims* its keys all together, which costs the same for two keys and for a million: the
 claim is noted, and a key of it is locked only when somebody asks for it. Claims do not keep each other out, for of two
@@ -13,20 +16,22 @@ the bulk write locks its keys one by one, in order, like everybody else. So whoe
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from functools import partial
 from itertools import count, repeat
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
 from zarr._lazy import LazyModule
+from zarr._process import at_fork
 
 if TYPE_CHECKING:
     import asyncio
 else:
     asyncio = LazyModule("asyncio")
+
+T = TypeVar("T")
 
 MAX_NAMED_KEYS: Final = 1 << 16
 """A claim of more keys than these takes every key of its array for its own, rather than naming them all."""
@@ -35,41 +40,112 @@ MAX_READINGS: Final = 3
 """How often a value is read again in parts that was changed meanwhile, before its key is locked for reading."""
 
 WATCH_SECONDS: Final = 0.02
-"""How often a thread that waits for a key looks whether its operation was called off meanwhile."""
+"""How often a thread that waits for a key checks whether its operation was cancelled meanwhile."""
 
 LOOK_SECONDS: Final = 0.5
-"""How often one who waits for a key looks whether he still stands in its queue.
+"""How often a waiter checks that it still stands in the queue of its key.
 
-He does, unless Ctrl-C ended the call that was about to hand the key to him.
+It does, unless Ctrl-C ended the call that was about to hand the key to it.
 """
 
 GIL: Final = bool(getattr(sys, "_is_gil_enabled", lambda: True)())
 """Whether one thread at a time is at work; where not, every change of the table is made under its guard."""
 
-
-_NOTHING: Final = repeat(None)
+_NOTHING: Final = repeat(())
 
 
 class CalledOff(BaseException):
     """Thrown into steps that run in a thread when the task that waits for them was cancelled."""
 
 
-class _Waiter:
-    """One who waits for a key; ``wake`` is called by the thread that lets the key go."""
+class Waiting(Protocol):
+    """A wait that a lock generator yields."""
 
-    __slots__ = ("gone", "granted", "wake")
+    def in_thread(self, called_off: threading.Event | None) -> None:
+        """Block the thread until the wait is over, or raise ``CalledOff`` when that event is set."""
 
-    def __init__(self, wake: Callable[[], None]) -> None:
-        self.wake = wake
+    async def in_loop(self) -> None:
+        """Let the event loop run until the wait is over."""
+
+
+Waits: TypeAlias = Generator[Waiting, None, T]
+"""A generator that acquires something, and yields where it has to wait."""
+
+
+def wait(waits: Waits[T], called_off: threading.Event | None = None, check: Callable[[], None] | None = None) -> T:
+    """Acquire in this thread what a lock generator acquires, and return its result.
+
+    Parameters
+    ----------
+    waits : generator of waits
+    called_off : threading.Event, optional
+        Ends a wait with ``CalledOff`` when it is set.
+    check : callable, optional
+        Raises an error where this thread must not wait.
+    """
+    try:
+        while True:
+            wanted = next(waits)
+            if check is not None:
+                check()
+            wanted.in_thread(called_off)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    finally:
+        waits.close()
+
+
+async def wait_async(waits: Waits[T]) -> T:
+    """Acquire what a lock generator acquires while the event loop runs, and return its result."""
+    try:
+        while True:
+            await next(waits).in_loop()
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    finally:
+        waits.close()
+
+
+class Wait:
+    """A wait for one key; over when the key was granted. ``wake`` is called by the thread that releases the key."""
+
+    __slots__ = ("gone", "granted", "name", "owner", "table", "wake")
+
+    def __init__(self, table: LockTable, name: str, owner: int) -> None:
+        self.table = table
+        self.name = name
+        self.owner = owner
+        self.wake: Callable[[], object]
         self.granted = False
         self.gone = False
 
+    def in_thread(self, called_off: threading.Event | None) -> None:
+        """Block the thread until the key was granted."""
+        event = threading.Event()
+        self.wake = event.set
+        seconds = LOOK_SECONDS if called_off is None else WATCH_SECONDS
+        self.table.join(self)
+        while not (self.granted or event.wait(seconds)):
+            if called_off is not None and called_off.is_set():
+                raise CalledOff
+            self.table.join(self)
 
-def _reachable(queue: deque[_Waiter]) -> deque[_Waiter]:
-    """Who of those in a queue still waits; the queue is empty afterwards."""
-    found = deque(waiter for waiter in queue if not (waiter.gone or waiter.granted))
-    queue.clear()
-    return found
+    async def in_loop(self) -> None:
+        """Let the event loop run until the key was granted."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+
+        def settle() -> None:
+            if not future.done():
+                future.set_result(None)
+
+        self.wake = partial(loop.call_soon_threadsafe, settle)
+        self.table.join(self)
+        while not self.granted:
+            await asyncio.wait((future,), timeout=LOOK_SECONDS)
+            self.table.join(self)
 
 
 class Claim:
@@ -83,19 +159,22 @@ class Claim:
         How many there are.
     name_all : callable
         Returns all the names; asked only where somebody else wants a key of the same stem.
+    owner : int
+        The thread of the operation; 0 for none.
     """
 
-    __slots__ = ("_count", "_name_all", "_names", "_stem", "taken")
+    __slots__ = ("_count", "_name_all", "_names", "_stem", "owner", "taken")
 
-    def __init__(self, stem: str, count: int, name_all: Callable[[], Iterable[str]]) -> None:
+    def __init__(self, stem: str, count: int, name_all: Callable[[], Iterable[str]], owner: int = 0) -> None:
         self._stem = stem
         self._count = count
         self._name_all = name_all
         self._names: frozenset[str] | None = None
+        self.owner = owner
         self.taken: list[str] = []
 
     def covers(self, name: str) -> bool:
-        """Whether a key belongs to the claim."""
+        """Return whether a key belongs to the claim."""
         if not name.startswith(self._stem):
             return False
         if self._count > MAX_NAMED_KEYS:
@@ -106,79 +185,108 @@ class Claim:
 
 
 class LockTable:
-    """Which keys are held, and who waits for each."""
+    """The keys that are held, and who waits for each."""
 
     def __init__(self) -> None:
-        # Reentrant: a finalizer may run, and use the library, at any allocation.
-        self._guard = threading.RLock()
-        self.queues: dict[str, deque[_Waiter]] = {}
-        """Who waits for each key that is held."""
-        self._claims: list[Claim] = []
-        self.trees: dict[str, None] = {}
-        """Names of which all longer ones are to be left alone (see ``trees.py``); each is held itself, too."""
-        # Each number is used once: also where two threads let go at the same time, no number comes back.
+        self.reset()
+        # Each number is used once: also where two threads release at the same time, no number comes back.
         self._numbers = count(1)
         self._ends = 0
+
+    def reset(self) -> None:
+        """Forget everything; for a forked child, where the holders of the parent do not exist."""
+        # Reentrant: a finalizer may run, and use the library, at any allocation.
+        self._guard = threading.RLock()
+        self.queues: dict[str, list[Any]] = {}
+        """For each key that is held the thread of the operation that holds it (0: none), and all who wait for it."""
+        self._claims: list[Claim] = []
+        self.trees: dict[str, None] = {}
+        """Names of which all longer ones are locked (see :mod:`.operation`); each is held itself, too."""
 
     def __len__(self) -> int:
         return len(self.queues) + len(self._claims)
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether this thread is just at work in the table: what asks is a finalizer, and must not wait here."""
-        return bool(self._guard._is_owned())  # type: ignore[attr-defined]
-
     def held(self) -> list[str]:
-        """The names that are held now."""
+        """Return the names that are held now."""
         return list(self.queues)
 
-    def try_acquire(self, name: str) -> bool:
-        """Take the key if nobody holds it."""
+    def is_held_by(self, owner: int, own: Callable[[str], bool]) -> bool:
+        """Return whether a thread is inside an operation that holds keys, other than those that are ``own``."""
+        if self._guard._is_owned():  # type: ignore[attr-defined]  # inside the table itself
+            return True
+        # Lists: making a tuple may run the collector, and with it a finalizer that changes what is gone through.
+        held = [name for name, queue in list(self.queues.items()) if queue[0] == owner]
+        return any(claim.owner == owner for claim in list(self._claims)) or not all(map(own, held))
+
+    def try_acquire(self, name: str, owner: int = 0) -> bool:
+        """Acquire the key if nobody holds it."""
         if not GIL:
             with self._guard:
-                return self._try_acquire(name)
-        mine: deque[_Waiter] = deque()
+                return self._try_acquire(name, owner)
+        mine = [owner]
         try:
             if self.queues.setdefault(name, mine) is not mine:
                 return False
             self._ends = next(self._numbers)
             # First the key, then a look at the claims; who claims does it the other way round: one sees the other.
             return not (self._claims and self._is_claimed(name))
-        except BaseException:  # Ctrl-C just when the key was taken: nobody would let it go
+        except BaseException:  # Ctrl-C just when the key was acquired: nobody would release it
             self._untake(name, mine)
             raise
 
-    def _try_acquire(self, name: str) -> bool:
-        """The same, under the guard."""
+    def _try_acquire(self, name: str, owner: int) -> bool:
+        """Acquire the key under the guard."""
         if name in self.queues:
             return False
-        self.queues[name] = deque()
+        self.queues[name] = [owner]
         self._ends = next(self._numbers)
         return not self._hand_on(name)
 
-    def _untake(self, name: str, mine: deque[_Waiter]) -> None:
-        """Let a key go that was just taken, unless it was handed on to a claim, which lets it go at its end."""
+    def _untake(self, name: str, mine: list[Any]) -> None:
+        """Release a key that was just acquired, unless it was handed on to a claim, which releases it at its end."""
         with self._guard:
             if self.queues.get(name) is not mine or any(name in claim.taken for claim in self._claims):
                 return
         self.release(name)
 
     def _is_claimed(self, name: str) -> bool:
-        """Give a key that was just taken to the claim that it belongs to, if there is one."""
+        """Give a key that was just acquired to the claim that it belongs to, if there is one."""
         with self._guard:
             return self._hand_on(name)
 
     def _hand_on(self, name: str) -> bool:
         for claim in tuple(self._claims):
             if claim.covers(name):
+                self.queues[name][0] = claim.owner
                 claim.taken.append(name)
                 return True
         return False
 
-    def _join(self, name: str, waiter: _Waiter) -> None:
-        """Take the key or stand in its queue, unless the waiter does or has so already."""
+    def acquiring(self, name: str, owner: int = 0) -> Waits[None]:
+        """Acquire the key: a generator that yields where it has to wait."""
+        if not self.try_acquire(name, owner):
+            waiter = Wait(self, name, owner)
+            try:
+                yield waiter
+            except BaseException:  # also where the generator is closed because the wait was given up
+                self._give_up(waiter)
+                raise
+
+    def acquire(self, name: str, called_off: threading.Event | None = None) -> None:
+        """Acquire the key, blocking the thread until it is free.
+
+        Raises
+        ------
+        CalledOff
+            If that event is set first.
+        """
+        wait(self.acquiring(name), called_off)
+
+    def join(self, waiter: Wait) -> None:
+        """Acquire the key for a waiter or stand in its queue, unless it does or has so already."""
+        name = waiter.name
         with self._guard:
-            while not (waiter.granted or self.try_acquire(name)):
+            while not (waiter.granted or self.try_acquire(name, waiter.owner)):
                 queue = self.queues.get(name)
                 if queue is None:
                     continue
@@ -186,15 +294,15 @@ class LockTable:
                     queue.append(waiter)
                 if self.queues.get(name) is queue:
                     return
-                # The key was let go in between, and whoever did may not have seen that somebody waits.
+                # The key was released in between, and whoever did may not have seen that somebody waits.
                 try:
                     queue.remove(waiter)
                 except ValueError:
-                    return  # he has, and sees to it
+                    return  # they have, and hand the key over
             waiter.granted = True
 
     def claim(self, claim: Claim, own: Callable[[str], bool]) -> bool:
-        """Note a claim, unless one of its keys is held by others than those of whom ``own`` tells."""
+        """Note a claim, unless one of its keys is held, other than those that are ``own``."""
         if GIL:
             self._claims.append(claim)
             if not self.queues:
@@ -218,7 +326,7 @@ class LockTable:
         self.release_all(claim.taken)
 
     def moment(self, name: str) -> int | None:
-        """A number that changes when keys are taken; None while this key is held.
+        """Return a number that changes when keys are acquired; None while this key is held.
 
         Where it is the same before and after some readings of a value, nobody has changed the value meanwhile.
         """
@@ -231,123 +339,78 @@ class LockTable:
         return self._ends
 
     def release(self, name: str) -> None:
-        """Let the key go, or hand it to the first who waits and can still be reached."""
+        """Release the key, or hand it to the first who waits and can still be reached."""
         self.release_all([name])
 
     def release_all(self, names: list[str], left: int = 0) -> None:
-        """Let keys go, the last first, and take each from the list, until so many are left.
+        """Release keys, the last first, and take each from the list, until so many are left.
 
         That is one step for each: Ctrl-C comes before or after it, the same call does the rest, and who waits for a
-        key that was let go finds out by himself.
+        key that was released finds out by a look.
         """
         both = map(self.queues.pop, iter(names.pop, None), _NOTHING)
         while len(names) > left:
             name = names[-1]
             if GIL:
-                waiting = next(both)
+                queue = next(both)
             else:
                 with self._guard:
-                    waiting = next(both)
-            if waiting:
-                self.hand_over(name, waiting)
+                    queue = next(both)
+            if len(queue) > 1:
+                self.hand_over(name, queue)
 
-    def hand_over(self, name: str, waiting: deque[_Waiter]) -> None:
-        """Take a key that was just let go for the first who waits for it."""
-        while (waiter := self._next_in(name, waiting)) is not None:
+    def hand_over(self, name: str, queue: list[Any]) -> None:
+        """Acquire a key that was just released for the first who waits for it."""
+        while (waiter := self._next_in(name, queue)) is not None:
             try:
                 waiter.wake()
             except RuntimeError:
                 # The waiter's event loop was closed: nobody is there to take the key, so the next one gets it.
-                waiting = self.queues.pop(name, deque())
+                queue = self.queues.pop(name, [0])
                 continue
             return
 
-    def _next_in(self, name: str, waiting: deque[_Waiter]) -> _Waiter | None:
-        """Who has the key now; None where nobody waits, or those who wait do so for somebody who was faster."""
+    def _next_in(self, name: str, queue: list[Any]) -> Wait | None:
+        """Return who has the key now; None where nobody waits, or those who wait do so for somebody who was faster."""
         with self._guard:
-            queue = _reachable(waiting)
-            while queue:
-                present = self.queues.setdefault(name, queue)
-                if present is queue:
+            waiters = _reachable(queue)
+            while waiters:
+                mine: list[Any] = [0, *waiters]
+                present = self.queues.setdefault(name, mine)
+                if present is mine:
                     if self._claims and self._hand_on(name):
                         return None
                     self._ends = next(self._numbers)
-                    first = queue.popleft()
+                    first: Wait = mine[1]
+                    mine[0] = first.owner
                     first.granted = True
+                    del mine[1]
                     return first
-                present.extend(queue)
+                present.extend(waiters)
                 if self.queues.get(name) is present:
                     return None
-                # He has let it go again, and may not have seen them.
-                queue = _reachable(present)
+                # It was released again, by somebody who may not have seen them.
+                waiters = _reachable(present)
             return None
 
-    def _give_up(self, name: str, waiter: _Waiter) -> None:
-        """The waiter stops waiting; a key that was handed over in the meantime goes on to the next."""
+    def _give_up(self, waiter: Wait) -> None:
+        """Stop waiting; a key that was handed over in the meantime goes on to the next."""
         with self._guard:
             waiter.gone = True
             if not waiter.granted:
-                queue = self.queues.get(name)
+                queue = self.queues.get(waiter.name)
                 if queue is not None and waiter in queue:
                     queue.remove(waiter)
                 return
-        self.release(name)
+        self.release(waiter.name)
 
-    def acquire(self, name: str, called_off: threading.Event | None = None) -> None:
-        """Take the key, blocking the thread until it is free.
 
-        Raises
-        ------
-        CalledOff
-            If that event is set first.
-        """
-        if self.try_acquire(name):
-            return
-        event = threading.Event()
-        waiter = _Waiter(event.set)
-        seconds = LOOK_SECONDS if called_off is None else WATCH_SECONDS
-        try:
-            self._join(name, waiter)
-            while not (waiter.granted or event.wait(seconds)):
-                if called_off is not None and called_off.is_set():
-                    raise CalledOff
-                self._join(name, waiter)
-        except BaseException:
-            self._give_up(name, waiter)
-            raise
-
-    async def acquire_async(self, name: str) -> None:
-        """Take the key, letting the event loop run until it is free."""
-        if self.try_acquire(name):
-            return
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[None] = loop.create_future()
-
-        def settle() -> None:
-            if not future.done():
-                future.set_result(None)
-
-        def wake() -> None:
-            loop.call_soon_threadsafe(settle)
-
-        waiter = _Waiter(wake)
-        try:
-            self._join(name, waiter)
-            while not waiter.granted:
-                await asyncio.wait((future,), timeout=LOOK_SECONDS)
-                self._join(name, waiter)
-        except BaseException:
-            self._give_up(name, waiter)
-            raise
-
-    def reset(self) -> None:
-        """Forget everything; for a forked child, where the holders of the parent do not exist."""
-        self._guard = threading.RLock()
-        self.queues = {}
-        self._claims = []
-        self.trees = {}
+def _reachable(queue: list[Any]) -> list[Wait]:
+    """Take out of a queue who still waits."""
+    found = [waiter for waiter in queue[1:] if not (waiter.gone or waiter.granted)]
+    del queue[1:]
+    return found
 
 
 LOCKS = LockTable()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=LOCKS.reset)
+at_fork(renew=LOCKS.reset)

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
+from zarr._process import at_fork
 from zarr.storage.keys import check_prefix
 from zarr.storage.payloads import PayloadStore
 from zarr.storage.ranges import child_names_in_order
@@ -203,5 +204,4 @@ def _renew_all() -> None:
         gate.renew()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_close_all, after_in_parent=_open_all, after_in_child=_renew_all)
+at_fork(_close_all, _open_all, _renew_all)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import dbm
 import os
 import threading
@@ -12,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from zarr._process import at_exit, at_fork
 from zarr.storage.databases.database import DatabaseStore
 from zarr.storage.keys import check_key
 
@@ -116,7 +116,7 @@ def dbm_file(path: str | Path, opener: Callable[..., Any], read_only: bool, opti
         return known
 
 
-@atexit.register
+@at_exit
 def _close_all() -> None:
     for file in list(_files.values()):
         file.close()
@@ -129,8 +129,7 @@ def _after_fork() -> None:
         file.renew()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+at_fork(renew=_after_fork)
 
 
 def _raw(key: str) -> bytes:

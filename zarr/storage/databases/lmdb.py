@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
+from zarr._process import at_fork
 from zarr.storage.checks import DamagedDatabaseError
 from zarr.storage.databases.database import Gate, TransactionDatabase
 from zarr.storage.keys import check_key, check_prefix, dir_prefix
@@ -286,8 +287,7 @@ def _after_in_child() -> None:
     _environments.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_in_child)
+at_fork(renew=_after_in_child)
 
 
 def _raw(key: str) -> bytes:

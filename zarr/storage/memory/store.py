@@ -10,6 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from zarr._lazy import LazyModule
+from zarr._process import at_fork
 from zarr.abc.store import BulkAccess
 from zarr.buffer import cpu, gpu
 from zarr.buffer.core import Buffer, default_buffer_prototype
@@ -29,8 +30,7 @@ else:
 _CHANGES = threading.RLock()
 """Held while many keys of a dictionary change in one step: by all stores, since several may have one dictionary."""
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_CHANGES.acquire, after_in_parent=_CHANGES.release, after_in_child=_CHANGES.release)
+at_fork(_CHANGES.acquire, _CHANGES.release, _CHANGES.release)
 
 
 class MemoryStore(TransactionStore):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import dataclasses
 import errno
@@ -17,6 +16,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from typing import IO, Any, Final
 
+from zarr._process import at_exit, at_fork
 from zarr.errors import FolderInPlaceError
 from zarr.storage.checks import refused
 from zarr.storage.keys import METADATA_NAMES, is_key
@@ -321,6 +321,8 @@ class Archive:
 
     def _make_writable(self) -> Handle:
         """Get ready to add entries behind the last directory."""
+        if _ENDED:
+            raise ValueError(f"the program is ending and its zip archives are closed: nothing was added to {self.path}")
         handle = self.known()[0]
         if self._writable and self._pid == os.getpid():
             return handle
@@ -515,6 +517,8 @@ _guard = threading.RLock()
 _shared: weakref.WeakValueDictionary[str, Archive] = weakref.WeakValueDictionary()
 _archives: weakref.WeakSet[Archive] = weakref.WeakSet()
 _held: list[Archive] = []
+_ENDED: list[bool] = []
+"""Filled when the program has ended: nobody comes after that to commit what is added."""
 
 
 def archive_of(path: str, *, read_only: bool, zip64: bool, fsync: bool) -> Archive:
@@ -530,8 +534,9 @@ def archive_of(path: str, *, read_only: bool, zip64: bool, fsync: bool) -> Archi
         return shared
 
 
-@atexit.register
+@at_exit
 def _close_all() -> None:
+    _ENDED.append(True)
     for archive in list(_archives):
         with contextlib.suppress(OSError, ValueError):
             archive.end()
@@ -557,5 +562,4 @@ def _renew_all() -> None:
             archive._known[0].renew_lock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold_all, after_in_parent=_let_go_all, after_in_child=_renew_all)
+at_fork(_hold_all, _let_go_all, _renew_all)

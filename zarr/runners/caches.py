@@ -7,12 +7,14 @@ process, has changed the stamp.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+
+import zarr_core
+from zarr._process import at_fork
 
 Chunk: TypeAlias = np.ndarray[Any, Any]
 Stamp: TypeAlias = tuple[str, Any]
@@ -35,7 +37,7 @@ class _Entry(NamedTuple):
 
 
 def held_bytes(chunk: Chunk) -> int | None:
-    """How much memory a chunk holds, at most; None for Python objects, which a reader might change.
+    """Return how much memory a chunk holds, at most; None for Python objects, which a reader might change.
 
     Examples
     --------
@@ -76,7 +78,7 @@ class ChunkCache:
         self._nbytes = self._capacity = self._hits = self._misses = 0
 
     def find(self, stamp: Stamp, key: Any, codecs: tuple[Any, ...], shape: tuple[int, ...]) -> Chunk | None:
-        """The chunk of a key, if the stored value is still the one that it was decoded from.
+        """Return the chunk of a key, if the stored value is still the one that it was decoded from.
 
         Parameters
         ----------
@@ -130,11 +132,17 @@ class ChunkCache:
             self._nbytes = self._capacity = self._hits = self._misses = 0
 
     def info(self) -> ChunkCacheInfo:
-        """What is held now, and the hits and misses since the cache was last cleared."""
+        """Return what is held now, and the hits and misses since the cache was last cleared."""
         with self._lock:
             return ChunkCacheInfo(self._hits, self._misses, len(self._entries), self._nbytes)
 
 
 CHUNKS = ChunkCache()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=CHUNKS.reset)
+at_fork(renew=CHUNKS.reset)
+
+
+CAPACITY_BYTES = 16 << 20
+"""An inner chunk takes 16 bytes of an index: so many indexes of 4096 inner chunks are kept as 256 shards have."""
+
+INDEXES = zarr_core.IndexCache(CAPACITY_BYTES)
+at_fork(renew=INDEXES.after_fork)

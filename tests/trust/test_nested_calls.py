@@ -1,4 +1,4 @@
-"""What a finalizer wants amid an operation is put off: all of it, never for ever, and nobody else is taken for one."""
+"""A call inside an operation of the same thread that holds what it needs is refused at once; nobody waits for ever."""
 
 from __future__ import annotations
 
@@ -8,42 +8,41 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
 import zarr
-from zarr.buffer.cpu import Buffer
-from zarr.errors import OperationPutOffError
-from zarr.runners.inline import InlineRunner
-from zarr.runners.locks import operation as locks
-from zarr.runners.locks.deferred import wait_for_all
+from zarr.errors import LockedByCallerError
 from zarr.runners.locks.operation import Holder
-from zarr.runners.locks.table import LOCKS, CalledOff, LockTable
-from zarr.steps.requests import Put, Steps
+from zarr.runners.locks.table import LOCKS, CalledOff, LockTable, wait_async
 from zarr.storage import MemoryStore
 
 
 class Interrupted(MemoryStore):
-    """While it reads a chunk, something else comes in between, as a finalizer does."""
+    """While it reads or stores a chunk, something else comes in between, as a finalizer does."""
 
     between: Callable[[], None] | None = None
 
-    def get_sync(self, key: str, **options: Any) -> Any:
-        found = super().get_sync(key, **options)
+    def come_between(self, key: str) -> None:
         if self.between is not None and "c/" in key:
             between, self.between = self.between, None
             between()
+
+    def get_sync(self, key: str, **options: Any) -> Any:
+        found = super().get_sync(key, **options)
+        self.come_between(key)
         return found
+
+    def set_sync(self, key: str, value: Any) -> None:
+        self.come_between(key)
+        super().set_sync(key, value)
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_over() -> Iterator[None]:
     gc.collect()
-    before = list(locks._holding)
     yield
-    assert wait_for_all()
-    assert [holder for holder in locks._holding if holder not in before] == []
     assert len(LOCKS) == 0
+    assert not LOCKS.trees
 
 
 def interrupted(**members: Any) -> tuple[Interrupted, zarr.Array[Any]]:
@@ -54,8 +53,8 @@ def interrupted(**members: Any) -> tuple[Interrupted, zarr.Array[Any]]:
     return store, array
 
 
-def let_go_later(names: list[str], seconds: float = 0.2) -> threading.Timer:
-    """Keys that another thread holds for a while."""
+def release_later(names: list[str], seconds: float = 0.2) -> threading.Timer:
+    """Acquire keys as another thread would, and release them after a while."""
     for name in names:
         assert LOCKS.try_acquire(name)
     timer = threading.Timer(seconds, lambda: [LOCKS.release(name) for name in names])
@@ -63,109 +62,120 @@ def let_go_later(names: list[str], seconds: float = 0.2) -> threading.Timer:
     return timer
 
 
-def test_two_that_were_put_off_do_not_wait_for_each_other() -> None:
+def write_part(array: Any) -> None:
+    array[2] = 7
+
+
+def write_whole(array: Any) -> None:
+    array[:8] = 7
+
+
+def append(array: Any) -> None:
+    array.append([7])
+
+
+def write_many(array: Any) -> None:
+    array[:] = 7
+
+
+CALLS = [write_part, write_whole, append, write_many]
+
+
+@pytest.mark.parametrize("outer", [write_part, write_whole])
+@pytest.mark.parametrize("inner", CALLS)
+@pytest.mark.parametrize("shards", [None, (8,)])
+def test_a_call_that_needs_what_the_interrupted_one_holds_is_refused(outer: Any, inner: Any, shards: Any) -> None:
+    store = Interrupted()
+    array = zarr.create_array(store, shape=6, chunks=8 if shards is None else 4, shards=shards, dtype="i4")
+    array[:] = 1
+    before = {key: value.to_bytes() for key, value in store._store_dict.items()}
+    seen: list[Any] = []
+
+    def between() -> None:
+        with pytest.raises(LockedByCallerError, match="holds locks"):
+            inner(array)
+        seen.append({key: value.to_bytes() for key, value in store._store_dict.items()})
+
+    store.between = between
+    outer(array)
+    assert seen == [before], "the refused call has stored nothing"
+    assert array[:].tolist() == ([1, 1, 7, 1, 1, 1] if outer is write_part else [7] * 6)
+
+
+def test_a_call_that_finds_its_keys_free_is_done() -> None:
     store, array = interrupted(shape=24)
-    timers = []
 
     def between() -> None:
-        timers.append(let_go_later([f"chunk:{store.lock_prefix}/c/{number}" for number in (1, 2)]))
         array[9] = 7
-        array[17] = 8
-
-    store.between = between
-    array[1] = 5
-    timers[0].join()
-    assert wait_for_all()
-    assert array[[1, 9, 17]].tolist() == [5, 7, 8]
-
-
-def test_an_append_is_put_off_as_a_whole() -> None:
-    """Not its data alone: the shape would be changed first, and the reply to the writing be none."""
-    store, array = interrupted(shape=6)
-    seen = []
-
-    def between() -> None:
-        with pytest.raises(OperationPutOffError, match="finalizer"):
-            array.append([7])
-        seen.append(zarr.open_array(store, mode="r").shape)
-
-    store.between = between
-    array[1] = 5
-    assert seen == [(6,)]
-    assert wait_for_all()
-    assert zarr.open_array(store, mode="r")[:].tolist() == [1, 5, 1, 1, 1, 1, 7]
-    assert array.append([8]) == (8,)
-
-
-def test_attributes_and_new_arrays_are_put_off_as_a_whole() -> None:
-    store, array = interrupted(name="a", shape=6)
-    node = f"node:{store.lock_prefix}/b/zarr.json"
-    timers: list[threading.Timer] = []
-
-    def between() -> None:
-        timers.append(let_go_later([node, f"node:{store.lock_prefix}/a/zarr.json"]))
         array.attrs["x"] = 1
-        try:
-            zarr.create_array(store, name="b", data=np.arange(4))
-        except OperationPutOffError:
-            pass
+        assert array[16:].tolist() == [1] * 8
 
     store.between = between
     array[1] = 5
-    timers[0].join()
-    assert wait_for_all()
-    assert zarr.open_array(store, path="a", mode="r").attrs["x"] == 1
-    assert zarr.open_array(store, path="b", mode="r")[:].tolist() == [0, 1, 2, 3]
+    assert array[[1, 9]].tolist() == [5, 7]
+    assert array.attrs["x"] == 1
 
 
-def test_the_number_of_a_thread_that_has_ended_stands_for_nobody() -> None:
-    """Numbers of threads are given anew; and Ctrl-C may have left a holder behind."""
-    store = MemoryStore()
-    array = zarr.create_array(store, shape=0, chunks=8, dtype="i4")
-    left = Holder("elsewhere")
-    locks._holding[left] = None
-    locks.STORING["elsewhere"] = threading.get_ident()
-    try:
-        timer = let_go_later([f"node:{store.lock_prefix}/zarr.json", f"chunk:{store.lock_prefix}/c/0"])
-        assert array.append([1]) == (1,)
+def test_a_call_that_would_wait_for_another_thread_is_refused_too() -> None:
+    """That thread may wait for what the interrupted operation holds."""
+    store, array = interrupted(shape=24)
+
+    def between() -> None:
+        timer = release_later([f"chunk:{store.lock_prefix}/c/1"])
+        with pytest.raises(LockedByCallerError):
+            array[9] = 7
         timer.join()
-    finally:
-        del locks._holding[left], locks.STORING["elsewhere"]
-    assert left.after == []
-    assert array[:].tolist() == [1]
+
+    store.between = between
+    array[1] = 5
+    array[9] = 8
+    assert array[[1, 9]].tolist() == [5, 8]
 
 
-def test_a_key_that_somebody_was_killed_over_is_waited_for() -> None:
-    """Who wants a key is not amid an operation that holds it because he knows its name."""
-    store = MemoryStore()
-    name = f"chunk:{store.lock_prefix}/k"
+def test_a_finalizer_may_catch_the_refusal() -> None:
+    store, array = interrupted(shape=8)
+    refused: list[BaseException] = []
 
-    def storing() -> Steps[None]:
-        yield Put("k", Buffer.from_bytes(b"1"), locks=True)
+    class Late:
+        def __del__(self) -> None:
+            try:
+                array[2] = 7
+            except LockedByCallerError as error:
+                refused.append(error)
 
-    locks.STORING[name] = threading.get_ident()
-    try:
-        timer = let_go_later([f"chunk:{store.lock_prefix}/k"])
-        InlineRunner(store).run(storing())
+    def between() -> None:
+        Late()
+
+    store.between = between
+    array[1] = 5
+    assert len(refused) == 1
+    assert array[:3].tolist() == [1, 5, 1]
+
+
+def test_locks_of_other_threads_are_waited_for_where_nothing_is_interrupted() -> None:
+    store, array = interrupted(shape=8)
+    timer = release_later([f"chunk:{store.lock_prefix}/c/0"])
+    array[2] = 7
+    timer.join()
+    with zarr.ThreadSynchronizer()["a lock of the user's own"]:
+        timer = release_later([f"chunk:{store.lock_prefix}/c/0"])
+        array[1] = 5
         timer.join()
-    finally:
-        locks.STORING.pop(name, None)
-    assert list(store._store_dict) == ["k"]
+    assert array[:3].tolist() == [1, 5, 7]
 
 
-async def test_a_synchronous_call_amid_tasks_that_hold_what_it_wants() -> None:
-    """It can wait neither here, where the task could not go on, nor say what it has not got yet."""
+async def test_a_synchronous_call_among_tasks_that_hold_what_it_needs() -> None:
+    """It would wait for a task that cannot go on meanwhile."""
     store = MemoryStore()
     array = zarr.create_array(store, shape=0, chunks=8, dtype="i4")
     holder = Holder(store.lock_prefix)
     await holder.acquire_async(("zarr.json",), "node")
     try:
-        with pytest.raises(OperationPutOffError):
+        with pytest.raises(LockedByCallerError, match="asynchronous twin"):
             array.append([1])
     finally:
         holder.release()
-    assert await asyncio.to_thread(wait_for_all)
-    assert zarr.open_array(store, mode="r")[:].tolist() == [1]
+    assert array.append([1]) == (1,)
 
 
 # ------------------------------------------------------------------------------------- the table itself
@@ -187,7 +197,7 @@ def test_ctrl_c_just_as_a_key_is_handed_over(monkeypatch: pytest.MonkeyPatch) ->
     assert table.try_acquire("a")
     thread = threading.Thread(target=wait, daemon=True)
     thread.start()
-    while not table.queues["a"]:
+    while len(table.queues["a"]) < 2:
         pass
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(table, "hand_over", press)
@@ -204,7 +214,7 @@ async def test_ctrl_c_just_as_a_key_is_handed_to_a_task(monkeypatch: pytest.Monk
         raise KeyboardInterrupt
 
     assert table.try_acquire("a")
-    task = asyncio.ensure_future(table.acquire_async("a"))
+    task = asyncio.ensure_future(wait_async(table.acquiring("a")))
     await asyncio.sleep(0)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(table, "hand_over", press)
@@ -218,8 +228,8 @@ async def test_ctrl_c_just_as_a_key_is_handed_to_a_task(monkeypatch: pytest.Monk
 async def test_a_task_cancelled_around_the_moment_when_it_is_given_the_key(turns: int) -> None:
     table = LockTable()
     assert table.try_acquire("a")
-    first = asyncio.ensure_future(table.acquire_async("a"))
-    second = asyncio.ensure_future(table.acquire_async("a"))
+    first = asyncio.ensure_future(wait_async(table.acquiring("a")))
+    second = asyncio.ensure_future(wait_async(table.acquiring("a")))
     await asyncio.sleep(0.01)
     table.release("a")
     for _ in range(turns):
@@ -260,7 +270,7 @@ def test_only_one_holds_a_key_and_nobody_waits_for_ever(gil: bool, monkeypatch: 
 
     async def by_task(number: int) -> None:
         for turn in range(40):
-            task = asyncio.ensure_future(table.acquire_async("a"))
+            task = asyncio.ensure_future(wait_async(table.acquiring("a")))
             if (number + turn) % 3 == 0:
                 await asyncio.sleep(0)
                 task.cancel()
