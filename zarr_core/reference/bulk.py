@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zarr_core.reference.chunks import fill as fill_slot
-from zarr_core.reference.chunks import gather, is_filled, scatter
+from zarr_core.reference.chunks import gather, scatter
+from zarr_core.reference.fill_values import is_filled
 from zarr_core.reference.keys import KeyFormat
 from zarr_core.reference.plan import Plan
 from zarr_core.reference.program import Program

@@ -186,23 +186,6 @@ def _checked_crc32c(raw: NDArray[np.uint8], location: str) -> NDArray[np.uint8]:
     return body.copy()
 
 
-def decode_prefix(name: str, payload: Any, nbytes: int) -> NDArray[np.uint8]:
-    """The first bytes that a codec stored; zlib can stop there, of the others all is decoded first."""
-    raw = as_bytes(payload)
-    if nbytes < 0:
-        raise ValueError(f"nbytes must not be negative, got {nbytes}")
-    if name in ("gzip", "zlib"):
-        stream = zlib.decompressobj(31 if name == "gzip" else 15)
-        try:
-            made = stream.decompress(raw.tobytes(), nbytes) if nbytes else b""
-        except zlib.error as error:
-            raise ValueError(f"{name}: the payload of {len(raw)} bytes is damaged or not {name}: {error}") from error
-        return np.frombuffer(made, np.uint8)
-    if name not in ("zstd", "lz4", "blosc"):
-        raise ValueError(f"no prefix can be decoded of {name!r}")
-    return decode(name, raw)[:nbytes]
-
-
 def decode_blosc_range(payload: Any, start: int, stop: int) -> NDArray[np.uint8]:
     """Some bytes of a decoded blosc frame."""
     decoded = decode("blosc", payload)

@@ -119,9 +119,6 @@ class Plan:
     def slot(self, i: int) -> Slot:
         return Slot(self, self._check(i))
 
-    def shard_groups(self, starts: Sequence[int | NDArray[np.int64]]) -> ShardGroups:
-        return ShardGroups(self, starts)
-
 
 class Slot:
     """One chunk of a plan."""

@@ -111,7 +111,7 @@ def _stored_steps(layout: ArrayLayout, plan: zarr_core.Plan) -> Steps[Found]:
     if layout.shard is None:
         answers = yield Gather(_chunk_steps(layout, plan, i) for i in range(plan.nslots))
     else:
-        groups = plan.shard_groups(layout.starts)
+        groups = zarr_core.ShardGroups(plan, layout.starts)
         answers = yield Gather(_shard_steps(layout, ShardPart(groups, g)) for g in range(groups.ngroups))
     absent = [coords for coords, _ in answers if coords is not None]
     if absent and not layout.reads_missing:
