@@ -21,7 +21,7 @@ Install a wheel (pip install --force-reinstall zarr), or build the extensions in
 (python setup.py build_ext --inplace; needs a C compiler and Cython).
 To run on the slow NumPy implementation instead, set the environment variable ZARR_CORE_IMPL=reference."""
 
-# One implementation, chosen here and nowhere else, and never in silence: the slow one must be asked for.
+# One implementation, chosen here and nowhere else. The slow one must be asked for.
 if TYPE_CHECKING:
     from zarr_core.arrow import check_arrow, pack_arrow, unpack_arrow
     from zarr_core.bits import pack_bits, round_bits, unpack_bits
@@ -53,7 +53,7 @@ elif IMPLEMENTATION == "compiled":
         from zarr_core.program import Program
     except ImportError as error:
         raise ImportError(REMEDY.format(error=error), name=error.name, path=error.path) from error
-    # The others are loaded when somebody asks for one of their names.
+    # The others are loaded when one of their names is first used.
     LATER = {
         "arrow": "check_arrow pack_arrow unpack_arrow",
         "bits": "pack_bits round_bits unpack_bits",
@@ -80,13 +80,13 @@ elif IMPLEMENTATION == "compiled":
         """Load the module that a name is in."""
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        # Who uses the core may have a way of loading that keeps the process from being forked meanwhile.
+        # zarr's way of loading keeps the process from being forked meanwhile.
         load = getattr(sys.modules.get("zarr._lazy"), "load", import_module)
         try:
             found = getattr(load(_HOMES[name]), name)
         except ImportError as error:
             raise ImportError(REMEDY.format(error=error), name=error.name, path=error.path) from error
-        globals()[name] = found  # from now on it is a name like any other
+        globals()[name] = found  # found without this function from now on
         return found
 else:
     from zarr_core.reference.arrow import check_arrow, pack_arrow, unpack_arrow

@@ -64,7 +64,7 @@ cdef void transfer(
 
 
 cdef inline bint one_byte(const char* value, Py_ssize_t itemsize) noexcept nogil:
-    """Whether all bytes of an item are the same, as in most fill values."""
+    """Say whether all bytes of an item are the same, as in most fill values."""
     return itemsize > 1 and memcmp(value, value + 1, itemsize - 1) == 0
 
 
@@ -566,7 +566,7 @@ cdef int check_writeable(cnp.ndarray array, str name) except -1:
 
 
 cdef bint fixed_width(cnp.ndarray array):
-    """Whether items are plain bytes: NumPy's own numbers, dates, fixed strings and records without objects."""
+    """Say whether items are plain bytes: NumPy's own numbers, dates, fixed strings and records without objects."""
     cdef int kind = cnp.PyArray_TYPE(array)
     if 0 <= kind <= cnp.NPY_CLONGDOUBLE and kind != cnp.NPY_OBJECT:
         return True
@@ -576,7 +576,7 @@ cdef bint fixed_width(cnp.ndarray array):
 
 
 cdef bint plain(cnp.ndarray source, cnp.ndarray target, int* swap_width):
-    """Whether items can be copied as bytes, perhaps reversed; NumPy converts all else."""
+    """Say whether items can be copied as bytes, perhaps reversed; NumPy converts all else."""
     if not fixed_width(source) or not fixed_width(target):
         return False
     if cnp.PyArray_DESCR(source) is cnp.PyArray_DESCR(target) or source.dtype == target.dtype:

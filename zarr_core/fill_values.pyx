@@ -11,7 +11,7 @@ cnp.import_array()
 
 
 def is_filled(cnp.ndarray array not None, fill_value):
-    """Whether every element is the fill value, bit for bit; but any NaN equals any other.
+    """Say whether every element is the fill value, bit for bit; but any NaN equals any other.
 
     Parameters
     ----------

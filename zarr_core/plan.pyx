@@ -66,7 +66,7 @@ cdef class Plan:
         return result
 
     def whole(self, i):
-        """Whether slot ``i`` covers all of its chunk that lies in the array, once and in order."""
+        """Say whether slot ``i`` covers all of its chunk that lies in the array, once and in order."""
         return slot_whole(self, self.check(i))
 
     def chunk_shape(self, i):
@@ -115,7 +115,7 @@ cdef class Slot:
 
     @property
     def whole(self):
-        """Whether the slot covers all of the chunk that lies in the array, once and in order."""
+        """Say whether the slot covers all of the chunk that lies in the array, once and in order."""
         return slot_whole(self.owner(), self.index)
 
     @property
@@ -178,7 +178,7 @@ cdef int multiply(int64_t* count, int64_t n) noexcept nogil:
 
 
 cdef inline int64_t members_below(const AxisSelection* s, int64_t position) noexcept nogil:
-    """How many of a slice's positions are smaller than a position."""
+    """Count the positions of a slice that are smaller than a position."""
     cdef int64_t n
     if position <= s.low:
         return 0

@@ -181,7 +181,7 @@ cdef int finish_product(Plan plan) except -1:
 
 
 cdef bint axis_whole(const AxisC* axis, const AxisSelection* s) noexcept nogil:
-    """Whether all chunks that a selection touches along an axis are taken whole."""
+    """Say whether all chunks that a selection touches along an axis are taken whole."""
     cdef Piece piece
     cdef int64_t j, stride = 1
     if s.starts == NULL and s.step == 1 and s.ntouched > 2 and not s.reverse:

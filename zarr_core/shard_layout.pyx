@@ -1,4 +1,4 @@
-"""What a shard that is written consists of: which chunks, in which order they are stored, and the place of its index."""
+"""Lay out shards that are written: their chunks, the order in which these are stored, their index."""
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport calloc, free
@@ -104,7 +104,7 @@ cdef bint lay_out(ShardWriter w, Scratch* memory, Py_ssize_t g, Shard* shard) no
 
 
 cdef int64_t chunks_inside(ShardGroups groups, Py_ssize_t g) noexcept nogil:
-    """How many inner chunks of a shard lie inside the array."""
+    """Count the inner chunks of a shard that lie inside the array."""
     cdef int64_t coords[MAX_RANK]
     cdef int64_t counts[MAX_RANK]
     cdef int64_t first, last, n = 1

@@ -194,7 +194,7 @@ cdef int end_file(SharedShard* s, Folder* f, bint sound) noexcept nogil:
 
 
 cdef void conclude(ShardWriter job, SharedShard* s, Folder* f, int64_t position) noexcept nogil:
-    """What the last of the threads does: the index, and the file in its place."""
+    """Finish a shard, in the last of the threads: the index, and the file in its place."""
     cdef int code = s.error
     cdef bint empty = job.skip_filled and not s.stored
     if not s.broken and not empty:

@@ -1,4 +1,4 @@
-"""Whole shards of one plan over inner chunks, written without the GIL.
+"""Write whole shards of one plan over inner chunks, without the GIL.
 
 The chunks of a shard are encoded one behind the other, and their index is put before or after them.
 """
@@ -344,7 +344,7 @@ cdef int write_file(
 
 
 cdef void write_each(ShardWriteJob job, Context* c, Folder* f, KeyFormat keys, bint watch) noexcept nogil:
-    """Whole shards, as long as there are any that no thread has taken."""
+    """Write whole shards, as long as there are any that no thread has taken."""
     cdef int64_t i
     while goes_on(job, watch):
         i = zc_take(&job.next, 1)

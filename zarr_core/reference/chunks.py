@@ -38,7 +38,7 @@ def fill(out: NDArray[Any], slot: Slot, value: Any) -> None:
 
 
 def scalar_array(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """A value as a 0-d array of a dtype."""
+    """Make a value a 0-d array of a dtype."""
     if isinstance(value, np.ndarray) and value.ndim:
         raise ValueError(f"a fill value must be a scalar, got an array of shape {value.shape}")
     scalar = np.zeros((), dtype=dtype)

@@ -128,7 +128,7 @@ def _codec(name: str, params: dict[str, Any]) -> Any:
 def decode(
     name: str, payload: Any, nbytes: int | None = None, *, max_nbytes: int | None = None, **params: Any
 ) -> NDArray[np.uint8]:
-    """The bytes that a codec stored; ValueError on damage or another size than ``nbytes``."""
+    """Decode what a codec stored; ValueError on damage or another size than ``nbytes``."""
     params = checked_params(name, params)
     if nbytes is not None and nbytes < 0:
         raise ValueError(f"nbytes must not be negative, got {nbytes}")
@@ -187,7 +187,7 @@ def _checked_crc32c(raw: NDArray[np.uint8], location: str) -> NDArray[np.uint8]:
 
 
 def decode_blosc_range(payload: Any, start: int, stop: int) -> NDArray[np.uint8]:
-    """Some bytes of a decoded blosc frame."""
+    """Return some bytes of a decoded blosc frame."""
     decoded = decode("blosc", payload)
     if not 0 <= start <= stop <= len(decoded):
         raise IndexError(f"bytes {start} .. {stop} do not lie in a frame of {len(decoded)} bytes")
@@ -195,5 +195,5 @@ def decode_blosc_range(payload: Any, start: int, stop: int) -> NDArray[np.uint8]
 
 
 def available() -> dict[str, bool]:
-    """No codec is native here."""
+    """Return False for each codec: none is native here."""
     return dict.fromkeys(DEFAULTS, False)

@@ -41,7 +41,7 @@ class IndexFormat:
 
 
 def parse_index(raw: Any, nchunks: int, fmt: IndexFormat) -> NDArray[np.uint64]:
-    """An index as an array of (offset, length); missing chunks have 2**64 - 1 twice."""
+    """Parse an index to an array of (offset, length); missing chunks have 2**64 - 1 twice."""
     data = as_bytes(raw)
     if len(data) != fmt.nbytes(nchunks):
         raise ValueError(f"a shard index of {nchunks} chunks takes {fmt.nbytes(nchunks)} bytes, got {len(data)}")
@@ -51,7 +51,7 @@ def parse_index(raw: Any, nchunks: int, fmt: IndexFormat) -> NDArray[np.uint64]:
 
 
 def build_index(pairs: Any, fmt: IndexFormat) -> bytes:
-    """The stored form of an array of (offset, length)."""
+    """Encode an array of (offset, length)."""
     array = np.asarray(pairs, dtype=np.uint64)
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(f"pairs must have shape (chunks, 2), got {array.shape}")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def as_bytes(data: Any) -> NDArray[np.uint8]:
-    """Contiguous data as a flat view of bytes."""
+    """View contiguous data as flat bytes."""
     array = data if isinstance(data, np.ndarray) else np.frombuffer(data, dtype=np.uint8)
     if not array.flags.c_contiguous:
         raise ValueError("data must be C-contiguous")
@@ -17,7 +17,7 @@ def as_bytes(data: Any) -> NDArray[np.uint8]:
 
 
 def shuffle(data: Any, itemsize: int) -> NDArray[np.uint8]:
-    """First bytes of all items, then all second bytes, and so on; trailing bytes stay."""
+    """Bring the first bytes of all items together, then all second bytes, and so on; trailing bytes stay."""
     raw, n = _split(data, itemsize)
     moved = raw[: n * itemsize].reshape(n, itemsize).T.reshape(-1)
     return np.concatenate([moved, raw[n * itemsize :]])
@@ -31,7 +31,7 @@ def unshuffle(data: Any, itemsize: int) -> NDArray[np.uint8]:
 
 
 def bitshuffle(data: Any, itemsize: int) -> NDArray[np.uint8]:
-    """Lowest bits of all items, then all second bits; as blosc, only where the item count is a multiple of 8."""
+    """Bring the lowest bits of all items together, and so on; as blosc, only of a multiple of 8 items."""
     raw, n = _split(data, itemsize)
     if n % 8:
         return raw.copy()
@@ -51,7 +51,7 @@ def bitunshuffle(data: Any, itemsize: int) -> NDArray[np.uint8]:
 
 
 def delta_encode(data: Any, dtype: Any) -> NDArray[Any]:
-    """The first item, then each item's difference from the one before; integers wrap."""
+    """Return the first item, then each item's difference from the one before; integers wrap."""
     items = _items(data, dtype)
     with np.errstate(all="ignore"):
         return np.concatenate([items[:1], np.diff(items)]).astype(items.dtype)
