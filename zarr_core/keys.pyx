@@ -8,12 +8,8 @@ from operator import index
 
 import numpy as np
 
-cimport numpy as cnp
-
 from zarr_core.grid cimport MAX_RANK
 from zarr_core.plan cimport Plan, slot_coordinates
-
-cnp.import_array()
 
 cdef enum:
     DIGITS = 20     # a separator and the 19 digits of the largest coordinate
@@ -113,8 +109,9 @@ cdef class KeyFormat:
             return plan_keys(self, source)
         if isinstance(source, np.ndarray):
             return [self.key(row) for row in source.tolist()]
-        if hasattr(source, "all_coords"):   # ShardGroups, whose module an array without shards does without
-            return row_keys(self, source.all_coords())
+        keys = getattr(source, "_keys", None)   # ShardGroups, whose module an array without shards does without
+        if keys is not None:
+            return keys(self)
         raise TypeError(f"keys are made for a Plan, ShardGroups or array of coordinates, got {type(source).__name__}")
 
     def __repr__(self):
@@ -186,11 +183,3 @@ cdef list plan_keys(KeyFormat k, Plan plan):
         slot_coordinates(plan, i, coords)
         keys.append(one_key(k, coords, plan.ndim))
     return keys
-
-
-cdef list row_keys(KeyFormat k, cnp.ndarray rows):
-    """The keys of coordinates that the core made: rows of int64 in C order."""
-    cdef const int64_t* coords = <const int64_t*> cnp.PyArray_DATA(rows)
-    cdef int ndim = <int> cnp.PyArray_DIM(rows, 1)
-    cdef Py_ssize_t i
-    return [one_key(k, coords + i * ndim, ndim) for i in range(cnp.PyArray_DIM(rows, 0))]

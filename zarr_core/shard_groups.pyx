@@ -10,6 +10,7 @@ import numpy as np
 cimport numpy as cnp
 
 from zarr_core.grid cimport MAX_RANK, AxisC
+from zarr_core.keys cimport KeyFormat, one_key
 from zarr_core.plan cimport PLAN_PRODUCT, AxisSelection, Plan, int_tuple, slot_coordinates, touched_chunk
 from zarr_core.sorting cimport order_rows, same_row
 
@@ -93,6 +94,16 @@ cdef class ShardGroups:
         cdef cnp.ndarray result = np.empty(group_size(self, group), dtype=np.int64)
         group_slots(self, group, NULL, <int64_t*> cnp.PyArray_DATA(result))
         return result
+
+    def _keys(self, KeyFormat keys not None):
+        """The keys of all shards, for ``KeyFormat.keys``."""
+        cdef int64_t coords[MAX_RANK]
+        cdef Py_ssize_t g
+        cdef list found = []
+        for g in range(self.ngroups):
+            group_coords(self, g, coords)
+            found.append(one_key(keys, coords, self.ndim))
+        return found
 
     def chunks_per_shard(self, g):
         """Inner chunks of shard ``g`` along each axis."""
