@@ -81,7 +81,10 @@ def extensions() -> list[Extension]:
             f"zarr_core.{source.stem}",
             [f"zarr_core/{source.name}"],
             include_dirs=[numpy.get_include(), "zarr_core"],
-            define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+            define_macros=[
+                ("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"),
+                ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
+            ],
             extra_compile_args=compile_args(),
             extra_link_args=SANITIZE,
             libraries=LIBRARIES,

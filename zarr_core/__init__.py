@@ -21,52 +21,58 @@ Install a wheel (pip install --force-reinstall zarr), or build the extensions in
 (python setup.py build_ext --inplace; needs a C compiler and Cython).
 To run on the slow NumPy implementation instead, set the environment variable ZARR_CORE_IMPL=reference."""
 
-# One implementation, chosen here and nowhere else, and never in silence: the slow one must be asked for.
+# One implementation, chosen here and nowhere else. The slow one must be asked for.
 if TYPE_CHECKING:
+    from zarr_core.arrow import check_arrow, pack_arrow, unpack_arrow
     from zarr_core.bits import pack_bits, round_bits, unpack_bits
     from zarr_core.bulk import ReadJob, WriteJob
     from zarr_core.casting import cast_numbers
-    from zarr_core.chunks import fill, gather, is_filled, scatter
-    from zarr_core.decoders import available, decode, decode_blosc_range, decode_prefix, encode
+    from zarr_core.chunks import fill, gather, scatter
+    from zarr_core.decoders import available, decode, decode_blosc_range, encode
     from zarr_core.documents import has_no_links, put_file, read_file, read_files
     from zarr_core.files import exchange_files
-    from zarr_core.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
+    from zarr_core.fill_values import is_filled
+    from zarr_core.grid import Grid, RegularAxis, VaryingAxis, morton_order
     from zarr_core.index_cache import IndexCache
     from zarr_core.keys import KeyFormat
-    from zarr_core.plan import Plan, ShardGroups, Slot
-    from zarr_core.planners import plan_basic, plan_blocks, plan_mask, plan_orthogonal, plan_points
+    from zarr_core.plan import Plan, Slot
+    from zarr_core.planners import plan_basic, plan_blocks, plan_orthogonal
+    from zarr_core.point_planners import plan_mask, plan_points
     from zarr_core.program import Program
-    from zarr_core.shard_index import IndexFormat, build_index, coalesce_ranges, parse_index
+    from zarr_core.shard_groups import ShardGroups
+    from zarr_core.shard_index import IndexFormat, build_index, parse_index
     from zarr_core.shard_reading import ShardReadJob
     from zarr_core.shard_writing import ShardWriteJob
     from zarr_core.shared_reading import SharedReadJob
-    from zarr_core.shuffle import bitshuffle, bitunshuffle, byteswap, delta_decode, delta_encode, shuffle, unshuffle
-    from zarr_core.vlen import check_arrow, pack_arrow, pack_bytes, pack_utf8, unpack_arrow, unpack_bytes, unpack_utf8
+    from zarr_core.vlen import pack_bytes, pack_utf8, unpack_bytes, unpack_utf8
 elif IMPLEMENTATION == "compiled":
     try:
-        from zarr_core.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
-        from zarr_core.plan import Plan, ShardGroups, Slot
-        from zarr_core.planners import plan_basic, plan_blocks, plan_mask, plan_orthogonal, plan_points
+        from zarr_core.grid import Grid, RegularAxis, VaryingAxis, morton_order
+        from zarr_core.plan import Plan, Slot
+        from zarr_core.planners import plan_basic, plan_blocks, plan_orthogonal
         from zarr_core.program import Program
-        from zarr_core.shuffle import bitshuffle, bitunshuffle, byteswap, delta_decode, delta_encode, shuffle, unshuffle
     except ImportError as error:
         raise ImportError(REMEDY.format(error=error), name=error.name, path=error.path) from error
-    # The others are loaded when somebody asks for one of their names.
+    # The others are loaded when one of their names is first used.
     LATER = {
+        "arrow": "check_arrow pack_arrow unpack_arrow",
         "bits": "pack_bits round_bits unpack_bits",
         "bulk": "ReadJob WriteJob",
         "casting": "cast_numbers",
-        "chunks": "fill gather is_filled scatter",
-        "decoders": "available decode decode_blosc_range decode_prefix encode",
+        "chunks": "fill gather scatter",
+        "decoders": "available decode decode_blosc_range encode",
         "documents": "has_no_links put_file read_file read_files",
         "files": "exchange_files",
+        "fill_values": "is_filled",
         "index_cache": "IndexCache",
         "keys": "KeyFormat",
-        "shard_index": "IndexFormat build_index coalesce_ranges parse_index",
+        "point_planners": "plan_mask plan_points",
+        "shard_groups": "ShardGroups",
+        "shard_index": "IndexFormat build_index parse_index",
         "shard_reading": "ShardReadJob",
         "shard_writing": "ShardWriteJob",
         "shared_reading": "SharedReadJob",
-        "vlen": "check_arrow pack_arrow pack_bytes pack_utf8 unpack_arrow unpack_bytes unpack_utf8",
+        "vlen": "pack_bytes pack_utf8 unpack_bytes unpack_utf8",
     }
     _HOMES = {name: f"zarr_core.{module}" for module, names in LATER.items() for name in names.split()}
 
@@ -74,47 +80,37 @@ elif IMPLEMENTATION == "compiled":
         """Load the module that a name is in."""
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        # Who uses the core may have a way of loading that keeps the process from being forked meanwhile.
+        # zarr's way of loading keeps the process from being forked meanwhile.
         load = getattr(sys.modules.get("zarr._lazy"), "load", import_module)
         try:
             found = getattr(load(_HOMES[name]), name)
         except ImportError as error:
             raise ImportError(REMEDY.format(error=error), name=error.name, path=error.path) from error
-        globals()[name] = found  # from now on it is a name like any other
+        globals()[name] = found  # found without this function from now on
         return found
 else:
     from zarr_core.reference.arrow import check_arrow, pack_arrow, unpack_arrow
     from zarr_core.reference.bits import pack_bits, round_bits, unpack_bits
     from zarr_core.reference.bulk import ReadJob, WriteJob
     from zarr_core.reference.casting import cast_numbers
-    from zarr_core.reference.chunks import fill, gather, is_filled, scatter
-    from zarr_core.reference.decoders import available, decode, decode_blosc_range, decode_prefix, encode
+    from zarr_core.reference.chunks import fill, gather, scatter
+    from zarr_core.reference.decoders import available, decode, decode_blosc_range, encode
     from zarr_core.reference.documents import has_no_links, put_file, read_file, read_files
     from zarr_core.reference.files import exchange_files
-    from zarr_core.reference.grid import MAX_RANK, Axis, Grid, RegularAxis, VaryingAxis, morton_order
+    from zarr_core.reference.fill_values import is_filled
+    from zarr_core.reference.grid import Grid, RegularAxis, VaryingAxis, morton_order
     from zarr_core.reference.index_cache import IndexCache
     from zarr_core.reference.keys import KeyFormat
     from zarr_core.reference.plan import Plan, ShardGroups, Slot
     from zarr_core.reference.planners import plan_basic, plan_blocks, plan_mask, plan_orthogonal, plan_points
     from zarr_core.reference.program import Program
-    from zarr_core.reference.shard_index import IndexFormat, build_index, coalesce_ranges, parse_index
+    from zarr_core.reference.shard_index import IndexFormat, build_index, parse_index
     from zarr_core.reference.shards import ShardReadJob, ShardWriteJob
     from zarr_core.reference.shared import SharedReadJob
-    from zarr_core.reference.shuffle import (
-        bitshuffle,
-        bitunshuffle,
-        byteswap,
-        delta_decode,
-        delta_encode,
-        shuffle,
-        unshuffle,
-    )
     from zarr_core.reference.vlen import pack_bytes, pack_utf8, unpack_bytes, unpack_utf8
 
 __all__ = [
     "IMPLEMENTATION",
-    "MAX_RANK",
-    "Axis",
     "Grid",
     "IndexCache",
     "IndexFormat",
@@ -131,18 +127,11 @@ __all__ = [
     "VaryingAxis",
     "WriteJob",
     "available",
-    "bitshuffle",
-    "bitunshuffle",
     "build_index",
-    "byteswap",
     "cast_numbers",
     "check_arrow",
-    "coalesce_ranges",
     "decode",
     "decode_blosc_range",
-    "decode_prefix",
-    "delta_decode",
-    "delta_encode",
     "encode",
     "exchange_files",
     "fill",
@@ -165,10 +154,8 @@ __all__ = [
     "read_files",
     "round_bits",
     "scatter",
-    "shuffle",
     "unpack_arrow",
     "unpack_bits",
     "unpack_bytes",
     "unpack_utf8",
-    "unshuffle",
 ]

@@ -50,7 +50,7 @@ cdef Stored stored_in_file(char* data, int64_t n, int fd, int64_t at) noexcept n
 
 
 cdef bint has(Stored* s, int64_t begin, int64_t end) noexcept nogil:
-    """Whether bytes are in memory, now if not before."""
+    """Say whether bytes are in memory, now if not before."""
     if end > s.n:
         return False
     if s.fd < 0 or (s.begin <= begin and end <= s.end):

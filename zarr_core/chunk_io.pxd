@@ -25,6 +25,7 @@ cdef class ChunkReader(Job):
     cdef readonly Program program
     cdef readonly cnp.ndarray out
     cdef readonly cnp.ndarray fill
+    cdef int swap_width                 # the program's; TRUTH where booleans are read
     cdef char* data
     cdef const char* fill_data          # NULL: missing chunks leave the output alone
     cdef Py_ssize_t strides[MAX_RANK]

@@ -8,9 +8,11 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SI
 from zarr_core.blosc_parts cimport Stored, blosc_some, stored_in_file, stored_in_memory
 from zarr_core.blosc_rows cimport blosc_to_rows
 from zarr_core.chunks cimport (
-    Rows, bytes_filled, fill_bytes, fill_slot, gather_slot, scatter_slot, slot_rows, slot_target,
+    Rows, fill_bytes, fill_slot, gather_slot, scatter_slot, slot_rows, slot_target,
 )
+from zarr_core.copying cimport TRUTH, copy_row, settle_booleans
 from zarr_core.files cimport zc_read_at
+from zarr_core.fill_values cimport bytes_filled
 from zarr_core.jobs cimport Job
 from zarr_core.parts cimport few_of, picked, some_of
 from zarr_core.payloads cimport has_plain_items, view_bytes
@@ -87,6 +89,7 @@ cdef int set_reader(ChunkReader r, Plan plan, Program program, object out, objec
         check_fill(fill, r.out)
         r.fill = fill
         r.fill_data = <const char*>cnp.PyArray_DATA(r.fill)
+    r.swap_width = TRUTH if cnp.PyArray_TYPE(r.out) == cnp.NPY_BOOL else program.swap_width
     r.data = <char*>cnp.PyArray_DATA(r.out)
     for k in range(plan.out_ndim):
         r.strides[k] = cnp.PyArray_STRIDE(r.out, k)
@@ -267,11 +270,13 @@ cdef int64_t read_rows(
     """A whole blosc chunk, put in order where it belongs: 1; 0 where that is not possible; below 0 for damage."""
     cdef Rows rows
     cdef int64_t width = r.program.itemsize
-    if r.program.swap_width != width and (r.program.swap_width != 0 or nbytes < CACHED_BYTES):
+    if r.swap_width == TRUTH or (
+        r.swap_width != width and (r.swap_width != 0 or nbytes < CACHED_BYTES)
+    ):
         return 0
     if not slot_rows(r.plan, slot, r.data, r.strides, width, strides, &rows):
         return 0
-    return blosc_to_rows(c, src, n, nbytes, <int>width, r.program.swap_width != 0, &rows)
+    return blosc_to_rows(c, src, n, nbytes, <int>width, r.swap_width != 0, &rows)
 
 
 cdef int read_chunk(ChunkReader r, Context* c, Py_ssize_t slot, const char* src, int64_t n) noexcept nogil:
@@ -308,7 +313,12 @@ cdef inline void place(
     ChunkReader r, Py_ssize_t slot, const char* chunk, const Py_ssize_t* strides, int64_t nbytes, char* target,
 ) noexcept nogil:
     if target == NULL:
-        scatter_slot(r.plan, slot, chunk, strides, r.data, r.strides, r.program.itemsize, r.program.swap_width)
+        scatter_slot(r.plan, slot, chunk, strides, r.data, r.strides, r.program.itemsize, r.swap_width)
+    elif r.swap_width == TRUTH:
+        if target == chunk:
+            settle_booleans(target, nbytes)
+        else:
+            copy_row(target, chunk, nbytes, 1, 1, 1, TRUTH)
     elif target != chunk:
         memcpy(target, chunk, nbytes)
 
@@ -327,7 +337,7 @@ cdef void place_chunk(ChunkReader r, Py_ssize_t slot, const char* chunk) noexcep
     cdef Py_ssize_t strides[MAX_RANK]
     plan_slot_view(r.plan, slot, &v)
     program_layout(r.program, v.chunk_shape, r.plan.ndim, strides)
-    scatter_slot(r.plan, slot, chunk, strides, r.data, r.strides, r.program.itemsize, r.program.swap_width)
+    scatter_slot(r.plan, slot, chunk, strides, r.data, r.strides, r.program.itemsize, r.swap_width)
 
 
 cdef int read_plain_file(ChunkReader r, Context* c, Py_ssize_t slot, int fd, int64_t at, int64_t n) noexcept nogil:

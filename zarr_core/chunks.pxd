@@ -1,9 +1,15 @@
 # Chunk assembly at C level. Arguments are trusted: the Python functions are the guarded door.
 # chunk_strides has one entry per grid dimension; out_strides and value_strides one per dimension of plan.shape.
+cimport numpy as cnp
 from libc.stdint cimport int64_t
 
 from zarr_core.grid cimport MAX_RANK
 from zarr_core.plan cimport Plan
+
+
+cdef enum:
+    RELEASE_GIL_BYTES = 65536
+
 
 cdef void scatter_slot(
     Plan plan, Py_ssize_t i, const char* chunk, const Py_ssize_t* chunk_strides,
@@ -34,6 +40,9 @@ cdef bint slot_rows(
     Plan plan, Py_ssize_t i, char* out, const Py_ssize_t* out_strides, Py_ssize_t itemsize,
     const Py_ssize_t* chunk_strides, Rows* rows,
 ) noexcept nogil
-cdef bint bytes_filled(const char* data, Py_ssize_t n, const char* value, Py_ssize_t itemsize) noexcept nogil
 # Sets n items at data to value (overhang padding).
 cdef void fill_bytes(char* data, Py_ssize_t n, const char* value, Py_ssize_t itemsize) noexcept nogil
+# Whether items are plain bytes: NumPy's own numbers, dates, fixed strings and records without objects.
+cdef bint fixed_width(cnp.ndarray array)
+# A value as a 0-d array of an array's dtype.
+cdef cnp.ndarray scalar_array(object value, cnp.ndarray array)

@@ -5,16 +5,22 @@ base, loops that walk both sides without a gap are merged, the loop with the sma
 The innermost two run in a kernel whose item width is a compile-time constant. Where source and destination disagree
 about which dimension is innermost (a transpose), that kernel works in tiles, so that lines of both stay in the cache.
 """
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from zarr_core.grid cimport MAX_RANK
 from zarr_core.words cimport load2, load4, load8, store2, store4, store8, swap2, swap4, swap8
 
+cdef enum:
+    LOOKED_AT = 4096    # booleans at a time
+
+
 cdef inline void move(char* d, const char* s, Py_ssize_t w, bint swap) noexcept nogil:
-    """One item of constant width, bytes reversed or not."""
+    """One item of constant width, as it is or changed: bytes reversed, or a boolean that becomes 0 or 1."""
     if not swap:
         memcpy(d, s, w)
+    elif w == 1:
+        d[0] = s[0] != 0
     elif w == 2:
         store2(d, swap2(load2(s)))
     elif w == 4:
@@ -110,7 +116,9 @@ cdef void inner_width(
     char* d, const char* s, const Loop* rows, const Loop* items, bint tile, Py_ssize_t w, bint swap,
 ) noexcept nogil:
     if swap:
-        if w == 2:
+        if w == 1:
+            inner(d, s, rows, items, tile, 1, True)
+        elif w == 2:
             inner(d, s, rows, items, tile, 2, True)
         elif w == 4:
             inner(d, s, rows, items, tile, 4, True)
@@ -241,7 +249,7 @@ cdef void copy_loops(
             loop = &loops[i]
             d += (loop.di[at[i]] if loop.di != NULL else at[i]) * loop.ds
             s += (loop.si[at[i]] if loop.si != NULL else at[i]) * loop.ss
-        inner_width(d, s, rows, &loops[nloops - 1], tile, itemsize, swap_width > 1)
+        inner_width(d, s, rows, &loops[nloops - 1], tile, itemsize, swap_width > 0)
         for i in range(outer - 1, -1, -1):
             at[i] += 1
             if at[i] < loops[i].n:
@@ -253,7 +261,7 @@ cdef void copy_loops(
 
 cdef void copy_one(char* dst, const char* src, Py_ssize_t itemsize, int swap_width) noexcept nogil:
     cdef Py_ssize_t i = 0
-    if swap_width < 2:
+    if swap_width == 0:
         memcpy(dst, src, itemsize)
         return
     while i < itemsize:
@@ -262,7 +270,9 @@ cdef void copy_one(char* dst, const char* src, Py_ssize_t itemsize, int swap_wid
 
 
 cdef inline void move_swapped(char* d, const char* s, int width) noexcept nogil:
-    if width == 2:
+    if width == TRUTH:
+        move(d, s, 1, True)
+    elif width == 2:
         move(d, s, 2, True)
     elif width == 4:
         move(d, s, 4, True)
@@ -279,3 +289,18 @@ cdef void copy_row(
     loops[0].ss = ss
     loops[0].di = loops[0].si = NULL
     copy_loops(dst, src, loops, 1, itemsize, swap_width)
+
+
+cdef void settle_booleans(char* data, int64_t n) noexcept nogil:
+    """Page by page; to look costs less than to write."""
+    cdef int64_t i = 0, j, end
+    cdef uint8_t seen
+    while i < n:
+        end = min(i + LOOKED_AT, n)
+        seen = 0
+        for j in range(i, end):
+            seen |= <uint8_t> data[j]
+        if seen > 1:
+            for j in range(i, end):
+                data[j] = data[j] != 0
+        i = end

@@ -14,7 +14,6 @@ from zarr_core.blosc_parts cimport Stored, blosc_range, stored_in_memory
 from zarr_core.payloads cimport view_bytes
 from zarr_core.stages cimport (
     STAGE_CRC32C,
-    STAGE_ZSTD,
     Stage,
     all_available,
     is_available,
@@ -32,9 +31,7 @@ from zarr_core.streams cimport (
     Context,
     context_free,
     context_new,
-    lz4_prefix,
     scratch_reserve,
-    zstd_prefix,
 )
 from zarr_core.symbols cimport crc32c
 
@@ -209,69 +206,6 @@ def encode(str name, data, **params) -> bytes:
         return dst[:made]
     finally:
         context_free(c)
-
-
-def decode_prefix(str name, payload, nbytes: int):
-    """Decode the first bytes of a payload, without room for the others.
-
-    Parameters
-    ----------
-    name : str
-        zstd, lz4, gzip, zlib or blosc.
-    payload : bytes-like
-        The stored bytes.
-    nbytes : int
-        How many bytes to decode at most.
-
-    Returns
-    -------
-    numpy.ndarray
-        uint8; fewer than ``nbytes`` where the payload holds fewer. Nothing is said of what lies behind them.
-
-    Raises
-    ------
-    ValueError
-        Damaged bytes, or another codec.
-
-    Examples
-    --------
-    >>> bytes(decode_prefix("zstd", encode("zstd", b"abc"), 2))
-    b'ab'
-    """
-    cdef const char* src
-    cdef int64_t n, room = nbytes, made
-    cdef Context* c
-    cdef char* dst
-    cdef Stage stage
-    cdef BloscFrame frame
-    owner = view_bytes(payload, &src, &n)
-    if room < 0:
-        raise ValueError(f"nbytes must not be negative, got {nbytes}")
-    if name in ("gzip", "zlib") or not is_available(name):
-        return plain_codecs().decode_prefix(name, owner, room)
-    if name not in ("zstd", "lz4", "blosc"):
-        raise ValueError(f"no prefix can be decoded of {name!r}")
-    parse_any(name, {}, &stage)
-    if name == "blosc":
-        if blosc_open(&frame, src, n) < 0:
-            explain(name, &stage, src, n, DAMAGED, -1)
-        return decode_blosc_range(owner, 0, min(room, frame.nbytes))
-    if name == "lz4":
-        room = min(room, load32(src)) if n >= 4 else 0
-    out = np.empty(room, np.uint8)
-    dst = <char*>cnp.PyArray_DATA(out)
-    c = context_new()
-    if c == NULL:
-        raise MemoryError
-    with nogil:
-        if stage.kind == STAGE_ZSTD:
-            made = zstd_prefix(c, src, n, dst, room)
-        else:
-            made = lz4_prefix(src + 4, n - 4, dst, room)
-    context_free(c)
-    if made < 0:
-        explain(name, &stage, src, n, made, -1)
-    return out[:made]
 
 
 def decode_blosc_range(payload, start: int, stop: int):

@@ -177,7 +177,7 @@ def put_file(str path not None, object data not None, bint exclusive=False):
 
 
 def has_no_links(str path not None) -> bool:
-    """Whether following the links of a path leads to nothing but the path.
+    """Say whether following the links of a path leads to nothing but the path.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ cdef int folder_select(Folder* f, KeyFormat keys, const int64_t* coords, int ndi
 
 
 cdef bint leads_outside(const char* key) noexcept nogil:
-    """Whether a key would be looked up from another place than the root, or climb out of it."""
+    """Say whether a key would be looked up from another place than the root, or climb out of it."""
     return key[0] == c'/' or memcmp(key, b"../", 3) == 0 or strstr(key, b"/../") != NULL
 
 

@@ -39,7 +39,7 @@ cdef class Axis:
 
     @property
     def regular(self):
-        """Whether all chunks have one length."""
+        """Say whether all chunks have one length."""
         return self.c.edges == NULL
 
     cdef int64_t check(self, object i) except -1:
@@ -171,7 +171,7 @@ cdef class Grid:
 
     @property
     def regular(self):
-        """Whether every axis has chunks of one length."""
+        """Say whether every axis has chunks of one length."""
         cdef int i
         for i in range(self.ndim):
             if self.c[i].edges != NULL:

@@ -58,7 +58,7 @@ cdef int first_place(const zc_stamp* stamp) noexcept nogil:
 
 
 cdef bint is_settled(const zc_stamp* stamp) noexcept nogil:
-    """Whether the file is older than a step of the clock: one that changes now gets another time."""
+    """Say whether the file is older than a step of the clock: one that changes now gets another time."""
     cdef int64_t changed = max(stamp.changed_ns, stamp.modified_ns)
     cdef int64_t age = zc_now_ns() - changed
     if stamp.changed_ns <= 0 or stamp.inode == 0:

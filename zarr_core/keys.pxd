@@ -23,3 +23,5 @@ cdef Py_ssize_t format_key(
 ) noexcept nogil
 # Bytes that suffice for any key of that rank.
 cdef Py_ssize_t key_capacity(KeyFormat k, int ndim) noexcept nogil
+# The key of one chunk as text.
+cdef object one_key(KeyFormat k, const int64_t* coords, int ndim)

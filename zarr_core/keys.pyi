@@ -4,7 +4,8 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from zarr_core.plan import Plan, ShardGroups
+from zarr_core.plan import Plan
+from zarr_core.shard_groups import ShardGroups
 
 class KeyFormat:
     def __init__(self, prefix: str, separator: str, style: str) -> None: ...

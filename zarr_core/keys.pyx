@@ -9,7 +9,7 @@ from operator import index
 import numpy as np
 
 from zarr_core.grid cimport MAX_RANK
-from zarr_core.plan cimport Plan, ShardGroups, group_coords, slot_coordinates
+from zarr_core.plan cimport Plan, slot_coordinates
 
 cdef enum:
     DIGITS = 20     # a separator and the 19 digits of the largest coordinate
@@ -107,10 +107,11 @@ cdef class KeyFormat:
         """
         if isinstance(source, Plan):
             return plan_keys(self, source)
-        if isinstance(source, ShardGroups):
-            return group_keys(self, source)
         if isinstance(source, np.ndarray):
             return [self.key(row) for row in source.tolist()]
+        keys = getattr(source, "_keys", None)   # ShardGroups, whose module an array without shards does without
+        if keys is not None:
+            return keys(self)
         raise TypeError(f"keys are made for a Plan, ShardGroups or array of coordinates, got {type(source).__name__}")
 
     def __repr__(self):
@@ -181,14 +182,4 @@ cdef list plan_keys(KeyFormat k, Plan plan):
     for i in range(plan.nslots):
         slot_coordinates(plan, i, coords)
         keys.append(one_key(k, coords, plan.ndim))
-    return keys
-
-
-cdef list group_keys(KeyFormat k, ShardGroups groups):
-    cdef int64_t coords[MAX_RANK]
-    cdef Py_ssize_t g
-    cdef list keys = []
-    for g in range(groups.ngroups):
-        group_coords(groups, g, coords)
-        keys.append(one_key(k, coords, groups.ndim))
     return keys

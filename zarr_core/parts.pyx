@@ -73,7 +73,7 @@ cdef bint some_of(
     Plan plan, Py_ssize_t itemsize, Py_ssize_t slot, bint whole, const Py_ssize_t* strides, int64_t nbytes,
     int64_t* low, int64_t* high,
 ) noexcept nogil:
-    """Whether so little of a chunk is wanted that the rest is better left alone."""
+    """Say whether so little of a chunk is wanted that the rest is better left alone."""
     if whole or nbytes < PARTIAL_BYTES:
         return False
     if not touched(plan, slot, strides, itemsize, low, high):
@@ -82,7 +82,7 @@ cdef bint some_of(
 
 
 cdef bint few_of(Plan plan, Py_ssize_t itemsize, Py_ssize_t slot, int64_t nbytes) noexcept nogil:
-    """Whether a selection takes but one item here and there of a chunk."""
+    """Say whether a selection takes but one item here and there of a chunk."""
     cdef Piece pieces[MAX_RANK]
     cdef int64_t count = 1, most = nbytes // (SCATTERED * itemsize)
     cdef int axis

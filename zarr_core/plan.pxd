@@ -1,7 +1,7 @@
 # A plan at C level: which chunks a selection touches, and which part of each.
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
-from zarr_core.grid cimport MAX_RANK, AxisC, Grid
+from zarr_core.grid cimport MAX_RANK, AxisC, Grid, axis_find
 
 cdef extern from "mask.h":
     void mask_pack "zc_mask_pack"(const uint8_t* bytes, int64_t size, uint64_t* words) noexcept nogil
@@ -93,29 +93,13 @@ cdef bint slot_whole(Plan plan, Py_ssize_t i) noexcept nogil
 cdef void plan_slot_view(Plan plan, Py_ssize_t i, SlotView* v) noexcept nogil
 # Multiplies count by n; -1 where the product passes 2**63 - 1.
 cdef int multiply(int64_t* count, int64_t n) noexcept nogil
+cdef tuple int_tuple(const int64_t* values, int n)
 
 
-# Inner-chunk slots of a plan grouped by the shard that holds them.
-cdef struct ShardAxis:
-    int64_t every           # inner chunks per shard, 0 where it varies
-    int64_t nstarts         # shards described where it varies
-    int64_t* starts         # nstarts + 1 first inner chunks, else NULL
-    int64_t ngroups         # product plans: shards touched along the axis
-    int64_t* bounds         # product plans: touched chunks bounds[g] .. bounds[g + 1] lie in one shard
-
-
-cdef class ShardGroups:
-    cdef readonly Plan plan
-    cdef readonly Py_ssize_t ngroups
-    cdef readonly int ndim
-    cdef ShardAxis* axes
-    cdef int64_t* order         # points and masks: slots grouped by shard, else NULL
-    cdef int64_t* order_starts  # points and masks: ngroups + 1
-    cdef Py_ssize_t check(self, object g) except -1
-
-
-cdef Py_ssize_t group_size(ShardGroups groups, Py_ssize_t g) noexcept nogil
-cdef void group_coords(ShardGroups groups, Py_ssize_t g, int64_t* coords) noexcept nogil
-cdef void group_chunks_per_shard(ShardGroups groups, Py_ssize_t g, int64_t* counts) noexcept nogil
-# Writes group_size() slot indexes and their C-order inner-chunk indexes within the shard; either may be NULL.
-cdef void group_slots(ShardGroups groups, Py_ssize_t g, int64_t* slots, int64_t* inner) noexcept nogil
+# The j-th chunk that a selection touches along an axis.
+cdef inline int64_t touched_chunk(const AxisC* axis, const AxisSelection* s, int64_t j) noexcept nogil:
+    if s.ids != NULL:
+        return s.ids[j]
+    if s.sparse:
+        return axis_find(axis, s.low + j * s.step)
+    return s.first + j

@@ -1,9 +1,12 @@
-"""Selections to plans. Guards and index arithmetic; the cost grows with what is selected, never with the array."""
+"""Selections by axis to plans: slices, integers, index arrays, blocks.
+
+Guards and index arithmetic; the cost grows with what is selected, never with the array.
+"""
 from cpython.bool cimport PyBool_Check
 from cpython.long cimport PyLong_CheckExact
 from cpython.slice cimport PySlice_Check
-from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 import numpy as np
@@ -12,20 +15,16 @@ cimport numpy as cnp
 
 from zarr_core.grid cimport MAX_RANK, AxisC, Grid, axis_find, axis_offset, axis_valid_length
 from zarr_core.plan cimport (
-    PLAN_MASK,
-    PLAN_POINTS,
     PLAN_PRODUCT,
     AxisSelection,
     Piece,
     Plan,
     axis_piece,
-    mask_count,
-    mask_pack,
     multiply,
     new_plan,
     set_shape,
 )
-from zarr_core.sorting cimport order_rows, stable_order
+from zarr_core.sorting cimport stable_order
 
 cnp.import_array()
 
@@ -36,9 +35,6 @@ cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object number, int* overflow) except? -1
     object PyNumber_Index(object item)
 
-
-cdef enum:
-    RELEASE_GIL_ITEMS = 8192    # so many positions are sorted and cut without the GIL
 
 cdef enum:
     BASIC = 0
@@ -185,7 +181,7 @@ cdef int finish_product(Plan plan) except -1:
 
 
 cdef bint axis_whole(const AxisC* axis, const AxisSelection* s) noexcept nogil:
-    """Whether all chunks that a selection touches along an axis are taken whole."""
+    """Say whether all chunks that a selection touches along an axis are taken whole."""
     cdef Piece piece
     cdef int64_t j, stride = 1
     if s.starts == NULL and s.step == 1 and s.ntouched > 2 and not s.reverse:
@@ -443,6 +439,3 @@ cdef void cut_positions(AxisSelection* s, const AxisC* axis, Py_ssize_t n) noexc
         s.ntouched += 1
         i = k
     s.starts[s.ntouched] = n
-
-
-include "point_plans.pxi"

@@ -1,8 +1,9 @@
 # What reading and writing shards share.
 from libc.stdint cimport int64_t
 
-from zarr_core.plan cimport Plan, ShardGroups
+from zarr_core.plan cimport Plan
 from zarr_core.program cimport Program
+from zarr_core.shard_groups cimport ShardGroups
 
 
 cdef int check_groups(ShardGroups groups, Plan plan) except -1

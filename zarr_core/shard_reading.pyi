@@ -8,8 +8,9 @@ from zarr_core.chunk_io import ChunkReader
 from zarr_core.index_cache import IndexCache
 from zarr_core.keys import KeyFormat
 from zarr_core.payloads import BytesLike
-from zarr_core.plan import Plan, ShardGroups
+from zarr_core.plan import Plan
 from zarr_core.program import Program
+from zarr_core.shard_groups import ShardGroups
 from zarr_core.shard_index import IndexFormat
 
 class ShardReadJob(ChunkReader):

@@ -19,8 +19,9 @@ from zarr_core.files cimport (
 from zarr_core.index_cache cimport IndexCache, KeptIndex, find_kept, index_bytes, keep_index, let_go, make_kept
 from zarr_core.jobs cimport check_interruption, goes_on, watches
 from zarr_core.keys cimport KeyFormat
-from zarr_core.plan cimport MAX_RANK, Plan, ShardGroups, group_chunks_per_shard, group_coords, group_size, group_slots
+from zarr_core.plan cimport MAX_RANK, Plan
 from zarr_core.program cimport Program, program_give, program_take
+from zarr_core.shard_groups cimport ShardGroups, group_chunks_per_shard, group_coords, group_size, group_slots
 from zarr_core.shard_index cimport (
     IndexFormat,
     Range,

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from zarr_core.chunk_io import ChunkWriter
 from zarr_core.keys import KeyFormat
-from zarr_core.plan import Plan, ShardGroups
+from zarr_core.plan import Plan
 from zarr_core.program import Program
+from zarr_core.shard_groups import ShardGroups
 from zarr_core.shard_index import IndexFormat
 
 WRITE_ORDERS: tuple[str, ...]

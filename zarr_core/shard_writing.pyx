@@ -1,16 +1,13 @@
-"""Whole shards of one plan over inner chunks, written without the GIL.
+"""Write whole shards of one plan over inner chunks, without the GIL.
 
 The chunks of a shard are encoded one behind the other, and their index is put before or after them.
 """
-cimport numpy as cnp
 from libc.errno cimport ENOENT, ENOMEM, ENOSYS
-from libc.stdint cimport INT64_MAX, int64_t, uint8_t
-from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, strcpy, strlen
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 from zarr_core.chunk_io cimport (
-    DONE, FAILED, MISSING, TODO, ChunkWriter, check_span, checked_indices, fail_all, pick, set_writer, slot_at,
-    write_chunk,
+    DONE, FAILED, MISSING, TODO, check_span, fail_all, pick, set_writer, slot_at, write_chunk,
 )
 from zarr_core.files cimport (
     Folder,
@@ -19,36 +16,22 @@ from zarr_core.files cimport (
     folder_close,
     folder_commit,
     folder_delete,
-    folder_enter,
     folder_open,
     folder_select,
-    zc_close,
     zc_write_at,
 )
 from zarr_core.jobs cimport check_interruption, goes_on, watches
 from zarr_core.keys cimport KeyFormat
-from zarr_core.plan cimport (
-    MAX_RANK,
-    Plan,
-    ShardGroups,
-    group_chunks_per_shard,
-    group_coords,
-    group_size,
-    group_slots,
-    slot_whole,
-)
+from zarr_core.plan cimport MAX_RANK, Plan
 from zarr_core.program cimport Program, program_give, program_take
-from zarr_core.shard_index cimport IndexFormat, index_clear, index_entry, index_nbytes, index_seal, index_store
-from zarr_core.shard_reading cimport check_groups, parts_by_size, shard_chunks
-from zarr_core.streams cimport Context, Scratch, scratch_extend, scratch_reserve
+from zarr_core.shard_groups cimport ShardGroups, group_coords
+from zarr_core.shard_index cimport IndexFormat, index_seal, index_store
+from zarr_core.shard_layout cimport Shard, ShardWriter, lay_out, set_shards
+from zarr_core.shard_reading cimport parts_by_size
+from zarr_core.shard_sharing cimport SharedShard, free_shared, new_shared, share_shard, take_shared
+from zarr_core.streams cimport Context, scratch_extend, scratch_reserve
 
 import os
-
-import numpy as np
-
-from zarr_core.grid import morton_order
-
-cnp.import_array()
 
 
 cdef extern from "atomics.h" nogil:
@@ -58,10 +41,7 @@ cdef extern from "atomics.h" nogil:
 cdef enum:
     WRITE_BUFFER = 1 << 20      # encoded chunks are written in pieces of about this size
 
-WRITE_ORDERS = ("morton", "unordered", "lexicographic", "colexicographic")
-
-
-cdef class ShardWriteJob(ChunkWriter):
+cdef class ShardWriteJob(ShardWriter):
     """Write whole shards of a plan over inner chunks.
 
     Parameters
@@ -92,17 +72,6 @@ cdef class ShardWriteJob(ChunkWriter):
         Arguments that do not fit each other.
     """
 
-    cdef readonly ShardGroups groups
-    cdef readonly IndexFormat index
-    cdef readonly str write_order
-    cdef cnp.ndarray which_array
-    cdef const int64_t* which
-    cdef int64_t count
-    cdef int64_t next
-    cdef uint8_t* status            # per position
-    cdef int* codes
-    cdef const int64_t** sequences  # per position: inner chunks in write order
-    cdef dict tables                # what they point into
     cdef readonly int64_t parts     # how many parts each shard may be encoded in, by different threads
     cdef SharedShard* shared        # per position, where shards are; else NULL
 
@@ -111,30 +80,11 @@ cdef class ShardWriteJob(ChunkWriter):
         IndexFormat index not None, str write_order="morton", which=None,
     ):
         set_writer(self, plan, program, value, fill, skip_filled)
-        check_groups(groups, plan)
-        if write_order not in WRITE_ORDERS:
-            raise ValueError(f"write_order must be one of {', '.join(WRITE_ORDERS)}, got {write_order!r}")
-        self.groups = groups
-        self.index = index
-        self.write_order = write_order
-        self.count = groups.ngroups
-        if which is not None:
-            self.which_array = checked_indices("which", which, groups.ngroups)
-            self.which = <const int64_t*>cnp.PyArray_DATA(self.which_array)
-            self.count = cnp.PyArray_SIZE(self.which_array)
-        self.status = <uint8_t*>calloc(self.count + 1, 1)
-        self.codes = <int*>calloc(self.count + 1, sizeof(int))
-        self.sequences = <const int64_t**>calloc(self.count + 1, sizeof(int64_t*))
-        if self.status == NULL or self.codes == NULL or self.sequences == NULL:
-            raise MemoryError
-        plan_sequences(self)
+        set_shards(self, groups, index, write_order, which)
         self.parts = parts_by_size(plan, program, groups.ngroups)
 
     def __dealloc__(self):
-        free_shared(self)
-        free(self.status)
-        free(self.codes)
-        free(self.sequences)
+        free_shared(self.shared, self.count)
 
     @property
     def failed(self):
@@ -159,7 +109,8 @@ cdef class ShardWriteJob(ChunkWriter):
             raise ValueError(f"parts must be at least 1, got {parts}")
         if self.shared != NULL:
             raise ValueError("the shards are shared already")
-        make_shared(self, chosen)
+        self.shared = new_shared(self.count, chosen)
+        self.parts = chosen
 
     def prepare(self, first: int, count: int) -> None:
         """Encode shards in parts, for :meth:`encode` to hand out. Several threads may share the work by calling this
@@ -201,7 +152,7 @@ cdef class ShardWriteJob(ChunkWriter):
         try:
             for i in range(start, start + n):
                 if self.shared != NULL and self.shared[i].outcome != TODO:
-                    results.append(take_prepared(self, i))
+                    results.append(take_shared(&self.shared[i]))
                 else:
                     results.append(encode_one(self, c, i))
         finally:
@@ -241,36 +192,12 @@ cdef class ShardWriteJob(ChunkWriter):
             raise OSError(-code, os.strerror(-code), root)
 
 
-cdef object sequence_of(tuple counts, str order):
-    """C-order indexes of a shard's inner chunks in the order in which they are stored."""
-    n = 1
-    for count in counts:
-        n *= count
-    if order == "morton" and counts:
-        indexes = np.zeros(n, dtype=np.int64)
-        for axis, column in enumerate(morton_order(counts).T):
-            indexes *= counts[axis]
-            indexes += column
-        return indexes
-    if order == "colexicographic" and counts:
-        return np.ascontiguousarray(np.arange(n, dtype=np.int64).reshape(counts).T.reshape(-1))
-    return np.arange(n, dtype=np.int64)
-
-
-cdef int plan_sequences(ShardWriteJob job) except -1:
-    """One table per shard shape: nearly always one in all."""
-    cdef int64_t counts[MAX_RANK]
+cdef void prepare_shards(ShardWriteJob job, int64_t first, int64_t n, bint watch) noexcept nogil:
+    cdef Context* c = program_take(job.program)
     cdef int64_t i
-    cdef int k
-    job.tables = {}
-    for i in range(job.count):
-        group_chunks_per_shard(job.groups, slot_at(job.which, i), counts)
-        shape = tuple([counts[k] for k in range(job.groups.ndim)])
-        table = job.tables.get(shape)
-        if table is None:
-            table = job.tables[shape] = sequence_of(shape, job.write_order)
-        job.sequences[i] = <const int64_t*>cnp.PyArray_DATA(table)
-    return 0
+    for i in range(first, first + n):
+        share_shard(job, &job.shared[i], c, NULL, None, i, watch)
+    program_give(job.program, c)
 
 
 # Where an encoded shard goes: memory, or a file through a buffer.
@@ -279,53 +206,6 @@ cdef struct Sink:
     int fd
     int64_t written         # bytes of the shard that are in the file
     int64_t used            # bytes in the arena
-
-
-# What is known of one shard.
-cdef struct Shard:
-    int64_t nchunks
-    int64_t index_size
-    int64_t* slot_of        # per inner chunk, -1: none
-    char* index
-
-
-cdef bint lay_out(ShardWriteJob job, Scratch* memory, Py_ssize_t g, Shard* shard) noexcept nogil:
-    """Memory for a shard's index and its slots; False unless all its chunks are here, and whole."""
-    cdef int64_t n = group_size(job.groups, g), k
-    cdef int64_t* slots
-    shard.nchunks = shard_chunks(job.groups, g)
-    shard.index_size = index_nbytes(job.index, shard.nchunks)
-    if shard.nchunks < 0 or n != chunks_inside(job.groups, g):
-        return False
-    shard.slot_of = <int64_t*>scratch_reserve(memory, 8 * shard.nchunks + 16 * n + shard.index_size)
-    if shard.slot_of == NULL:
-        return False
-    slots = shard.slot_of + shard.nchunks
-    shard.index = <char*>(slots + 2 * n)
-    group_slots(job.groups, g, slots, slots + n)
-    for k in range(shard.nchunks):
-        shard.slot_of[k] = -1
-    for k in range(n):
-        shard.slot_of[slots[n + k]] = slots[k]
-        if not slot_whole(job.plan, slots[k]):
-            return False
-    index_clear(shard.index, shard.nchunks)
-    return True
-
-
-cdef int64_t chunks_inside(ShardGroups groups, Py_ssize_t g) noexcept nogil:
-    """How many inner chunks of a shard lie inside the array."""
-    cdef int64_t coords[MAX_RANK]
-    cdef int64_t counts[MAX_RANK]
-    cdef int64_t first, last, n = 1
-    cdef int k
-    group_coords(groups, g, coords)
-    group_chunks_per_shard(groups, g, counts)
-    for k in range(groups.ndim):
-        first = groups.axes[k].starts[coords[k]] if groups.axes[k].every == 0 else coords[k] * groups.axes[k].every
-        last = min(first + counts[k], groups.plan.grid.c[k].nchunks)
-        n *= last - first
-    return n
 
 
 cdef int flush(Context* c, Sink* sink) noexcept nogil:
@@ -464,7 +344,7 @@ cdef int write_file(
 
 
 cdef void write_each(ShardWriteJob job, Context* c, Folder* f, KeyFormat keys, bint watch) noexcept nogil:
-    """Whole shards, as long as there are any that no thread has taken."""
+    """Write whole shards, as long as there are any that no thread has taken."""
     cdef int64_t i
     while goes_on(job, watch):
         i = zc_take(&job.next, 1)
@@ -488,7 +368,7 @@ cdef int write_files(ShardWriteJob job, const char* root, KeyFormat keys, bint d
     c = program_take(job.program)
     if job.shared != NULL:
         for i in range(job.count):
-            share_shard(job, c, &f, keys, i, watch)
+            share_shard(job, &job.shared[i], c, &f, keys, i, watch)
     else:
         write_each(job, c, &f, keys, watch)
     program_give(job.program, c)
@@ -496,5 +376,3 @@ cdef int write_files(ShardWriteJob job, const char* root, KeyFormat keys, bint d
         fail_all(job.status, job.count)
     return folder_close(&f)
 
-
-include "shard_sharing.pxi"

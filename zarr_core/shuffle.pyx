@@ -1,14 +1,10 @@
-"""Byte rearrangements: blosc's byte and bit shuffle, byte swapping, differences.
+"""Kernels that rearrange bytes: blosc's byte and bit shuffle, differences of neighbours. They trust their arguments.
 
 Widths are dispatched outside the loops: with a constant width the compiler vectorises them, several times faster than
 the general loop.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
-
-import numpy as np
-
-cimport numpy as cnp
 
 from zarr_core.words cimport (
     little8,
@@ -22,12 +18,7 @@ from zarr_core.words cimport (
     store8,
     store_double,
     store_float,
-    swap2,
-    swap4,
-    swap8,
 )
-
-cnp.import_array()
 
 cdef extern from "bits.h" nogil:
     int zc_wide_bits()
@@ -37,8 +28,6 @@ cdef extern from "bits.h" nogil:
 
 
 cdef enum:
-    RELEASE_GIL_BYTES = 65536
-    MAX_ITEMSIZE = 65280
     TILE_WIDTH = 16     # bytes of an item that the bit kernels take at a time
 
 
@@ -270,21 +259,6 @@ cdef void bitunshuffle_bytes(const uint8_t* src, uint8_t* dst, Py_ssize_t nbytes
     memcpy(dst + n * itemsize, src + n * itemsize, nbytes - n * itemsize)
 
 
-cdef void byteswap_bytes(const uint8_t* src, uint8_t* dst, Py_ssize_t nbytes, int width) noexcept nogil:
-    cdef Py_ssize_t i
-    if width == 2:
-        for i in range(nbytes // 2):
-            store2(dst + 2 * i, swap2(load2(src + 2 * i)))
-    elif width == 4:
-        for i in range(nbytes // 4):
-            store4(dst + 4 * i, swap4(load4(src + 4 * i)))
-    elif width == 8:
-        for i in range(nbytes // 8):
-            store8(dst + 8 * i, swap8(load8(src + 8 * i)))
-    elif src != dst:
-        memcpy(dst, src, nbytes)
-
-
 cdef void delta_encode_bytes(const uint8_t* src, uint8_t* dst, Py_ssize_t n, int width, char kind) noexcept nogil:
     """From the last item to the first, so that src may be dst."""
     cdef Py_ssize_t i
@@ -346,6 +320,3 @@ cdef void delta_decode_bytes(const uint8_t* src, uint8_t* dst, Py_ssize_t n, int
         for i in range(n):
             total += load8(src + 8 * i)
             store8(dst + 8 * i, total)
-
-
-include "shuffle_door.pxi"

@@ -31,7 +31,7 @@ cdef inline int64_t little(const uint8_t* p, int count) noexcept nogil:
 
 
 cdef int64_t read_length(const uint8_t* src, int64_t n, int64_t* length) noexcept nogil:
-    """How many bytes the decoded length takes, or below 0."""
+    """Read the decoded length; return how many bytes it takes, or below 0."""
     cdef int64_t used = 0
     length[0] = 0
     while used < n and used < 5:

@@ -78,5 +78,4 @@ cdef int64_t lz4_decode(const char* src, int64_t n, char* dst, int64_t room) noe
 cdef int64_t lz4_encode(int acceleration, const char* src, int64_t n, char* dst, int64_t room) noexcept nogil
 cdef int64_t lz4_bound(int64_t n) noexcept nogil
 cdef int64_t blosclz_decode(const uint8_t* src, int64_t n, uint8_t* dst, int64_t room) noexcept nogil
-cdef int64_t zstd_prefix(Context* c, const char* src, int64_t n, char* dst, int64_t room) noexcept nogil
 cdef int64_t lz4_prefix(const char* src, int64_t n, char* dst, int64_t room) noexcept nogil

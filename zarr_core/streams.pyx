@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from zarr_core.symbols cimport api_table, has_lz4, has_zlib, has_zstd, zc_api, zc_z_stream, zc_zstd_in, zc_zstd_out
+from zarr_core.symbols cimport api_table, has_lz4, has_zlib, has_zstd, zc_api, zc_z_stream
 
 
 cdef enum:
@@ -111,30 +111,6 @@ cdef int64_t zstd_decode(Context* c, const char* src, int64_t n, char* dst, int6
     if api.zstd_is_error(result):
         return zstd_failure(result)
     return <int64_t>result
-
-
-cdef int64_t zstd_prefix(Context* c, const char* src, int64_t n, char* dst, int64_t room) noexcept nogil:
-    """The first bytes of one frame or several: as many as there is room for, or all."""
-    cdef zc_zstd_out out
-    cdef zc_zstd_in data
-    cdef size_t result, before, taken
-    cdef void* context
-    if not has_zstd():
-        return DAMAGED
-    # A context of its own: this one is left in the middle of a frame.
-    context = api.zstd_create_dctx()
-    if context == NULL:
-        return NO_MEMORY
-    out.dst, out.size, out.pos = dst, <size_t>room, 0
-    data.src, data.size, data.pos = src, <size_t>n, 0
-    result = 0
-    while out.pos < out.size and data.pos < data.size:
-        before, taken = out.pos, data.pos
-        result = api.zstd_decompress_stream(context, &out, &data)
-        if api.zstd_is_error(result) or (out.pos == before and data.pos == taken):
-            break
-    api.zstd_free_dctx(context)
-    return zstd_failure(result) if api.zstd_is_error(result) else <int64_t>out.pos
 
 
 cdef int64_t zstd_encode(

@@ -32,9 +32,6 @@ typedef struct {
     unsigned long reserved;
 } zc_z_stream;
 
-/* zstd's buffers for its streaming calls. */
-typedef struct { void *dst; size_t size; size_t pos; } zc_zstd_out;
-typedef struct { const void *src; size_t size; size_t pos; } zc_zstd_in;
 
 typedef struct {
     void *(*zstd_create_dctx)(void);
@@ -50,7 +47,6 @@ typedef struct {
     unsigned long long (*zstd_content_size)(const void *, size_t);
     size_t (*zstd_sizeof_cctx)(const void *);
     size_t (*zstd_sizeof_dctx)(const void *);
-    size_t (*zstd_decompress_stream)(void *, zc_zstd_out *, zc_zstd_in *);
 
     int (*lz4_decompress)(const char *, char *, int, int);
     int (*lz4_compress)(const char *, char *, int, int, int);

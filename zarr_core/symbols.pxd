@@ -11,16 +11,6 @@ cdef extern from "symbols.h" nogil:
         unsigned int avail_out
         unsigned long total_out
 
-    ctypedef struct zc_zstd_out:
-        void* dst
-        size_t size
-        size_t pos
-
-    ctypedef struct zc_zstd_in:
-        const void* src
-        size_t size
-        size_t pos
-
     ctypedef struct zc_api:
         void* (*zstd_create_dctx)() noexcept nogil
         size_t (*zstd_free_dctx)(void*) noexcept nogil
@@ -35,7 +25,6 @@ cdef extern from "symbols.h" nogil:
         unsigned long long (*zstd_content_size)(const void*, size_t) noexcept nogil
         size_t (*zstd_sizeof_cctx)(const void*) noexcept nogil
         size_t (*zstd_sizeof_dctx)(const void*) noexcept nogil
-        size_t (*zstd_decompress_stream)(void*, zc_zstd_out*, zc_zstd_in*) noexcept nogil
         int (*lz4_decompress)(const char*, char*, int, int) noexcept nogil
         int (*lz4_compress)(const char*, char*, int, int, int) noexcept nogil
         int (*lz4_bound)(int) noexcept nogil

@@ -58,7 +58,7 @@ def crc32c_portable(data: bytes, start: int = 0) -> int:
 ZSTD_NAMES = (
     "ZSTD_createDCtx", "ZSTD_freeDCtx", "ZSTD_decompressDCtx", "ZSTD_createCCtx", "ZSTD_freeCCtx", "ZSTD_compress2",
     "ZSTD_CCtx_setParameter", "ZSTD_compressBound", "ZSTD_isError", "ZSTD_getErrorCode", "ZSTD_getFrameContentSize",
-    "ZSTD_sizeof_CCtx", "ZSTD_sizeof_DCtx", "ZSTD_decompressStream",
+    "ZSTD_sizeof_CCtx", "ZSTD_sizeof_DCtx",
 )
 LZ4_NAMES = ("LZ4_decompress_safe", "LZ4_compress_fast", "LZ4_compressBound", "LZ4_decompress_safe_partial")
 ZLIB_NAMES = (

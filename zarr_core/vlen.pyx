@@ -2,19 +2,14 @@
 
 Strings go to and from object arrays and NumPy's StringDType; for the latter no Python object is made per item.
 """
-cdef extern from *:
-    """
-    #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
-    """
-
 cimport numpy as cnp
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.unicode cimport PyUnicode_Check, PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint8_t, uint32_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from zarr_core.payloads cimport view_bytes
 
@@ -27,36 +22,12 @@ cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
 
 
-cdef extern from "utf8.h" nogil:
-    bint zc_utf8_valid(const uint8_t* p, size_t n)
-    int64_t zc_ucs4_size(const uint32_t* p, size_t n)
-    uint8_t* zc_ucs4_write(const uint32_t* p, size_t n, uint8_t* to)
-
-
-cdef extern from "numpy/arrayobject.h" nogil:
-    ctypedef struct npy_string_allocator:
-        pass
-    ctypedef struct npy_packed_static_string:
-        pass
-    ctypedef struct npy_static_string:
-        size_t size
-        const char* buf
-    ctypedef struct PyArray_StringDTypeObject:
-        pass
-    npy_string_allocator* NpyString_acquire_allocator(const PyArray_StringDTypeObject* descr)
-    void NpyString_release_allocator(npy_string_allocator* allocator)
-    int NpyString_pack(npy_string_allocator* a, npy_packed_static_string* to, const char* data, size_t size)
-    int NpyString_load(npy_string_allocator* a, const npy_packed_static_string* packed, npy_static_string* to)
-
-
 cdef enum:
     PREFIX = 4
     RELEASE_GIL_BYTES = 64 << 10
-    # What a walk over packed items returns besides the number of items.
-    GOOD = -1
+    # Further results of a walk over packed items.
     BAD_LENGTH = 1
     BAD_TEXT = 2
-    NO_ROOM = 3
 
 cdef int64_t MAX_U32 = 0xffffffff
 
@@ -374,6 +345,28 @@ cdef object pack_string_dtype(cnp.ndarray array):
     return packed
 
 
+cdef int complain_of_string(int64_t body, int64_t item) except -1:
+    """Raise what ``measure_strings`` found, if anything."""
+    if body == -1:
+        raise TypeError(f"item {item}: expected str, got a missing value")
+    if body == -2:
+        raise MemoryError
+    if body == -3:
+        raise ValueError(f"item {item} is too long; a packed item holds at most {MAX_U32} bytes")
+    return 0
+
+
+cdef int64_t measure_fixed_text(const uint32_t* items, int64_t count, int64_t width) except -1:
+    """Bytes that items of so many characters take in UTF-8."""
+    cdef int64_t i, size, body = 0
+    for i in range(count):
+        size = zc_ucs4_size(items + i * width, width)
+        if size < 0:
+            raise ValueError(f"item {i} holds something that is not a character and cannot be written as UTF-8")
+        body += size
+    return body
+
+
 cdef object pack_fixed_text(cnp.ndarray array):
     cdef const uint32_t* items = <const uint32_t*>cnp.PyArray_DATA(array)
     cdef int64_t i, count = cnp.PyArray_SIZE(array), body, width = cnp.PyArray_ITEMSIZE(array) // 4
@@ -486,5 +479,3 @@ def pack_bytes(array) -> bytes:
         to += PREFIX + size
     return packed
 
-
-include "vlen_offsets.pxi"

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from zarr_core import grid, plan, planners
+import zarr_core
+from zarr_core import grid, plan
 from zarr_core.reference import grid as plain_grid
 from zarr_core.reference import planners as plain_planners
 from zarr_core.reference.plan import Plan as PlainPlan
@@ -79,7 +80,7 @@ def twins(draw: st.DrawFn, whole: bool = False) -> Twin:
     grids = make_grids(described)
     kind, selection = ("basic", ...) if whole else draw(selections(tuple(length for length, _ in described)))
     name = f"plan_{kind}"
-    return Twin(getattr(planners, name)(grids[0], selection), getattr(plain_planners, name)(grids[1], selection))
+    return Twin(getattr(zarr_core, name)(grids[0], selection), getattr(plain_planners, name)(grids[1], selection))
 
 
 DTYPES = st.sampled_from(["u1", "<i2", "<f4", "<f8", "<c16", "M8[s]", "V3", "<c8", "<f2"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.guard_page import GuardedMemory
-from zarr_core import vlen
+from zarr_core import arrow
 from zarr_core.reference import arrow as plain
 
 MEMORY = GuardedMemory()
@@ -18,7 +18,7 @@ STRING = np.dtypes.StringDType()
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), max_size=40)
 ITEMS = st.lists(st.binary(max_size=40), max_size=40)
 WIDTHS = st.sampled_from([4, 8])
-SIDES = pytest.mark.parametrize("side", [vlen, plain])
+SIDES = pytest.mark.parametrize("side", [arrow, plain])
 
 
 def objects(items: list[Any]) -> np.ndarray[Any, Any]:
@@ -34,12 +34,12 @@ def chunk(offsets: list[int], data: bytes, width: int = 4) -> bytes:
 
 @given(TEXTS, WIDTHS)
 def test_strings_there_and_back(items: list[str], width: int) -> None:
-    packed = vlen.pack_arrow(objects(items), width, True)
+    packed = arrow.pack_arrow(objects(items), width, True)
     assert packed == plain.pack_arrow(objects(items), width, True)
-    assert packed == vlen.pack_arrow(np.array(items, dtype=STRING), width, True)
+    assert packed == arrow.pack_arrow(np.array(items, dtype=STRING), width, True)
     raw = [item.encode() for item in items]
     assert packed == chunk(np.cumsum([0, *map(len, raw)]).tolist(), b"".join(raw), width)
-    for side in (vlen, plain):
+    for side in (arrow, plain):
         assert side.unpack_arrow(MEMORY.hold(packed), len(items), width, True).tolist() == items
         for out in (objects([7] * len(items)), np.array(["before"] * len(items), dtype=STRING)):
             assert side.unpack_arrow(MEMORY.hold(packed), len(items), width, True, out) is out
@@ -50,22 +50,22 @@ def test_strings_there_and_back(items: list[str], width: int) -> None:
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), min_size=1), st.sampled_from("<>"))
 def test_fixed_width_text(items: list[str], order: str) -> None:
     array = np.array(items, dtype=f"{order}U20")
-    assert vlen.pack_arrow(array, 4, True) == plain.pack_arrow(array, 4, True)
+    assert arrow.pack_arrow(array, 4, True) == plain.pack_arrow(array, 4, True)
 
 
 @given(ITEMS, WIDTHS)
 def test_byte_strings_there_and_back(items: list[bytes], width: int) -> None:
-    packed = vlen.pack_arrow(objects(items), width, False)
+    packed = arrow.pack_arrow(objects(items), width, False)
     assert packed == plain.pack_arrow(objects(items), width, False)
-    for side in (vlen, plain):
+    for side in (arrow, plain):
         assert side.unpack_arrow(MEMORY.hold(packed), len(items), width, False).tolist() == items
 
 
 @given(ITEMS, WIDTHS)
 def test_validity_agrees_item_by_item(items: list[bytes], width: int) -> None:
-    packed = vlen.pack_arrow(objects(items), width, False)
+    packed = arrow.pack_arrow(objects(items), width, False)
     outcomes = []
-    for side in (vlen, plain):
+    for side in (arrow, plain):
         for call in (side.check_arrow, lambda *a, side=side: side.unpack_arrow(*a, np.empty(len(items), dtype=STRING))):
             try:
                 call(MEMORY.hold(packed), len(items), width, True)
@@ -114,7 +114,7 @@ def test_malformed(side: Any, raw: bytes, count: int, message: str) -> None:
 @given(st.lists(st.integers(-3, 6), min_size=1, max_size=5), st.binary(max_size=5), WIDTHS)
 def test_the_two_sides_refuse_the_same(offsets: list[int], data: bytes, width: int) -> None:
     raw, answers = chunk(offsets, data, width), []
-    for side in (vlen, plain):
+    for side in (arrow, plain):
         try:
             answers.append(side.unpack_arrow(MEMORY.hold(raw), len(offsets) - 1, width, False).tolist())
         except ValueError:
@@ -140,4 +140,4 @@ def test_doors(side: Any) -> None:
 def test_a_missing_string_is_refused() -> None:
     array = np.array(["a", None], dtype=np.dtypes.StringDType(na_object=None))
     with pytest.raises(TypeError, match="item 1"):
-        vlen.pack_arrow(array, 4, True)
+        arrow.pack_arrow(array, 4, True)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.core.guard_page import GuardedMemory
 from tests.core.plans import DTYPES, Twin, program_parts, twins, values
-from zarr_core import bulk, grid, keys, planners, program
+from zarr_core import bulk, grid, keys, planners, point_planners, program
 from zarr_core.reference import bulk as plain
 from zarr_core.reference import keys as plain_keys
 from zarr_core.reference import program as plain_program
@@ -311,7 +311,7 @@ def test_a_small_part_of_a_large_chunk(tmp_path: Path) -> None:
             )
             plans = [(planners.plan_basic(big, item), value[item]) for item in selections]
             at = (np.array([3, 999, 3]), np.array([699, 2, 5]))
-            plans += [(planners.plan_points(big, at), value[at])]
+            plans += [(point_planners.plan_points(big, at), value[at])]
             plans += [(planners.plan_orthogonal(big, ([7, 5], [1, 0])), value[np.ix_([7, 5], [1, 0])])]
             for plan, expected in plans:
                 job = bulk.ReadJob(plan, chain, np.empty(plan.shape, "<f4"), None)

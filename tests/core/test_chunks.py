@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import cut, numbered
-from zarr_core import chunks, grid, planners
+from zarr_core import chunks, fill_values, grid, planners
 from zarr_core.reference import chunks as reference
+from zarr_core.reference import fill_values as reference_fill_values
 from zarr_core.reference import grid as reference_grid
 from zarr_core.reference import planners as reference_planners
 
@@ -22,6 +23,7 @@ TWIN = reference_planners.plan_basic(
     (slice(1, 5), slice(0, 2)),
 )
 both = pytest.mark.parametrize(("module", "slot"), [(chunks, PLAN.slot(0)), (reference, TWIN.slot(0))])
+FILL_VALUES: dict[Any, Any] = {chunks: fill_values, reference: reference_fill_values}
 
 
 @both
@@ -49,7 +51,7 @@ def test_guards(module: Any, slot: Any) -> None:
     with pytest.raises(ValueError, match="must be a scalar"):
         module.fill(out, slot, np.zeros(1))
     with pytest.raises(ValueError, match="must be a scalar"):
-        module.is_filled(out, np.zeros(2))
+        FILL_VALUES[module].is_filled(out, np.zeros(2))
     for array in (None, [[0]], 1.0):
         with pytest.raises(TypeError):
             module.scatter(array, slot, out)
@@ -58,7 +60,7 @@ def test_guards(module: Any, slot: Any) -> None:
         with pytest.raises(TypeError):
             module.fill(array, slot, 0)
         with pytest.raises(TypeError):
-            module.is_filled(array, 0)
+            FILL_VALUES[module].is_filled(array, 0)
 
 
 def test_slot_of_the_wrong_kind() -> None:
@@ -114,8 +116,8 @@ def test_object_items_that_look_like_arrays(module: Any, slot: Any) -> None:
     item[()] = [1, 2]
     module.fill(out, slot, item)
     assert out[:2].tolist() == [[[1, 2], [1, 2]]] * 2
-    assert module.is_filled(out[:2], item)
-    assert not module.is_filled(out, item)
+    assert FILL_VALUES[module].is_filled(out[:2], item)
+    assert not FILL_VALUES[module].is_filled(out, item)
 
 
 FILLS: list[tuple[str, Any, Any]] = [
@@ -146,34 +148,34 @@ def test_is_filled(module: Any, dtype: str, value: Any, filled: bool) -> None:
     if dtype == "O":
         array[...] = None
     for view in (array, array.T, array[::2, ::-1], np.zeros((0, 3), dtype=dtype)):
-        assert module.is_filled(view, value) is (filled or view.size == 0)
+        assert FILL_VALUES[module].is_filled(view, value) is (filled or view.size == 0)
 
 
 @pytest.mark.parametrize("module", [chunks, reference])
 def test_is_filled_with_nan(module: Any) -> None:
     payload = np.array([0x7FF8000000000001, 0xFFF8000000000000], dtype="u8").view("f8")
     for array in (payload, payload.astype(">f8"), payload.astype("f4"), payload.astype("f2")):
-        assert module.is_filled(array, np.nan)
-        assert not module.is_filled(np.append(array, array.dtype.type(1)), np.nan)
-        assert not module.is_filled(array, 0)
+        assert FILL_VALUES[module].is_filled(array, np.nan)
+        assert not FILL_VALUES[module].is_filled(np.append(array, array.dtype.type(1)), np.nan)
+        assert not FILL_VALUES[module].is_filled(array, 0)
     both_nan = np.full(3, complex(np.nan, np.nan))
     half = np.full(3, complex(np.nan, 1))
-    assert module.is_filled(both_nan, complex(np.nan, np.nan))
-    assert module.is_filled(half, complex(-np.nan, 1))
-    assert not module.is_filled(half, complex(np.nan, np.nan))
-    assert not module.is_filled(half, complex(1, np.nan))
-    assert module.is_filled(np.array([np.nan, float("nan")], dtype=object), np.nan)
-    assert module.is_filled(np.array([None, None], dtype=object), None)
+    assert FILL_VALUES[module].is_filled(both_nan, complex(np.nan, np.nan))
+    assert FILL_VALUES[module].is_filled(half, complex(-np.nan, 1))
+    assert not FILL_VALUES[module].is_filled(half, complex(np.nan, np.nan))
+    assert not FILL_VALUES[module].is_filled(half, complex(1, np.nan))
+    assert FILL_VALUES[module].is_filled(np.array([np.nan, float("nan")], dtype=object), np.nan)
+    assert FILL_VALUES[module].is_filled(np.array([None, None], dtype=object), None)
 
 
 @given(st.integers(1, 9), st.integers(0, 40), st.integers(0, 40))
 def test_is_filled_finds_one_wrong_byte(itemsize: int, count: int, wrong: int) -> None:
     item = np.frombuffer(bytes(range(1, itemsize + 1)), dtype=f"V{itemsize}")
     array = np.repeat(item, count)
-    assert chunks.is_filled(array, item[0])
+    assert fill_values.is_filled(array, item[0])
     if count:
         array.view(np.uint8)[wrong % array.nbytes] ^= 1
-        assert not chunks.is_filled(array, item[0])
+        assert not fill_values.is_filled(array, item[0])
 
 
 def test_threads_share_a_plan() -> None:

@@ -149,27 +149,6 @@ def test_part_of_a_blosc_frame(data: bytes, cname: str, typesize: int, blocksize
     assert bytes(decoders.decode_blosc_range(MEMORY.hold(frame), start, stop)) == data[start:stop]
 
 
-@given(CODECS, DATA, st.integers(0, 50_000))
-def test_the_first_bytes_alone(codec: tuple[str, dict[str, Any]], data: bytes, wanted: int) -> None:
-    name, params = codec
-    if name in ("crc32c", "shuffle", "delta"):
-        with pytest.raises(ValueError, match="prefix"):
-            decoders.decode_prefix(name, b"12345678", wanted)
-        return
-    payload = decoders.encode(name, data, **params)
-    for side in (decoders, plain):
-        assert bytes(side.decode_prefix(name, MEMORY.hold(payload), wanted)) == data[:wanted]  # type: ignore[attr-defined]
-
-
-@given(st.binary(max_size=400), st.sampled_from(["zstd", "lz4", "gzip", "zlib", "blosc"]), st.integers(0, 5000))
-def test_the_first_bytes_of_noise(payload: bytes, name: str, wanted: int) -> None:
-    try:
-        made = decoders.decode_prefix(name, MEMORY.hold(payload), wanted)
-    except ValueError:
-        return
-    assert len(made) <= wanted
-
-
 def test_part_of_a_blosc_frame_must_lie_inside() -> None:
     frame = decoders.encode("blosc", bytes(100))
     for start, stop in ((0, 101), (5, 4), (-1, 3)):

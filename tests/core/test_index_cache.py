@@ -14,6 +14,7 @@ import pytest
 
 from zarr_core import grid, keys, planners, program, shard_index
 from zarr_core.index_cache import IndexCache
+from zarr_core.shard_groups import ShardGroups
 from zarr_core.shard_reading import ShardReadJob
 
 NCHUNKS = 64
@@ -54,7 +55,7 @@ def read(folder: Path, selection: slice, form: tuple[str, bool], indexes: Any, s
     plan = planners.plan_basic(grid.Grid([axis]), (selection,))
     out = np.zeros(plan.shape)
     fmt = shard_index.IndexFormat(*form)
-    chain, groups = program.Program(8, 0, None, []), plan.shard_groups([NCHUNKS])
+    chain, groups = program.Program(8, 0, None, []), ShardGroups(plan, [NCHUNKS])
     job = ShardReadJob(plan, groups, chain, out, np.array(-1.0), fmt, indexes=indexes)
     job.from_files(str(folder), KEYS)
     assert job.failed.tolist() == []

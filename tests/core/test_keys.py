@@ -13,6 +13,8 @@ from zarr_core import grid, keys, planners
 from zarr_core.reference import grid as reference_grid
 from zarr_core.reference import keys as reference
 from zarr_core.reference import planners as reference_planners
+from zarr_core.reference.plan import ShardGroups as PlainGroups
+from zarr_core.shard_groups import ShardGroups
 
 formats = st.tuples(
     st.sampled_from(["", "a", "a/b", "données/雪", "x" * 600]),
@@ -46,11 +48,14 @@ def test_by_hand(module: Any) -> None:
 @given(formats)
 def test_keys_of_plans_and_shards(arguments: tuple[str, str, str]) -> None:
     lists = []
-    for grids, plans, module in [(grid, planners, keys), (reference_grid, reference_planners, reference)]:
+    for grids, plans, module, groups in [
+        (grid, planners, keys, ShardGroups),
+        (reference_grid, reference_planners, reference, PlainGroups),
+    ]:
         chunks: Any = grids.Grid([grids.RegularAxis(70, 3), grids.RegularAxis(9, 2)])
         plan = plans.plan_basic(chunks, (slice(5, 60, 7), slice(None)))
         key_format: Any = module.KeyFormat(*arguments)
-        lists.append([key_format.keys(plan), key_format.keys(plan.shard_groups([4, 2]))])
+        lists.append([key_format.keys(plan), key_format.keys(groups(plan, [4, 2]))])
     assert lists[0] == lists[1]
     assert len(set(lists[0][0])) == len(lists[0][0]) == 40
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zarr_core import chunks, grid, planners
+from zarr_core import chunks, grid, point_planners
 
 DTYPES = ["u1", "<i2", ">i2", "<f4", ">u4", "f8", "c16", "S3", "V24"]
 shapes = st.tuples(st.integers(1, 3), st.sampled_from([1, 63, 64, 65, 127, 128, 129, 200, 333]))
@@ -32,7 +32,7 @@ def test_rows_of_several_words(
 ) -> None:
     values, mask = values_of(shape, dtype), np.random.default_rng(seed).random(shape) < density
     axes = [grid.RegularAxis(shape[0], 2), grid.RegularAxis(shape[1], chunk)]
-    plan = planners.plan_mask(grid.Grid(axes), mask)
+    plan = point_planners.plan_mask(grid.Grid(axes), mask)
     chosen = values[mask]
     # A place before and one after the selection must stay as they are.
     room = np.zeros((len(chosen) + 2) * 2, dtype=dtype)
@@ -63,7 +63,7 @@ def test_any_true_byte_is_true(length: int) -> None:
     mask = np.zeros(length, dtype=np.uint8)
     mask[::3] = 255
     mask[::7] = 2
-    plan = planners.plan_mask(grid.Grid([grid.RegularAxis(length, 50)]), mask.view(bool))
+    plan = point_planners.plan_mask(grid.Grid([grid.RegularAxis(length, 50)]), mask.view(bool))
     assert plan.shape == (np.count_nonzero(mask),)
     found = np.concatenate([plan.slot(i).chunk_selection[0] + 50 * plan.coords(i)[0] for i in range(plan.nslots)])
     assert np.array_equal(found, np.flatnonzero(mask))
@@ -71,7 +71,7 @@ def test_any_true_byte_is_true(length: int) -> None:
 
 def test_a_mask_that_changes_later_does_not_matter() -> None:
     mask = np.arange(300) % 3 == 0
-    plan = planners.plan_mask(grid.Grid([grid.RegularAxis(300, 300)]), mask)
+    plan = point_planners.plan_mask(grid.Grid([grid.RegularAxis(300, 300)]), mask)
     mask[:] = True
     out = np.zeros(100, dtype="i4")
     chunks.scatter(np.arange(300, dtype="i4"), plan.slot(0), out)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zarr_core import bulk, grid, planners, program
+from zarr_core import bulk, grid, planners, point_planners, program
 
 CNAMES = ("lz4", "lz4hc", "blosclz", "zstd", "zlib")
 DTYPES = ("<u2", "<i4", "<f8", "<c16", "S3", "u1")
@@ -22,7 +22,7 @@ def random_plan(rng: np.random.Generator, made: grid.Grid, value: Any) -> tuple[
     if kind == 1:
         count = int(rng.integers(60, 400))
         points = tuple(rng.integers(0, length, count) for length in value.shape)
-        return planners.plan_points(made, points), value[points]
+        return point_planners.plan_points(made, points), value[points]
     axes = [np.sort(rng.choice(length, max(1, length // 9), replace=False)) for length in value.shape]
     if rng.random() < 0.5:
         axes = [rng.permutation(axis) for axis in axes]
@@ -72,7 +72,7 @@ def test_damage_is_found() -> None:
     writer = bulk.WriteJob(planners.plan_basic(made, ...), chain, value, np.zeros((), value.dtype), False)
     sound = writer.encode(0, 4)
     points = tuple(rng.integers(0, 200, 400) for _ in range(2))
-    plan = planners.plan_points(made, points)
+    plan = point_planners.plan_points(made, points)
     for _ in range(300):
         hurt = [bytearray(chunk) for chunk in sound]
         for _ in range(3):

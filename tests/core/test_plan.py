@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import zarr_core
 from tests.core.strategies import (
     DTYPES,
     axis_specs,
@@ -23,10 +24,12 @@ from tests.core.strategies import (
     slices,
     valid_region,
 )
-from zarr_core import chunks, grid, planners
-from zarr_core.plan import Plan, ShardGroups, Slot
+from zarr_core import chunks, grid, planners, point_planners
+from zarr_core.plan import Plan, Slot
 from zarr_core.reference import chunks as reference_chunks
 from zarr_core.reference import planners as reference
+from zarr_core.reference.plan import ShardGroups as PlainGroups
+from zarr_core.shard_groups import ShardGroups
 
 pytestmark = pytest.mark.filterwarnings("error")
 many = settings(max_examples=300, deadline=None)
@@ -150,7 +153,7 @@ def test_points(specs: Any, data: st.DataObject) -> None:
         values = data.draw(st.lists(st.integers(-n, n - 1), min_size=size, max_size=size))
         coords.append(np.array(values, dtype=data.draw(st.sampled_from(["i1", "i8"]))).reshape(own))
     index = tuple(np.broadcast_arrays(*coords))
-    plan = planners.plan_points(make_grid(grid, specs), tuple(coords))
+    plan = point_planners.plan_points(make_grid(grid, specs), tuple(coords))
     check(plan, reference.plan_points(reference_of(specs), tuple(coords)), array, index, data)
 
 
@@ -164,7 +167,7 @@ def test_mask(specs: Any, data: st.DataObject) -> None:
     if kind == "rows" and shape:
         mask = np.array(np.broadcast_to((random.random(shape[:1]) < 0.5).reshape(-1, *[1] * (len(shape) - 1)), shape))
     mask = np.array(mask, order=data.draw(st.sampled_from("CF")))
-    plan = planners.plan_mask(make_grid(grid, specs), mask)
+    plan = point_planners.plan_mask(make_grid(grid, specs), mask)
     check(plan, reference.plan_mask(reference_of(specs), mask), numbered(shape), mask, data)
 
 
@@ -178,9 +181,11 @@ def test_dtypes(dtype: str, kind: str, data: st.DataObject) -> None:
     array = numbered(shape, dtype)
     compiled = make_grid(grid, specs)
     if kind == "mask":
-        plan = planners.plan_mask(compiled, np.random.default_rng(len(shape)).random(shape) < 0.6)
+        plan = point_planners.plan_mask(compiled, np.random.default_rng(len(shape)).random(shape) < 0.6)
     elif kind == "points":
-        plan = planners.plan_points(compiled, tuple(np.random.default_rng(1).integers(0, n, (3, 4)) for n in shape))
+        plan = point_planners.plan_points(
+            compiled, tuple(np.random.default_rng(1).integers(0, n, (3, 4)) for n in shape)
+        )
     elif kind == "basic":
         plan = planners.plan_basic(compiled, tuple(data.draw(basic_items(n)) for n in shape))
     else:
@@ -248,7 +253,7 @@ def test_many_points_on_a_huge_grid() -> None:
         compiled = grid.Grid([grid.RegularAxis(n, 10) for n in lengths])
         coords = tuple(random.integers(0, n, 500) for n in lengths)
         coords = tuple(np.concatenate([c, c[:100], c[:50] // 10 * 10]) for c in coords)
-        plan = planners.plan_points(compiled, coords)
+        plan = point_planners.plan_points(compiled, coords)
         chunk_ids = np.stack([c // 10 for c in coords], axis=1)
         assert np.array_equal(plan.all_coords(), np.unique(chunk_ids, axis=0))
         seen = np.concatenate([plan.slot(i).out_selection[0] for i in range(plan.nslots)])
@@ -262,7 +267,10 @@ def test_many_points_on_a_huge_grid() -> None:
 
 def test_repeated_indices_write_the_last_value() -> None:
     compiled = grid.Grid([grid.RegularAxis(6, 4)])
-    for plan in (planners.plan_orthogonal(compiled, [5, 1, 1, 5]), planners.plan_points(compiled, ([5, 1, 1, 5],))):
+    for plan in (
+        planners.plan_orthogonal(compiled, [5, 1, 1, 5]),
+        point_planners.plan_points(compiled, ([5, 1, 1, 5],)),
+    ):
         assert write(plan, np.zeros(6, int), np.array([1, 2, 3, 4])).tolist() == [0, 3, 0, 0, 0, 4]
 
 
@@ -317,7 +325,7 @@ GRID = grid.Grid([grid.RegularAxis(10, 3), grid.VaryingAxis(7, [4, 4])])
 )
 def test_guards(plan: str, selection: Any, message: str) -> None:
     with pytest.raises(IndexError, match=message):
-        getattr(planners, plan)(GRID, selection)
+        getattr(zarr_core, plan)(GRID, selection)
     with pytest.raises(IndexError):
         getattr(reference, plan)(reference_of([(10, 3), (7, [4, 4])]), selection)
 
@@ -361,7 +369,7 @@ def test_shard_groups(specs: Any, kind: str, data: st.DataObject) -> None:
     compiled, other = make_grid(grid, specs), reference_of(specs)
     if kind == "mask":
         mask = np.random.default_rng(data.draw(st.integers(0, 5))).random(other.shape) < 0.3
-        plan, twin = planners.plan_mask(compiled, mask), reference.plan_mask(other, mask)
+        plan, twin = point_planners.plan_mask(compiled, mask), reference.plan_mask(other, mask)
     else:
         selection = tuple(data.draw(slices(n)) for n in other.shape)
         plan, twin = planners.plan_basic(compiled, selection), reference.plan_basic(other, selection)
@@ -372,7 +380,7 @@ def test_shard_groups(specs: Any, kind: str, data: st.DataObject) -> None:
             continue
         cuts = data.draw(st.sets(st.integers(1, axis.ncells), max_size=3))
         starts.append(np.array([0, *sorted(cuts)]))
-    groups, expected = plan.shard_groups(starts), twin.shard_groups(starts)
+    groups, expected = ShardGroups(plan, starts), PlainGroups(twin, starts)
     assert groups.ngroups == expected.ngroups
     assert np.array_equal(groups.all_coords(), expected.all_coords())
     for g in range(groups.ngroups):
@@ -385,17 +393,17 @@ def test_shard_groups(specs: Any, kind: str, data: st.DataObject) -> None:
 def test_shard_group_guards() -> None:
     plan = planners.plan_basic(GRID, ...)
     with pytest.raises(ValueError, match="got 1 for 2 dimensions"):
-        plan.shard_groups([2])
+        ShardGroups(plan, [2])
     with pytest.raises(ValueError, match="at least 1, got 0"):
-        plan.shard_groups([0, 1])
+        ShardGroups(plan, [0, 1])
     for wrong in ([1, 2], [0, 2, 2], [0, 3, 1]):
         with pytest.raises(ValueError, match="rise strictly from 0"):
-            plan.shard_groups([wrong, 1])
+            ShardGroups(plan, [wrong, 1])
     with pytest.raises(ValueError, match="missing"):
-        plan.shard_groups([[], 1])
+        ShardGroups(plan, [[], 1])
     with pytest.raises(TypeError):
         ShardGroups(None, [1, 1])
-    groups = plan.shard_groups([2, 1])
+    groups = ShardGroups(plan, [2, 1])
     for method in (groups.coords, groups.slots, groups.inner, groups.chunks_per_shard):
         for g in (-1, groups.ngroups):
             with pytest.raises(IndexError, match=f"group {g} is out of range for 4 groups"):

@@ -36,7 +36,7 @@ STAGES = st.lists(STAGE, max_size=4)
 
 
 def fits(chain: Any, data: bytes) -> bool:
-    """Whether every shuffle of the chain gets whole elements."""
+    """Say whether every shuffle of the chain gets whole elements."""
     try:
         chain.encode(data)
     except ValueError:
@@ -47,7 +47,7 @@ def fits(chain: Any, data: bytes) -> bool:
 @given(STAGES, DATA)
 def test_what_one_side_stores_the_other_reads(stages: list[tuple[str, dict[str, Any]]], data: bytes) -> None:
     ours, theirs = program.Program(1, 0, None, stages), plain.Program(1, 0, None, stages)
-    if not fits(ours, data):
+    if not (fits(ours, data) and fits(theirs, data)):  # two builds of a compressor give other sizes
         assert any(name == "shuffle" for name, _ in stages)
         return
     assert bytes(ours.decode(MEMORY.hold(theirs.encode(data)), len(data))) == data

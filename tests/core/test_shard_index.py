@@ -52,12 +52,6 @@ def test_guards(side: Any) -> None:
         side.parse_index(b"", -1, form)
     with pytest.raises(ValueError, match="shape"):
         side.build_index(np.zeros((2, 3), np.uint64), form)
-    with pytest.raises(ValueError, match="equally long"):
-        side.coalesce_ranges([1, 2], [3], 0, 0)
-    with pytest.raises(ValueError, match="negative"):
-        side.coalesce_ranges([-1], [3], 0, 0)
-    with pytest.raises(ValueError, match="63"):
-        side.coalesce_ranges([2**63 - 1], [3], 0, 0)
 
 
 @SIDES
@@ -67,23 +61,3 @@ def test_formats_are_values(side: Any) -> None:
     assert hash(form) == hash(side.IndexFormat("start", False))
     assert form != side.IndexFormat("start", True)
     assert form != "start"
-
-
-RANGES = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 60)), max_size=25)
-
-
-@given(RANGES, st.integers(0, 50), st.integers(0, 200))
-def test_ranges_join_alike(ranges: list[tuple[int, int]], gap: int, limit: int) -> None:
-    offsets, lengths = [r[0] for r in ranges], [r[1] for r in ranges]
-    ours = shard_index.coalesce_ranges(offsets, lengths, gap, limit)
-    theirs = plain.coalesce_ranges(offsets, lengths, gap, limit)
-    assert [(a, b, i.tolist()) for a, b, i in ours] == [(a, b, i.tolist()) for a, b, i in theirs]
-
-
-@given(RANGES, st.integers(0, 50), st.integers(0, 200))
-def test_joined_ranges_hold_every_range_once(ranges: list[tuple[int, int]], gap: int, limit: int) -> None:
-    groups = shard_index.coalesce_ranges([r[0] for r in ranges], [r[1] for r in ranges], gap, limit)
-    assert sorted(int(i) for _, _, members in groups for i in members) == list(range(len(ranges)))
-    for start, stop, members in groups:
-        assert all(start <= ranges[i][0] and sum(ranges[i]) <= stop for i in members)
-        assert len(members) == 1 or stop - start <= limit

@@ -22,6 +22,7 @@ from zarr_core.reference import keys as plain_keys
 from zarr_core.reference import program as plain_program
 from zarr_core.reference import shard_index as plain_index
 from zarr_core.reference import shards as plain
+from zarr_core.shard_groups import ShardGroups
 from zarr_core.shard_writing import ShardWriteJob
 
 FLAT = keys.KeyFormat("x", ".", "v2")
@@ -45,9 +46,7 @@ def test_any_number_of_parts(
 
     def ours() -> Any:
         index = shard_index.IndexFormat(*form)
-        return ShardWriteJob(
-            twin.compiled, groups.compiled, program.Program(*chain), value, fill, skip, index, order
-        )
+        return ShardWriteJob(twin.compiled, groups.compiled, program.Program(*chain), value, fill, skip, index, order)
 
     alone, n = ours().encode(0, groups.plain.ngroups), groups.plain.ngroups
     job = ours()
@@ -78,7 +77,7 @@ def test_large_shards(tmp_path: Path, location: str, chunk: int) -> None:
     """Parts of many chunks, and chunks that are larger than a part; parts as their size is worth."""
     value = np.random.default_rng(0).integers(0, 99, (1400, 1400)).astype("<f8")
     plan = planners.plan_basic(grid.Grid([grid.RegularAxis(1400, chunk)] * 2), ...)
-    groups, index = plan.shard_groups([1400 // chunk + 1] * 2), shard_index.IndexFormat(location, True)
+    groups, index = ShardGroups(plan, [1400 // chunk + 1] * 2), shard_index.IndexFormat(location, True)
     chain = program.Program(8, 0, None, [("zstd", {"level": 1})])
     make = partial(ShardWriteJob, plan, groups, chain, value, np.zeros(()), True, index)
     (alone,) = make().encode(0, 1)
@@ -100,7 +99,7 @@ def test_shards_that_cannot_be_encoded(tmp_path: Path) -> None:
     for start in (500, 1000):
         plan = planners.plan_basic(grid_of_chunks, slice(start, 6500))
         for files in (False, True):
-            job = writer(VALUE[start:], plan, plan.shard_groups([4]))
+            job = writer(VALUE[start:], plan, ShardGroups(plan, [4]))
             job.share(3)
             root = tmp_path / f"{start}{files}"
             if files:
@@ -142,7 +141,7 @@ def test_a_stopped_job_ends_and_leaves_no_trace(tmp_path: Path) -> None:
     plan = planners.plan_basic(grid.Grid([grid.RegularAxis(2000, 50), grid.RegularAxis(1000, 50)]), ...)
     chain = program.Program(4, 0, None, [("zstd", {"level": 12})])
     for at, files in enumerate((True, False, True)):
-        job = ShardWriteJob(plan, plan.shard_groups([40, 20]), chain, value, np.zeros((), "<i4"), True, INDEX)
+        job = ShardWriteJob(plan, ShardGroups(plan, [40, 20]), chain, value, np.zeros((), "<i4"), True, INDEX)
         job.share(50)
         work = partial(job.to_files, str(tmp_path / str(at)), KEYS) if files else partial(job.prepare, 0, 1)
         met: list[BaseException] = []

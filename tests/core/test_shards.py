@@ -22,7 +22,8 @@ from zarr_core.reference import keys as plain_keys
 from zarr_core.reference import program as plain_program
 from zarr_core.reference import shard_index as plain_index
 from zarr_core.reference import shards as plain
-from zarr_core.reference.plan import ShardGroups
+from zarr_core.reference.plan import ShardGroups as PlainGroups
+from zarr_core.shard_groups import ShardGroups
 from zarr_core.shard_reading import ShardReadJob
 from zarr_core.shard_writing import ShardWriteJob
 
@@ -37,7 +38,7 @@ class Groups:
     """The same grouping by shard twice."""
 
     compiled: Any
-    plain: ShardGroups
+    plain: PlainGroups
 
 
 def group(twin: Twin, draw: st.DataObject) -> Groups:
@@ -48,7 +49,7 @@ def group(twin: Twin, draw: st.DataObject) -> Groups:
         else:
             more = draw.draw(st.sets(st.integers(1, max(1, axis.ncells)), max_size=3))
             starts.append(np.array([0, *sorted(n for n in more if n < axis.ncells)], np.int64))
-    return Groups(twin.compiled.shard_groups(starts), twin.plain.shard_groups(starts))
+    return Groups(ShardGroups(twin.compiled, starts), PlainGroups(twin.plain, starts))
 
 
 def some_shards(twin: Twin, groups: Groups, parts: Any, form: Any, dtype: np.dtype[Any], seed: int) -> list[Any]:
@@ -176,7 +177,7 @@ def test_writing(twin: Twin, dtype_name: str, seed: int, form: Any, order: str, 
 
 GRID = grid.Grid([grid.RegularAxis(6500, 1000)])
 PLAN = planners.plan_basic(GRID, ...)
-GROUPS = PLAN.shard_groups([4])
+GROUPS = ShardGroups(PLAN, [4])
 ZSTD = program.Program(4, 0, None, [("zstd", {"level": 1})])
 INDEX = shard_index.IndexFormat("end", True)
 KEYS = keys.KeyFormat("", "/", "default")
@@ -204,11 +205,11 @@ def test_some_groups(tmp_path: Path) -> None:
 
 def test_only_complete_groups_are_written() -> None:
     plan = planners.plan_basic(GRID, slice(1000, 6500))
-    job = writer(VALUE[1000:], plan, plan.shard_groups([4]))
+    job = writer(VALUE[1000:], plan, ShardGroups(plan, [4]))
     assert job.encode(0, 2)[0] is ...
     assert job.failed.tolist() == [0]
     plan = planners.plan_basic(GRID, slice(500, 6500))
-    job = writer(VALUE[500:], plan, plan.shard_groups([4]))
+    job = writer(VALUE[500:], plan, ShardGroups(plan, [4]))
     assert job.encode(0, 2)[0] is ...
     assert job.failed.tolist() == [0]
 
@@ -275,7 +276,7 @@ def test_large_shards_in_threads(tmp_path: Path, location: str, stages: list[Any
     for chunk in (30, 400):
         root = str(tmp_path / str(chunk))
         plan = planners.plan_basic(grid.Grid([grid.RegularAxis(700, chunk), grid.RegularAxis(1100, chunk)]), ...)
-        groups, chain = plan.shard_groups([2, 3]), program.Program(8, 0, None, stages)
+        groups, chain = ShardGroups(plan, [2, 3]), program.Program(8, 0, None, stages)
         job = ShardWriteJob(plan, groups, chain, value, np.zeros(()), True, index)
         run_together(partial(job.to_files, root, KEYS))
         assert not len(job.failed)

@@ -45,7 +45,7 @@ def test_a_job_of_few_large_shards_has_parts(tmp_path: Path) -> None:
     array = make(LocalStore(tmp_path))
     layout = array._handle.layout
     plan = zarr_core.plan_basic(layout.grid, ...)
-    groups = plan.shard_groups(layout.starts)
+    groups = zarr_core.ShardGroups(plan, layout.starts)
     out = np.empty(SHAPE, "f4")
     job = zarr_core.ShardReadJob(plan, groups, layout.program, out, layout.fill, layout.shard.index_format)
     assert job.parts > 1

@@ -21,7 +21,7 @@ def data_place(count: int, width: int) -> int:
 
 
 def split_offsets(raw: Any, count: int, width: int) -> list[bytes]:
-    """The items of a chunk; ValueError for any offset that is not good, before any item is looked at."""
+    """Split a chunk into its items; ValueError for a bad offset, before any item is looked at."""
     start, data = data_place(count, width), as_bytes(raw).tobytes()
     if len(data) < start:
         raise ValueError(f"{len(data)} bytes are too few for {count} items: their offsets and padding take {start}")

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zarr_core.reference.chunks import fill as fill_slot
-from zarr_core.reference.chunks import gather, is_filled, scatter
+from zarr_core.reference.chunks import gather, scatter
+from zarr_core.reference.fill_values import is_filled
 from zarr_core.reference.keys import KeyFormat
 from zarr_core.reference.plan import Plan
 from zarr_core.reference.program import Program
@@ -43,7 +44,7 @@ def check_fill(fill: NDArray[Any], dtype: np.dtype[Any]) -> None:
 
 
 def check_slots(slots: NDArray[np.int64] | None, plan: Plan) -> NDArray[np.int64]:
-    """The slots a job works on."""
+    """Return the slots that a job works on."""
     if slots is None:
         return np.arange(plan.nslots, dtype=np.int64)
     array = np.ascontiguousarray(slots, dtype=np.int64)
@@ -61,7 +62,7 @@ def check_span(first: int, count: int, total: int) -> None:
 
 
 def read_regular(path: str) -> bytes | None:
-    """A regular file's bytes, None if there is no such file; never waits on a fifo."""
+    """Read a regular file, None if there is no such file; never wait on a fifo."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError:
@@ -213,7 +214,7 @@ class WriteJob(Job):
         return list(self._errors)
 
     def encode(self, first: int, count: int) -> list[bytes | EllipsisType | None]:
-        """The stored chunks of some slots; None where the chunk is all fill and skipped, Ellipsis where it failed."""
+        """Encode the chunks of some slots; None where the chunk is all fill and skipped, Ellipsis where it failed."""
         check_span(first, count, len(self._slots))
         chunks = [self._encode(first + k) for k in range(count)]
         self._check_stopped()

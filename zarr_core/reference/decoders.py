@@ -128,7 +128,7 @@ def _codec(name: str, params: dict[str, Any]) -> Any:
 def decode(
     name: str, payload: Any, nbytes: int | None = None, *, max_nbytes: int | None = None, **params: Any
 ) -> NDArray[np.uint8]:
-    """The bytes that a codec stored; ValueError on damage or another size than ``nbytes``."""
+    """Decode what a codec stored; ValueError on damage or another size than ``nbytes``."""
     params = checked_params(name, params)
     if nbytes is not None and nbytes < 0:
         raise ValueError(f"nbytes must not be negative, got {nbytes}")
@@ -186,25 +186,8 @@ def _checked_crc32c(raw: NDArray[np.uint8], location: str) -> NDArray[np.uint8]:
     return body.copy()
 
 
-def decode_prefix(name: str, payload: Any, nbytes: int) -> NDArray[np.uint8]:
-    """The first bytes that a codec stored; zlib can stop there, of the others all is decoded first."""
-    raw = as_bytes(payload)
-    if nbytes < 0:
-        raise ValueError(f"nbytes must not be negative, got {nbytes}")
-    if name in ("gzip", "zlib"):
-        stream = zlib.decompressobj(31 if name == "gzip" else 15)
-        try:
-            made = stream.decompress(raw.tobytes(), nbytes) if nbytes else b""
-        except zlib.error as error:
-            raise ValueError(f"{name}: the payload of {len(raw)} bytes is damaged or not {name}: {error}") from error
-        return np.frombuffer(made, np.uint8)
-    if name not in ("zstd", "lz4", "blosc"):
-        raise ValueError(f"no prefix can be decoded of {name!r}")
-    return decode(name, raw)[:nbytes]
-
-
 def decode_blosc_range(payload: Any, start: int, stop: int) -> NDArray[np.uint8]:
-    """Some bytes of a decoded blosc frame."""
+    """Return some bytes of a decoded blosc frame."""
     decoded = decode("blosc", payload)
     if not 0 <= start <= stop <= len(decoded):
         raise IndexError(f"bytes {start} .. {stop} do not lie in a frame of {len(decoded)} bytes")
@@ -212,5 +195,5 @@ def decode_blosc_range(payload: Any, start: int, stop: int) -> NDArray[np.uint8]
 
 
 def available() -> dict[str, bool]:
-    """No codec is native here."""
+    """Return False for each codec: none is native here."""
     return dict.fromkeys(DEFAULTS, False)

@@ -28,7 +28,7 @@ class KeyFormat:
         self.style = style
 
     def key(self, coords: Sequence[int]) -> str:
-        """The key of one chunk."""
+        """Return the key of one chunk."""
         numbers = [str(_coordinate(c)) for c in coords]
         if self.style == "default":
             name = self.separator.join(["c", *numbers])
@@ -37,7 +37,7 @@ class KeyFormat:
         return f"{self.prefix}/{name}" if self.prefix else name
 
     def keys(self, source: Plan | ShardGroups | NDArray[Any]) -> list[str]:
-        """The keys of all slots of a plan, of all shards of its groups, or of some coordinates, a row each."""
+        """Return the keys of all slots of a plan, of all shards of its groups, or of coordinates, a row each."""
         rows = source if isinstance(source, np.ndarray) else source.all_coords()
         return [self.key(coords) for coords in rows.tolist()]
 

@@ -40,7 +40,7 @@ class Piece:
 
 
 def as_slice(places: NDArray[np.int64]) -> Index:
-    """A slice where the places are evenly spaced, else the places."""
+    """Return a slice where the places are evenly spaced, else the places."""
     if len(places) == 1:
         return slice(int(places[0]), int(places[0]) + 1, 1)
     steps = np.diff(places)
@@ -118,9 +118,6 @@ class Plan:
 
     def slot(self, i: int) -> Slot:
         return Slot(self, self._check(i))
-
-    def shard_groups(self, starts: Sequence[int | NDArray[np.int64]]) -> ShardGroups:
-        return ShardGroups(self, starts)
 
 
 class Slot:
@@ -227,7 +224,7 @@ class ShardGroups:
 
 
 def shard_starts(axis: Axis, item: int | NDArray[np.int64]) -> NDArray[np.int64]:
-    """The first inner chunk of each shard of an axis, and one entry that closes the last shard."""
+    """Return the first inner chunk of each shard of an axis, and one entry that closes the last shard."""
     if isinstance(item, (int, np.integer)):
         if item < 1:
             raise ValueError(f"chunks per shard must be at least 1, got {item}")

@@ -48,7 +48,7 @@ def plan_points(grid: Grid, coords: Any) -> Plan:
 
 
 def plan_mask(grid: Grid, mask: Any) -> Plan:
-    """The elements where a boolean array of the grid's shape is True, in C order."""
+    """Plan the elements where a boolean array of the grid's shape is True, in C order."""
     mask = np.asarray(mask)
     if mask.dtype != np.bool_:
         raise IndexError(f"a mask must be boolean, got dtype {mask.dtype}")

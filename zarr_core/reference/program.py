@@ -62,7 +62,7 @@ class Program:
         return bytes(result)
 
     def read_chunk(self, payload: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """A stored chunk as an array: stages undone, bytes swapped, axes put back."""
+        """Decode a stored chunk to an array: stages undone, bytes swapped, axes put back."""
         raw = self.decode(payload, math.prod(shape) * self.itemsize)
         if self.swap_width:
             raw = raw.reshape(-1, self.swap_width)[:, ::-1].copy().reshape(-1)
@@ -72,7 +72,7 @@ class Program:
         return stored.transpose(np.argsort(self.order))
 
     def write_chunk(self, chunk: NDArray[Any]) -> bytes:
-        """The stored form of an array."""
+        """Encode an array."""
         ordered = chunk if self.order is None else chunk.transpose(self.order)
         raw = np.frombuffer(ordered.tobytes(), np.uint8)
         if self.swap_width:

@@ -38,7 +38,7 @@ WRITE_ORDERS = ("morton", "unordered", "lexicographic", "colexicographic")
 
 
 def check_groups(groups: ShardGroups, plan: Plan, which: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    """The groups a job works on."""
+    """Return the groups that a job works on."""
     if groups.plan is not plan:
         raise ValueError("groups belong to another plan")
     if which is None:
@@ -138,7 +138,7 @@ DAMAGED_PIECE = object()
 
 
 def piece_of(raw: NDArray[np.uint8], offset: int, length: int) -> Any:
-    """An inner chunk's bytes, None where there is none, DAMAGED_PIECE where the range is not in the shard."""
+    """Cut out an inner chunk; None where there is none, DAMAGED_PIECE where the range is not in the shard."""
     if offset == NO_CHUNK and length == NO_CHUNK:
         return None
     return raw[offset : offset + length] if offset + length <= len(raw) else DAMAGED_PIECE
@@ -191,7 +191,7 @@ class ShardWriteJob(Job):
         self._check_stopped()
 
     def encode(self, first: int, count: int) -> list[bytes | EllipsisType | None]:
-        """The stored shards of some groups; None where all are fill and skipped, Ellipsis where it failed."""
+        """Encode the shards of some groups; None where all are fill and skipped, Ellipsis where it failed."""
         check_span(first, count, len(self._which))
         shards = [self._encode(first + k) for k in range(count)]
         self._check_stopped()

@@ -17,7 +17,7 @@ class DamagedError(ValueError):
 
 
 def decode_stream(raw: bytes) -> bytes:
-    """The bytes that a raw stream stands for."""
+    """Decode a raw stream."""
     total, used = 0, 0
     while True:
         total |= (raw[used] & 127) << (7 * used)
@@ -53,7 +53,7 @@ def decode_stream(raw: bytes) -> bytes:
 
 
 def encode_stream(data: bytes) -> bytes:
-    """A stream of literals only."""
+    """Encode as a stream of literals only."""
     made, rest = bytearray(), len(data)
     while rest >= 128:
         made.append(rest & 127 | 128)
@@ -66,12 +66,12 @@ def encode_stream(data: bytes) -> bytes:
 
 
 def is_frame(raw: bytes) -> bool:
-    """Whether a blosc frame is of such streams."""
+    """Say whether a blosc frame is of such streams."""
     return len(raw) >= HEADER and raw[2] >> 5 == FORMAT and not raw[2] & STORED
 
 
 def decode_frame(raw: bytes) -> bytes:
-    """The bytes of a blosc frame; IndexError or DamagedError where it is none."""
+    """Decode a blosc frame; IndexError or DamagedError where it is none."""
     flags, width = raw[2], raw[3]
     nbytes, blocksize, size = (int.from_bytes(raw[i : i + 4], "little") for i in (4, 8, 12))
     if raw[0] != 2 or raw[1] != 1 or flags & RESERVED or size > len(raw) or not 0 < blocksize <= nbytes or not width:
@@ -107,7 +107,7 @@ def _block(raw: bytes, at: int, streams: int, length: int, flags: int, width: in
 
 
 def encode_frame(data: Bytes, shuffled: int, width: int) -> bytes:
-    """A frame of one block and one stream."""
+    """Encode as a frame of one block and one stream."""
     flags = FORMAT << 5 | UNSPLIT | {1: SHUFFLED, 2: BITSHUFFLED}.get(shuffled, 0)
     plain = data
     if shuffled == 1 and width > 1:

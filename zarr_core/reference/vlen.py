@@ -11,7 +11,7 @@ from zarr_core.reference.shuffle import as_bytes
 
 
 def split_items(raw: Any, count: int) -> list[bytes]:
-    """The items of a packed chunk; ValueError before reading past its end."""
+    """Split a packed chunk into its items; ValueError before reading past its end."""
     data = as_bytes(raw).tobytes()
     if count < 0:
         raise ValueError(f"the number of items must not be negative, got {count}")

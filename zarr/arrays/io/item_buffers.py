@@ -110,7 +110,7 @@ def _stored_steps(layout: ArrayLayout, plan: zarr_core.Plan) -> Steps[Found]:
     if layout.shard is None:
         answers = yield Gather(_chunk_steps(layout, plan, i) for i in range(plan.nslots))
     else:
-        groups = plan.shard_groups(layout.starts)
+        groups = zarr_core.ShardGroups(plan, layout.starts)
         answers = yield Gather(_shard_steps(layout, ShardPart(groups, g)) for g in range(groups.ngroups))
     check_missing(layout, [coords for coords, _ in answers])
     return {slot: raw for _, part in answers for slot, raw in part.items()}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import zarr_core
 from zarr.arrays.io.chunks import cached_chunk_steps, check_missing, decode_steps, fits_cache, note_place, patient_steps
-from zarr.arrays.io.reading import checked_out, get_selection_steps, settle_booleans, wants_pipeline
+from zarr.arrays.io.reading import checked_out, get_selection_steps, settle_boolean_fields, wants_pipeline
 from zarr.arrays.io.selection import as_items, plan_orthogonal, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, read_inner_steps, stored_steps
 from zarr.dtype.base import empty_array
@@ -137,8 +137,8 @@ def read_many_steps(requests: Sequence[tuple[ArrayHandle, Any]], outs: Sequence[
         selected.append(one)
     yield from _all_steps([read_group_steps(*group) for known in groups.values() for group in known])
     for one in selected:
-        if one.data.dtype.kind in "bV":
-            settle_booleans(one.data)
+        if one.data.dtype.kind == "V":
+            settle_boolean_fields(one.data)
     return [_answer(handle, one) for (handle, _), one in zip(requests, selected, strict=True)]
 
 
@@ -286,7 +286,7 @@ def wanted_shards(layout: ArrayLayout, selected: list[Selected]) -> list[WantedS
     """Return the shards that some selections touch, in the order of the grid."""
     shards: dict[tuple[int, ...], WantedShard] = {}
     for owner, one in enumerate(selected):
-        groups = one.plan.shard_groups(layout.starts)
+        groups = zarr_core.ShardGroups(one.plan, layout.starts)
         for g in range(groups.ngroups):
             part = ShardPart(groups, g)
             wanted = shards.setdefault(part.coords, WantedShard(part.coords, part.counts))

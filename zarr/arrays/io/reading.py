@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -109,8 +109,8 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
         yield from read_chunk_steps(layout, plan.slot(0), out)
     else:
         yield from read_plan_steps(layout, plan, out, handle.bulk)
-    if layout.dtype.kind in "bV":
-        settle_booleans(out)
+    if layout.dtype.kind == "V":
+        settle_boolean_fields(out)
     if layout.nullable is not None:
         out = layout.nullable.to_masked(out)
     # As in zarr-python, Python integers alone give a 0-d array, other indices of one element a scalar.
@@ -199,8 +199,8 @@ def read_into_steps(
         yield from batch.read_steps(layout, plan, data)
     else:
         yield from read_plan_steps(layout, plan, data, handle.bulk)
-    if layout.dtype.kind in "bV":
-        settle_booleans(data)
+    if layout.dtype.kind == "V":
+        settle_boolean_fields(data)
     result = data if fields is None else project(data, fields)
     if layout.nullable is not None and fields is None and not direct:
         result = layout.nullable.to_masked(data)
@@ -230,28 +230,22 @@ def checked_out(out: NDBuffer | Ndarray, shape: tuple[int, ...]) -> Ndarray:
     return array if array.shape == shape else array.reshape(shape)
 
 
-_FEW: Final = 64
-
-
-def settle_booleans(data: Ndarray) -> None:
-    """Set every byte of a boolean that is neither 0 nor 1 to 1: numpy needs that, and other writers may not do it.
+def settle_boolean_fields(records: Ndarray) -> None:
+    """Set every byte of boolean fields that is neither 0 nor 1 to 1, as the core does for arrays of booleans.
 
     Examples
     --------
-    >>> read = np.array([0, 1, 2], dtype="u1").view(bool)
-    >>> settle_booleans(read)
+    >>> read = np.array([0, 1, 2], dtype="u1").view([("field", bool)])
+    >>> settle_boolean_fields(read)
     >>> read.view("u1").tolist()
     [0, 1, 1]
     """
-    if data.dtype.kind == "V":
-        for name in data.dtype.names or ():
-            settle_booleans(data[name])
-    elif data.size <= _FEW:
-        # Bytes are compared faster than a function of numpy is called.
-        if data.dtype.kind == "b" and data.tobytes().strip(b"\0\1"):
-            np.not_equal(data.view(np.uint8), 0, out=data)
-    elif data.dtype.kind == "b" and (raw := data.view(np.uint8)).max() > 1:  # to look costs less than to write
-        np.not_equal(raw, 0, out=data)
+    for name in records.dtype.names or ():
+        field = records[name]
+        if field.dtype.kind == "b":
+            np.not_equal(field.view(np.uint8), 0, out=field)
+        elif field.dtype.kind == "V":
+            settle_boolean_fields(field)
 
 
 def project(data: Ndarray, fields: Fields) -> Ndarray:

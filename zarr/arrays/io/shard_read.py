@@ -306,7 +306,7 @@ def cached_inner_steps(
 
 def read_shards_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bulk: str | None) -> Steps[None]:
     """Read all slots of a plan on inner chunks."""
-    groups = plan.shard_groups(layout.starts)
+    groups = zarr_core.ShardGroups(plan, layout.starts)
     if bulk is not None and layout.program is not None and _bulk_read_pays(layout, plan, groups, bulk):
         yield from read_shards_bulk_steps(layout, plan, groups, out)
         return

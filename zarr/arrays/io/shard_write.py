@@ -291,7 +291,7 @@ def write_shards_steps(
     bulk: str | None,
 ) -> Steps[None]:
     """Write all slots of a plan on inner chunks."""
-    groups = plan.shard_groups(layout.starts)
+    groups = zarr_core.ShardGroups(plan, layout.starts)
     indexes = list(range(groups.ngroups))
     if bulk is not None and layout.program is not None and fields is None and plan.nslots > 1:
         whole, indexes = split_groups(layout, plan, groups)

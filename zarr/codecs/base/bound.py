@@ -360,4 +360,6 @@ def decode_part(data: Ndarray, selection: tuple[Any, ...], shape: tuple[int, ...
         part = zarr_core.decode_blosc_range(data, first * width, end * width)
     except (ValueError, IndexError):
         return None  # decoded whole, the error has a name
+    if dtype.kind == "b":  # stored bytes may be others than 0 and 1
+        part = part != 0
     return np.ndarray(lengths, dtype, part, 0, [step * width for step in steps])

@@ -1,5 +1,40 @@
-# Items behind offsets, the layout of Arrow's strings and of the strings draft ZEP 7: count + 1 little-endian signed
-# offsets of 4 or 8 bytes, zeros up to a multiple of 64 bytes, then the bytes of all items. Included by vlen.pyx.
+"""Items behind offsets, the layout of Arrow's strings and of the strings draft ZEP 7.
+
+``count + 1`` little-endian signed offsets of 4 or 8 bytes, zeros up to a multiple of 64 bytes, the bytes of all items.
+"""
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy, memset
+
+from zarr_core.payloads cimport view_bytes
+from zarr_core.vlen cimport (
+    GOOD,
+    NO_ROOM,
+    NpyString_acquire_allocator,
+    NpyString_load,
+    NpyString_pack,
+    NpyString_release_allocator,
+    PyArray_StringDTypeObject,
+    checked_out,
+    complain_of_string,
+    measure_fixed_text,
+    measure_strings,
+    npy_packed_static_string,
+    npy_static_string,
+    npy_string_allocator,
+    plain_bytes,
+    text_of,
+    zc_ucs4_write,
+    zc_utf8_valid,
+)
+
+import numpy as np
+
+cnp.import_array()
 
 
 cdef extern from "offsets.h" nogil:
@@ -289,28 +324,6 @@ cdef object pack_arrow_strings(cnp.ndarray array, int width):
         NpyString_release_allocator(allocator)
     complain_of_string(body, item)
     return packed
-
-
-cdef int complain_of_string(int64_t body, int64_t item) except -1:
-    """Raise what ``measure_strings`` found, if anything."""
-    if body == -1:
-        raise TypeError(f"item {item}: expected str, got a missing value")
-    if body == -2:
-        raise MemoryError
-    if body == -3:
-        raise ValueError(f"item {item} is too long; a packed item holds at most {MAX_U32} bytes")
-    return 0
-
-
-cdef int64_t measure_fixed_text(const uint32_t* items, int64_t count, int64_t width) except -1:
-    """Bytes that items of so many characters take in UTF-8."""
-    cdef int64_t i, size, body = 0
-    for i in range(count):
-        size = zc_ucs4_size(items + i * width, width)
-        if size < 0:
-            raise ValueError(f"item {i} holds something that is not a character and cannot be written as UTF-8")
-        body += size
-    return body
 
 
 cdef object pack_arrow_text(cnp.ndarray array, int width):

@@ -1,4 +1,18 @@
-# Plans of points and masks. Part of planners.pyx.
+"""Plans of single elements: points, and the True elements of a mask."""
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
+
+import numpy as np
+
+cimport numpy as cnp
+
+from zarr_core.grid cimport MAX_RANK, AxisC, Grid, axis_find, axis_offset, axis_valid_length
+from zarr_core.plan cimport PLAN_MASK, PLAN_POINTS, Plan, mask_count, mask_pack, new_plan, set_shape
+from zarr_core.planners cimport RELEASE_GIL_ITEMS, as_array, integer_array, wrap_positions
+from zarr_core.sorting cimport order_rows, same_row
+
+cnp.import_array()
 
 
 def plan_points(Grid grid not None, coords):
@@ -148,7 +162,6 @@ cdef int cut_points(Plan plan) noexcept nogil:
     return 0
 
 
-
 cdef int reorder_points(Plan plan) noexcept nogil:
     cdef Py_ssize_t n = plan.npoints, i
     cdef int ndim = plan.ndim
@@ -169,16 +182,8 @@ cdef int reorder_points(Plan plan) noexcept nogil:
     return 0
 
 
-cdef inline bint same_row(const int64_t* a, const int64_t* b, int n) noexcept nogil:
-    cdef int d
-    for d in range(n):
-        if a[d] != b[d]:
-            return False
-    return True
-
-
 cdef bint points_whole(Plan plan, Py_ssize_t i) noexcept nogil:
-    """Whether a slot's points are all elements of its chunk in C order."""
+    """Say whether a slot's points are all elements of its chunk in C order."""
     cdef const int64_t* coords = plan.slot_coords + i * plan.ndim
     cdef Py_ssize_t begin = plan.slot_starts[i], end = plan.slot_starts[i + 1], k
     cdef int64_t size = 1, linear, valid

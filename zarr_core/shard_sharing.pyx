@@ -1,77 +1,73 @@
-# One shard encoded by several threads: for jobs of few large shards. Part of shard_writing.pyx.
-#
-# A shard is divided into parts of neighbours in its order. A thread takes the next part and encodes it into memory of
-# its own; then it waits until the parts before have their places, for only then is its own place known. So the shard is
-# byte for byte the one that a single thread makes. Parts are taken in order, and the first of those without a place
-# waits for nobody, so the waiting ends. Every part is taken in any case, with nothing done where the job was stopped.
+"""One shard encoded by several threads: for jobs of few large shards.
+
+A shard is divided into parts of neighbours in its order. A thread takes the next part and encodes it into memory of
+its own; then it waits until the parts before have their places, for only then is its own place known. So the shard is
+byte for byte the one that a single thread makes. Parts are taken in order, and the first of those without a place
+waits for nobody, so the waiting ends. Every part is taken in any case, with nothing done where the job was stopped.
+"""
+from libc.errno cimport ENOMEM
+from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, strcpy, strlen
+
+from zarr_core.chunk_io cimport DONE, FAILED, MISSING, TODO, slot_at, write_chunk
+from zarr_core.files cimport (
+    Folder,
+    folder_abandon,
+    folder_begin,
+    folder_commit,
+    folder_delete,
+    folder_enter,
+    folder_select,
+    zc_close,
+    zc_write_at,
+)
+from zarr_core.jobs cimport goes_on
+from zarr_core.keys cimport KeyFormat
+from zarr_core.plan cimport MAX_RANK
+from zarr_core.shard_groups cimport group_coords
+from zarr_core.shard_index cimport index_entry, index_seal, index_store
+from zarr_core.shard_layout cimport Shard, ShardWriter, lay_out
+from zarr_core.streams cimport Context, scratch_extend
 
 
-cdef extern from "gate.h" nogil:
-    ctypedef struct zc_gate:
-        pass
-    int zc_gate_init(zc_gate* gate)
-    void zc_gate_free(zc_gate* gate)
-    void zc_gate_enter(zc_gate* gate)
-    void zc_gate_leave(zc_gate* gate)
-    void zc_gate_wait(zc_gate* gate)
-    void zc_gate_wake(zc_gate* gate)
+cdef extern from "atomics.h" nogil:
+    int64_t zc_take(int64_t* counter, int64_t n)
 
 
 cdef enum:
     TEMPORARY_ROOM = 128    # of a hidden file's name, beyond that of the key
 
 
-# A shard that several threads are at.
-cdef struct SharedShard:
-    zc_gate gate
-    bint gated              # the gate is there
-    int64_t taken           # parts that threads have taken
-    # The rest is changed inside the gate only.
-    bint laid
-    Scratch memory          # of the layout
-    Shard shard
-    Scratch made            # the stored shard, where it does not go to a file
-    int64_t placed          # parts whose place is known
-    int64_t left            # parts that are not done
-    int64_t written         # bytes that have their place
-    int fd
-    char* temporary         # the name of the file
-    bint stored             # some chunk is
-    bint broken
-    int error
-    int outcome
-
-
-cdef int make_shared(ShardWriteJob job, int64_t parts) except -1:
+cdef SharedShard* new_shared(int64_t count, int64_t parts) except NULL:
     cdef int64_t i
-    cdef SharedShard* shared = <SharedShard*>calloc(job.count + 1, sizeof(SharedShard))
+    cdef SharedShard* shared = <SharedShard*>calloc(count + 1, sizeof(SharedShard))
     if shared == NULL:
         raise MemoryError
-    job.shared = shared
-    job.parts = parts
-    for i in range(job.count):
+    for i in range(count):
         shared[i].fd = -1
-        shared[i].left = parts
-        if zc_gate_init(&shared[i].gate) < 0:
+        shared[i].parts = shared[i].left = parts
+        shared[i].gated = zc_gate_init(&shared[i].gate) >= 0
+        if not shared[i].gated:
+            free_shared(shared, count)
             raise MemoryError
-        shared[i].gated = True
-    return 0
+    return shared
 
 
-cdef void free_shared(ShardWriteJob job) noexcept:
+cdef void free_shared(SharedShard* shared, int64_t count) noexcept:
     cdef int64_t i
-    if job.shared == NULL:
+    if shared == NULL:
         return
-    for i in range(job.count):
-        if job.shared[i].gated:
-            zc_gate_free(&job.shared[i].gate)
-        free(job.shared[i].memory.data)
-        free(job.shared[i].made.data)
-        free(job.shared[i].temporary)
-    free(job.shared)
+    for i in range(count):
+        if shared[i].gated:
+            zc_gate_free(&shared[i].gate)
+        free(shared[i].memory.data)
+        free(shared[i].made.data)
+        free(shared[i].temporary)
+    free(shared)
 
 
-cdef bint enter_shard(ShardWriteJob job, SharedShard* s, int64_t position) noexcept nogil:
+cdef bint enter_shard(ShardWriter job, SharedShard* s, int64_t position) noexcept nogil:
     """Lays the shard out for the first who comes; whether there is anything to do."""
     cdef bint sound
     zc_gate_enter(&s.gate)
@@ -85,7 +81,7 @@ cdef bint enter_shard(ShardWriteJob job, SharedShard* s, int64_t position) noexc
 
 
 cdef int64_t encode_part(
-    ShardWriteJob job, Context* c, const Shard* shard, const int64_t* places, int64_t n, const char** data,
+    ShardWriter job, Context* c, const Shard* shard, const int64_t* places, int64_t n, const char** data,
     int64_t* count, bint watch,
 ) noexcept nogil:
     """Chunks one behind the other, their lengths in the index: the bytes, or below 0."""
@@ -167,7 +163,7 @@ cdef void index_part(const Shard* shard, const int64_t* places, int64_t n, int64
             at += length
 
 
-cdef int add_index(ShardWriteJob job, SharedShard* s, Folder* f) noexcept nogil:
+cdef int add_index(ShardWriter job, SharedShard* s, Folder* f) noexcept nogil:
     cdef int64_t at = 0 if job.index.at_start else s.written, size = s.shard.index_size
     cdef int code = 0
     index_seal(job.index, s.shard.index, s.shard.nchunks)
@@ -197,8 +193,8 @@ cdef int end_file(SharedShard* s, Folder* f, bint sound) noexcept nogil:
     return 0
 
 
-cdef void conclude(ShardWriteJob job, SharedShard* s, Folder* f, int64_t position) noexcept nogil:
-    """What the last of the threads does: the index, and the file in its place."""
+cdef void conclude(ShardWriter job, SharedShard* s, Folder* f, int64_t position) noexcept nogil:
+    """Finish a shard, in the last of the threads: the index, and the file in its place."""
     cdef int code = s.error
     cdef bint empty = job.skip_filled and not s.stored
     if not s.broken and not empty:
@@ -220,11 +216,10 @@ cdef void conclude(ShardWriteJob job, SharedShard* s, Folder* f, int64_t positio
 
 
 cdef void do_part(
-    ShardWriteJob job, Context* c, Folder* f, int64_t position, int64_t part, int error, bint watch,
+    ShardWriter job, SharedShard* s, Context* c, Folder* f, int64_t position, int64_t part, int error, bint watch,
 ) noexcept nogil:
-    cdef SharedShard* s = &job.shared[position]
     cdef bint sound = enter_shard(job, s, position) and c != NULL and error >= 0, last
-    cdef int64_t first = s.shard.nchunks * part // job.parts, n = s.shard.nchunks * (part + 1) // job.parts - first
+    cdef int64_t first = s.shard.nchunks * part // s.parts, n = s.shard.nchunks * (part + 1) // s.parts - first
     cdef const int64_t* places = job.sequences[position] + first
     cdef const char* data = NULL
     cdef int64_t size = -1, count = 0, at
@@ -247,34 +242,23 @@ cdef void do_part(
 
 
 cdef void share_shard(
-    ShardWriteJob job, Context* c, Folder* f, KeyFormat keys, int64_t position, bint watch,
+    ShardWriter job, SharedShard* s, Context* c, Folder* f, KeyFormat keys, int64_t position, bint watch,
 ) noexcept nogil:
-    """Parts of one shard, as long as there are any that nobody has taken."""
     cdef int64_t coords[MAX_RANK]
     cdef int64_t part
     cdef int error
     while True:
-        part = zc_take(&job.shared[position].taken, 1)
-        if part >= job.parts:
+        part = zc_take(&s.taken, 1)
+        if part >= s.parts:
             return
         error = 0
         if f != NULL:
             group_coords(job.groups, slot_at(job.which, position), coords)
             error = folder_select(f, keys, coords, job.groups.ndim)
-        do_part(job, c, f, position, part, error, watch)
+        do_part(job, s, c, f, position, part, error, watch)
 
 
-cdef void prepare_shards(ShardWriteJob job, int64_t first, int64_t n, bint watch) noexcept nogil:
-    cdef Context* c = program_take(job.program)
-    cdef int64_t i
-    for i in range(first, first + n):
-        share_shard(job, c, NULL, None, i, watch)
-    program_give(job.program, c)
-
-
-cdef object take_prepared(ShardWriteJob job, int64_t position):
-    """A shard that threads have encoded together, handed out once."""
-    cdef SharedShard* s = &job.shared[position]
+cdef object take_shared(SharedShard* s):
     cdef char* data = s.made.data
     cdef int64_t n = s.written
     if s.outcome == FAILED:

@@ -1,4 +1,20 @@
-# Slots of a plan over inner chunks, grouped by shard. Part of plan.pyx.
+"""The slots of a plan over inner chunks, grouped by the shard that holds them."""
+cimport cython
+from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdlib cimport calloc, free, malloc
+
+from operator import index
+
+import numpy as np
+
+cimport numpy as cnp
+
+from zarr_core.grid cimport MAX_RANK, AxisC
+from zarr_core.keys cimport KeyFormat, one_key
+from zarr_core.plan cimport PLAN_PRODUCT, AxisSelection, Plan, int_tuple, slot_coordinates, touched_chunk
+from zarr_core.sorting cimport order_rows, same_row
+
+cnp.import_array()
 
 
 @cython.final
@@ -78,6 +94,16 @@ cdef class ShardGroups:
         cdef cnp.ndarray result = np.empty(group_size(self, group), dtype=np.int64)
         group_slots(self, group, NULL, <int64_t*> cnp.PyArray_DATA(result))
         return result
+
+    def _keys(self, KeyFormat keys not None):
+        """The keys of all shards, for ``KeyFormat.keys``."""
+        cdef int64_t coords[MAX_RANK]
+        cdef Py_ssize_t g
+        cdef list found = []
+        for g in range(self.ngroups):
+            group_coords(self, g, coords)
+            found.append(one_key(keys, coords, self.ndim))
+        return found
 
     def chunks_per_shard(self, g):
         """Inner chunks of shard ``g`` along each axis."""
@@ -196,14 +222,6 @@ cdef int group_points(ShardGroups groups) except -1:
     if status < 0:
         raise MemoryError("no memory for shard groups")
     return 0
-
-
-cdef inline bint same_row(const int64_t* a, const int64_t* b, int n) noexcept nogil:
-    cdef int d
-    for d in range(n):
-        if a[d] != b[d]:
-            return False
-    return True
 
 
 cdef Py_ssize_t group_size(ShardGroups groups, Py_ssize_t g) noexcept nogil:
