@@ -29,7 +29,7 @@ UNUSED = (
     "zarr.arrays.create.unsaved zarr.buffer.gpu zarr.codecs.sharding zarr.dtype.types.nullable "
     "zarr.dtype.types.small zarr.dtype.types.structured zarr.dtype.types.text zarr.dtype.types.times "
     "zarr.chunks.grid zarr.chunks.rectilinear zarr.groups.group zarr.metadata.group zarr.runners.asynchronous "
-    "zarr.runners.locks.leases zarr.steps.layouts zarr.storage.remote.fsspec zarr.logs "
+    "zarr.runners.locks.leases zarr.steps.layouts zarr.storage.remote.fsspec "
     "zarr.runners.tracing zarr.runners.caches zarr.arrays.io.batch zarr.storage.local.changes "
     "zarr_core.bulk zarr_core.decoders zarr_core.vlen zarr_core.shard_reading "
     "zarr_core.shard_writing zarr_core.casting"

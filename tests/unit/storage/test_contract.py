@@ -262,10 +262,21 @@ async def test_there_is_nothing_behind_the_end(store: Store, byte_range: Any) ->
 
 
 @pytest.mark.parametrize(
-    "kind", ["memory", "managed", "local", "zip", "mapping", "wrapper", "sqlite", "lmdb", "dbm"]
+    "kind",
+    [
+        "MemoryStore",
+        "ManagedMemoryStore",
+        "LocalStore",
+        "ZipStore",
+        "MappingStore",
+        "WrapperStore",
+        "SQLiteStore",
+        "LMDBStore",
+        "DBMStore",
+    ],
 )
 def test_plain_methods_and_many_values_at_once_stand_for_coroutines(kind: str, tmp_path: Path) -> None:
     store = make(kind, tmp_path)
     assert is_synchronous(store)
     assert bulk_access_of(store) is not None
-    assert stages(store) == (kind not in {"mapping", "wrapper", "dbm"})
+    assert stages(store) == (kind not in {"MappingStore", "WrapperStore", "DBMStore"})

@@ -84,6 +84,10 @@ class Holder:
             holder = holder._above
         return False
 
+    def _acquired(self, name: str) -> bool:
+        """Return whether a name was acquired here or above; others may still hold one in a subtree just locked."""
+        return any(name in holder.names for holder in self._chain())
+
     @property
     def holds_nodes_only(self) -> bool:
         """Return whether no chunk is held, here or above: then any one may be acquired."""
@@ -171,7 +175,7 @@ class Holder:
         ------
         LockedByCallerError
         """
-        if LOCKS.is_held_by(threading.get_ident(), self.holds_name):
+        if LOCKS.is_held_by(threading.get_ident(), self._acquired):
             raise LockedByCallerError(
                 "this operation would have to wait for a lock while another operation of the same thread holds locks: "
                 "it was called by __del__ (or by a store, a codec or a signal handler) inside that operation, or "
