@@ -25,6 +25,9 @@ import os, resource, sys
 import numpy as np, zarr
 array = zarr.create_array(sys.argv[1], name="a/b", shape=(8,), chunks=(1,), dtype="i4")
 array[...] = np.arange(8)
+other = zarr.zeros((1,))  # a program that has done this before needs no file of the library for it
+other.append(np.ones(1))
+other.attrs["x"] = 1
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
 held = []
 try:
@@ -57,7 +60,7 @@ assert array[...].tolist() == list(range(8)) and array.shape == (8,) and not dic
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="the number of EMFILE is that of Linux")
 def test_a_process_without_descriptors_is_told_of_which_key(tmp_path: Path) -> None:
-    """Nor is a file of the library needed to say so."""
+    """Nor is a file of the library needed to say so, where the program has made such calls before."""
     place = str(tmp_path / "data.zarr")
     run = subprocess.run(
         [sys.executable, "-c", WITHOUT_DESCRIPTORS, place], check=False, capture_output=True, text=True, timeout=60

@@ -31,7 +31,12 @@ def named_as(name: str, method: Any) -> Any:
 
 def said(name: str) -> Any:
     """Return a property that is what the wrapped store says."""
-    return property(lambda self: getattr(self._store, name), doc=getattr(SyncStore, name).__doc__)
+
+    def value(self: WrapperStore[Any]) -> bool:
+        answer: bool = getattr(self._store, name)
+        return answer
+
+    return property(value, doc=getattr(SyncStore, name).__doc__)
 
 
 def handed_on(name: str) -> Any:

@@ -106,8 +106,6 @@ class Archive:
         with self.lock:
             if self._known is not None:
                 return self._known
-            if self.path is not None and os.path.isdir(self.path):
-                raise FolderInPlaceError(f"{self.path!r} is a folder, not a zip file", number=errno.EISDIR)
             if self.path is not None and self.read_only:
                 shared = _shared.get(os.path.realpath(self.path))
                 if shared is not None:
@@ -120,6 +118,8 @@ class Archive:
 
     def _opened(self) -> Handle:
         if self.path is not None:
+            if os.path.isdir(self.path):
+                raise FolderInPlaceError(f"{self.path!r} is a folder, not a zip file", number=errno.EISDIR)
             return Handle(io.FileIO(self.path, "rb"), owned=True)
         file = self.file
         if isinstance(file, io.IOBase) and not (file.readable() and file.seekable()):
