@@ -20,31 +20,17 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def count_frames(action: Callable[[], Any], stop: Callable[[str], bool] = lambda name: False) -> int:
-    """Count the Python frames that ``action`` enters, up to the first whose function ``stop`` names."""
+def count_frames(
+    action: Callable[[], Any], stop: Callable[[str], bool] = lambda name: False, room: str = ""
+) -> int:
+    """Count the Python frames of a room that ``action`` enters, up to the first whose function ``stop`` names."""
     count, done = 0, False
 
     def profile(frame: FrameType, event: str, _: Any) -> None:
         nonlocal count, done
         if event == "call" and not done:
-            count += 1
+            count += str(frame.f_globals.get("__name__", "")).startswith(room)
             done = stop(frame.f_code.co_qualname)
-
-    sys.setprofile(profile)
-    try:
-        action()
-    finally:
-        sys.setprofile(None)
-    return count
-
-
-def count_frames_of(room: str, action: Callable[[], Any]) -> int:
-    """Count the Python frames of one room that ``action`` enters."""
-    count = 0
-
-    def profile(frame: FrameType, event: str, _: Any) -> None:
-        nonlocal count
-        count += event == "call" and str(frame.f_globals.get("__name__", "")).startswith(room)
 
     sys.setprofile(profile)
     try:
@@ -116,8 +102,8 @@ def test_one_chunk_is_written_within_few_frames(kind: str, tmp_path: Any) -> Non
     write_part()
     assert count_frames(write_whole) <= 45
     assert count_frames(write_part) <= 60
-    assert count_frames_of("zarr.runners", write_whole) <= 3
-    assert count_frames_of("zarr.runners", write_part) <= 6
+    assert count_frames(write_whole, room="zarr.runners") <= 3
+    assert count_frames(write_part, room="zarr.runners") <= 6
 
 
 def test_one_request_a_chunk() -> None:

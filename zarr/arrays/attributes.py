@@ -99,7 +99,7 @@ class Attributes(MutableMapping[str, Any]):
 
     @property
     def read_only(self) -> bool:
-        """Whether the store refuses to be written to."""
+        """True if the store refuses to be written to."""
         return bool(self._obj.read_only)
 
     @property

@@ -19,7 +19,7 @@ from zarr.chunks.shapes import block_of, cells, parse_shape
 
 @runtime_checkable
 class DimensionGrid(Protocol):
-    """What an axis of a chunk grid answers.
+    """An axis of a chunk grid, by the questions that it answers.
 
     A chunk grid extension must reduce to axes that answer this; `FixedDimension` and `VaryingDimension` suffice for
     every grid whose chunks are boxes.

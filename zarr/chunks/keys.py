@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NotRequired, Self, Typ
 import zarr_core
 from zarr._records import field_names, record, set_values
 from zarr.abc.metadata import Metadata
-from zarr.registry.tables import _chunk_key_encoding_registry, failure_of, named_class
+from zarr.registry.tables import _chunk_key_encoding_registry, required_class
 from zarr.types import JSON, parse_named_configuration
 
 if TYPE_CHECKING:
@@ -237,13 +237,8 @@ def get_chunk_key_encoding_class(key: str) -> type[ChunkKeyEncoding]:
     >>> get_chunk_key_encoding_class("v2").__name__
     'V2ChunkKeyEncoding'
     """
-    found = named_class(_chunk_key_encoding_registry, key)
-    if found is None:
-        raise KeyError(
-            f"Chunk key encoding '{key}' not found in registered chunk key encodings: "
-            f"{_chunk_key_encoding_registry.known()}.{failure_of(key)}"
-        )
-    return found
+    message = f"Chunk key encoding '{key}' not found in registered chunk key encodings"
+    return required_class(_chunk_key_encoding_registry, key, message)
 
 
 def parse_chunk_key_encoding(data: ChunkKeyEncodingLike) -> ChunkKeyEncoding:

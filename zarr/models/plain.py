@@ -138,7 +138,7 @@ def from_model_names(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 Chosen = Mapping[str, Any] | set[str] | None
-"""Which members of a document: their names, or names with what of them (True for all of it)."""
+"""Members of a document to take: their names, or names with the part of each to take (True for all of it)."""
 
 
 def same(first: Any, second: Any) -> bool:

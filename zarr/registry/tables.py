@@ -301,6 +301,14 @@ def named_class(registry: Registry[Any], name: str) -> type[Any] | None:
     return found
 
 
+def required_class(registry: Registry[Any], name: str, message: str) -> type[Any]:
+    """Return the class of a name; KeyError with a message, the names that are known and a plugin's failure if none."""
+    found = named_class(registry, name)
+    if found is None:
+        raise KeyError(f"{message}: {registry.known()}.{failure_of(name)}")
+    return found
+
+
 def register_chunk_grid(key: str, cls: type) -> None:
     """Add a chunk grid under its name in array metadata. It must reduce to axes: see ``zarr.chunks``.
 
@@ -324,12 +332,7 @@ def get_chunk_grid_class(key: str) -> type[Any]:
     >>> get_chunk_grid_class("regular").__name__
     'RegularChunkGridMetadata'
     """
-    found = named_class(_chunk_grid_registry, key)
-    if found is None:
-        raise KeyError(
-            f"Chunk grid '{key}' not found in registered chunk grids: {_chunk_grid_registry.known()}.{failure_of(key)}"
-        )
-    return found
+    return required_class(_chunk_grid_registry, key, f"Chunk grid '{key}' not found in registered chunk grids")
 
 
 def register_storage_transformer(key: str, cls: type) -> None:
@@ -356,11 +359,7 @@ def get_storage_transformer_class(key: str) -> type[Any]:
     Traceback (most recent call last):
     KeyError: ...
     """
-    found = named_class(_storage_transformer_registry, key)
-    if found is None:
-        known = _storage_transformer_registry.known()
-        raise KeyError(f"Storage transformer '{key}' not found: {known}.{failure_of(key)}")
-    return found
+    return required_class(_storage_transformer_registry, key, f"Storage transformer '{key}' not found")
 
 
 def register_store(scheme: str, factory: Callable[..., Any]) -> None:

@@ -127,7 +127,7 @@ class _Driver:
     _store: Any
     _prefix: str
     waits: ClassVar[bool] = True
-    """Whether requests wait for something."""
+    """True if requests wait for something."""
 
     async def run(self, steps: Steps[T], above: Holder | None = None) -> T:
         holder = Holder(self._prefix, above)

@@ -251,7 +251,7 @@ class ArrayFace:
 
     @property
     def read_only(self) -> bool:
-        """Whether the store refuses to be written to."""
+        """True if the store refuses to be written to."""
         return self._handle.store_path.read_only
 
     def with_config(self, config: ArrayConfigLike) -> Self:

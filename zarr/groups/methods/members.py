@@ -330,12 +330,12 @@ class GroupFace:
 
     @property
     def metadata(self) -> GroupMetadata:
-        """What the documents of the group say."""
+        """The metadata document of the group, parsed."""
         return self._handle.metadata
 
     @property
     def store_path(self) -> StorePath:
-        """Where the group is."""
+        """The store and the path in it."""
         return self._handle.store_path
 
     @property
@@ -360,7 +360,7 @@ class GroupFace:
 
     @property
     def read_only(self) -> bool:
-        """Whether the store refuses to be written to."""
+        """True if the store refuses to be written to."""
         return self.store.read_only
 
     @property

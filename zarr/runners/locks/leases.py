@@ -37,7 +37,7 @@ else:
     asyncio, random = LazyModule("asyncio"), LazyModule("random")
 
 RENEWALS: Final = 4
-"""How often a lease is written anew in the time that it lasts."""
+"""The number of times that a lease is written anew in the time that it lasts."""
 
 _FIRST_PAUSE_SECONDS: Final = 0.005
 _LONGEST_PAUSE_SECONDS: Final = 0.2

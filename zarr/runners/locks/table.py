@@ -37,13 +37,13 @@ MAX_NAMED_KEYS: Final = 1 << 16
 """A claim of more keys than these takes every key of its array for its own, rather than naming them all."""
 
 MAX_READINGS: Final = 3
-"""How often a value is read again in parts that was changed meanwhile, before its key is locked for reading."""
+"""The number of times that a value that changes is read again in parts, before its key is locked for reading."""
 
 WATCH_SECONDS: Final = 0.02
-"""How often a thread that waits for a key checks whether its operation was cancelled meanwhile."""
+"""The time between two checks of a thread that waits for a key: its operation may have been cancelled."""
 
 LOOK_SECONDS: Final = 0.5
-"""How often a waiter checks that it still stands in the queue of its key.
+"""The time between two checks of a waiter that it still stands in the queue of its key.
 
 It does, unless Ctrl-C ended the call that was about to hand the key to it.
 """
