@@ -80,7 +80,7 @@ def hold_node(path: str, locking: str, *, below: bool = False) -> Hold:
         Hold the nodes below, too.
     """
     scope = None if locking == "thread" else LockScope.of(locking, path)
-    key = f"{path}/zarr.json" if path else "zarr.json"
+    key = f"{path}/zarr.json" if path else "zarr.json"  # node_lock, in a frame less
     return Hold((key,), "node", scope, below=(path,) if below else ())
 
 
