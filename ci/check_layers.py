@@ -132,9 +132,12 @@ def inside_function(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
 def offers_of(tree: ast.Module) -> dict[str, str]:
     """Return the names that a door offers lazily (``lazy_names``), each with the module that defines it."""
     found: dict[str, str] = {}
+    named = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
     for call in ast.walk(tree):
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "lazy_names":
-            for table in (node for node in call.args if isinstance(node, ast.Dict)):
+            for table in (named.get(getattr(node, "id", ""), node) for node in call.args):
+                if not isinstance(table, ast.Dict):
+                    continue
                 for key, value in zip(table.keys, table.values):
                     if isinstance(key, ast.Constant) and isinstance(value, ast.Constant):
                         found |= dict.fromkeys(str(value.value).split(), str(key.value))

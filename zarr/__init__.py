@@ -9,47 +9,18 @@ from zarr._lazy import LazyModule, lazy_names
 if TYPE_CHECKING:
     from zarr import _version
     from zarr import logs as _logs
-    from zarr._version import version as __version__
-    from zarr.api.opening import create_group, open_array
-    from zarr.api.synchronous import (
-        array,
-        consolidate_metadata,
-        copy,
-        copy_all,
-        copy_store,
-        create,
-        create_array,
-        create_hierarchy,
-        empty,
-        empty_like,
-        from_array,
-        full,
-        full_like,
-        group,
-        load,
-        ones,
-        ones_like,
-        open,
-        open_consolidated,
-        open_group,
-        open_like,
-        read_many,
-        save,
-        save_array,
-        save_group,
-        save_many,
-        tree,
-        zeros,
-        zeros_like,
-    )
-    from zarr.arrays.array import Array
-    from zarr.arrays.async_array import AsyncArray
-    from zarr.groups.async_group import AsyncGroup
-    from zarr.groups.group import Group
-    from zarr.logs import set_format, set_log_level
-    from zarr.runners.locks.synchronizers import ProcessSynchronizer, ThreadSynchronizer
-    from zarr.settings import config
-    from zarr.transactions.transaction import transaction
+    from zarr._version import version as __version__  # noqa: F401
+    from zarr.api.synchronous import *  # noqa: F403
+    from zarr.arrays.array import Array as Array
+    from zarr.arrays.async_array import AsyncArray as AsyncArray
+    from zarr.groups.async_group import AsyncGroup as AsyncGroup
+    from zarr.groups.group import Group as Group
+    from zarr.logs import set_format as set_format
+    from zarr.logs import set_log_level as set_log_level
+    from zarr.runners.locks.synchronizers import ProcessSynchronizer as ProcessSynchronizer
+    from zarr.runners.locks.synchronizers import ThreadSynchronizer as ThreadSynchronizer
+    from zarr.settings import config as config
+    from zarr.transactions.transaction import transaction as transaction
 else:
     _logs, _version = LazyModule("zarr.logs"), LazyModule("zarr._version")
 
@@ -63,28 +34,29 @@ _FORMAT_2_CODECS = (
     "JenkinsLookup3 LZ4 LZMA MsgPack PackBits Pickle Quantize Shuffle VLenArray VLenBytes VLenUTF8 Zlib Zstd"
 )
 v3_api_available = False  # the switch of zarr-python 2 for its experiment; here format 3 is the format
+_NAMES = {
+    "zarr.api.create": (
+        "array create create_array empty empty_like from_array full full_like ones ones_like zeros zeros_like"
+    ),
+    "zarr.api.saving": "read_many save_many copy copy_all copy_store load save save_array save_group tree",
+    "zarr.api.opening": (
+        "consolidate_metadata create_group create_hierarchy group open open_array open_consolidated open_group "
+        "open_like"
+    ),
+    "zarr.arrays.async_array": "AsyncArray",
+    "zarr.arrays.array": "Array",
+    "zarr.groups.async_group": "AsyncGroup",
+    "zarr.groups.group": "Group",
+    "zarr.logs": "set_format set_log_level",
+    "zarr.runners.locks.synchronizers": "ProcessSynchronizer ThreadSynchronizer",
+    "zarr.settings": "config",
+    "zarr.transactions.transaction": "transaction",
+    "zarr._version": "__version__",
+}
 # Nothing is loaded before it is asked for: many programs import this package and use little of it, or nothing.
 __getattr__, __dir__ = lazy_names(
     __name__,
-    {
-        "zarr.api.create": (
-            "array create create_array empty empty_like from_array full full_like ones ones_like zeros zeros_like"
-        ),
-        "zarr.api.saving": "read_many save_many copy copy_all copy_store load save save_array save_group tree",
-        "zarr.api.opening": (
-            "consolidate_metadata create_group create_hierarchy group open open_array open_consolidated open_group "
-            "open_like"
-        ),
-        "zarr.arrays.async_array": "AsyncArray",
-        "zarr.arrays.array": "Array",
-        "zarr.groups.async_group": "AsyncGroup",
-        "zarr.groups.group": "Group",
-        "zarr.logs": "set_format set_log_level",
-        "zarr.runners.locks.synchronizers": "ProcessSynchronizer ThreadSynchronizer",
-        "zarr.settings": "config",
-        "zarr.transactions.transaction": "transaction",
-        "zarr._version": "__version__",
-    },
+    _NAMES,
     unlisted={
         "zarr.metadata.v2": "ArrayV2Metadata",
         "zarr.metadata.v3": "ArrayV3Metadata",
@@ -112,48 +84,4 @@ def print_debug_info() -> None:
     print("\n".join(_logs.debug_lines(_version.version)))
 
 
-__all__ = [
-    "Array",
-    "AsyncArray",
-    "AsyncGroup",
-    "Group",
-    "ProcessSynchronizer",
-    "ThreadSynchronizer",
-    "__version__",
-    "array",
-    "config",
-    "consolidate_metadata",
-    "copy",
-    "copy_all",
-    "copy_store",
-    "create",
-    "create_array",
-    "create_group",
-    "create_hierarchy",
-    "empty",
-    "empty_like",
-    "from_array",
-    "full",
-    "full_like",
-    "group",
-    "load",
-    "ones",
-    "ones_like",
-    "open",
-    "open_array",
-    "open_consolidated",
-    "open_group",
-    "open_like",
-    "read_many",
-    "print_debug_info",
-    "save",
-    "save_array",
-    "save_group",
-    "save_many",
-    "set_format",
-    "set_log_level",
-    "transaction",
-    "tree",
-    "zeros",
-    "zeros_like",
-]
+__all__ = list(" ".join(["print_debug_info", *_NAMES.values()]).split())

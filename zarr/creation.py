@@ -2,26 +2,8 @@
 
 from __future__ import annotations
 
-from zarr.api.create import (
-    array,
-    create,
-    create_array,
-    empty,
-    empty_like,
-    from_array,
-    full,
-    full_like,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
-from zarr.api.opening import open_array, open_like
-from zarr.array_api.creation import arange, asarray, eye, from_dlpack, linspace, meshgrid, tril, triu
-from zarr.storage._format2 import normalize_store_arg
-
-__all__ = [
-    "arange", "array", "asarray", "create", "create_array", "empty", "empty_like", "eye", "from_array", "from_dlpack",
-    "full", "full_like", "linspace", "meshgrid", "normalize_store_arg", "ones", "ones_like", "open_array", "open_like",
-    "tril", "triu", "zeros", "zeros_like",
-]
+from zarr.api.create import *  # noqa: F403
+from zarr.api.opening import open_array as open_array
+from zarr.api.opening import open_like as open_like
+from zarr.array_api import *  # noqa: F403
+from zarr.storage._format2 import normalize_store_arg as normalize_store_arg

@@ -12,59 +12,6 @@ from typing import Any, Final, cast
 
 from zarr.notices import warn
 
-__all__ = [
-    "ArrayIndexError",
-    "ArrayNotFoundError",
-    "ArrayTooLargeError",
-    "BadCompressorError",
-    "BaseZarrError",
-    "BoundsCheckError",
-    "BrokenReferenceError",
-    "ChunkChecksumError",
-    "ChunkDecodeError",
-    "ChunkEncodeError",
-    "ChunkError",
-    "ChunkNotFoundError",
-    "ContainsArrayAndGroupError",
-    "ContainsArrayError",
-    "ContainsGroupError",
-    "CopyError",
-    "DataTypeValidationError",
-    "FSPathExistNotDir",
-    "FieldsError",
-    "FileInPlaceError",
-    "FolderInPlaceError",
-    "GroupNotFoundError",
-    "KeyNotAllowedError",
-    "LinkLeavesStoreError",
-    "LockLostError",
-    "MetadataError",
-    "LockedByCallerError",
-    "MetadataValidationError",
-    "NegativeStepError",
-    "NodeNotFoundError",
-    "NodeTypeValidationError",
-    "NotAValueError",
-    "NothingToStoreError",
-    "PathNotFoundError",
-    "PickleCodecDisabledError",
-    "PlaceNotFoundError",
-    "ReadOnlyError",
-    "ShapeMismatchError",
-    "StoreDamagedError",
-    "StoreUrlError",
-    "UnknownCodecError",
-    "UnnamedCodecError",
-    "UnstableSpecificationWarning",
-    "VindexInvalidSelectionError",
-    "WrongTypeError",
-    "ZarrDeprecationWarning",
-    "ZarrFutureWarning",
-    "ZarrRuntimeWarning",
-    "ZarrUserWarning",
-]
-
-
 _LONGEST_LABEL: Final = 300
 
 
@@ -468,3 +415,6 @@ def moved_error(module: str, name: str) -> type[Exception]:
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
     warn(f"Import {name} from zarr.errors: {module} will not offer it for ever.", ZarrDeprecationWarning)
     return DataTypeValidationError
+
+
+__all__ = [name for name, kind in vars().items() if isinstance(kind, type) and issubclass(kind, Exception)]

@@ -8,39 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import numpy.typing as npt
 
 from zarr.abc.store import Store
-from zarr.api import copying, opening
+from zarr.api import copying, opening, operations, saving
 from zarr.api import create as making
-from zarr.api.operations import (
-    Call,
-    array_call,
-    check_consolidated,
-    consolidate_call,
-    create_array_call,
-    create_call,
-    create_group_call,
-    from_array_call,
-    group_call,
-    hierarchy_call,
-    like_call,
-    loading_mode,
-    open_array_call,
-    open_call,
-    open_group_call,
-    open_like_call,
-    save_call,
-    saved_arrays,
-)
-from zarr.api.saving import read_many_async as read_many
-from zarr.api.saving import save_many_async as save_many
+from zarr.api.operations import Call
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
-from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE, FILLS, like
-from zarr.arrays.create.steps import CompressorLike
+from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE, FILLS, like  # noqa: F401
+from zarr.arrays.create.steps import CompressorLike  # noqa: F401
 from zarr.arrays.handle import ArrayHandle
 from zarr.buffer.core import NDArrayLike
-from zarr.chunks.spec import parse_array_config
-from zarr.dtype import ZDTypeLike, get_data_type_from_native_dtype
-from zarr.errors import (
+from zarr.chunks.spec import parse_array_config  # noqa: F401
+from zarr.dtype import ZDTypeLike, get_data_type_from_native_dtype  # noqa: F401
+from zarr.errors import (  # noqa: F401  # noqa: F401
     ArrayNotFoundError,
     GroupNotFoundError,
     NodeTypeValidationError,
@@ -50,14 +29,14 @@ from zarr.errors import (
 )
 from zarr.groups.async_group import AsyncGroup, wrap_async
 from zarr.groups.handle import GroupHandle, NodeRecord
-from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
-from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata  # noqa: F401
+from zarr.metadata.v2 import ArrayV2Metadata  # noqa: F401
 from zarr.notices import warn
 from zarr.runners.choose import async_runner_for
 from zarr.steps.nodes import read_array_steps
 from zarr.storage.path import StorePath
-from zarr.storage.resolve import make_store_path
-from zarr.types import ChunksLike
+from zarr.storage.resolve import make_store_path  # noqa: F401
+from zarr.types import ChunksLike  # noqa: F401
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -73,26 +52,6 @@ T = TypeVar("T")
 ArrayLike: TypeAlias = Any
 PathLike: TypeAlias = str
 ArrayMetadataDict: TypeAlias = dict[str, Any]
-
-# Names that other libraries have taken from here.
-_ALSO_HERE = (
-    ArrayNotFoundError,
-    ArrayV2Metadata,
-    ChunksLike,
-    CompressorLike,
-    ConsolidatedMetadata,
-    DEFAULT_FILL_VALUE,
-    GroupMetadata,
-    GroupNotFoundError,
-    NodeTypeValidationError,
-    StorePath,
-    ZDTypeLike,
-    ZarrRuntimeWarning,
-    ZarrUserWarning,
-    get_data_type_from_native_dtype,
-    make_store_path,
-    parse_array_config,
-)
 
 
 async def run(call: Call[T]) -> T:
@@ -113,7 +72,7 @@ def as_members(records: list[NodeRecord]) -> list[tuple[str, AsyncArray[Any] | A
 async def consolidate_metadata(
     store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None
 ) -> AsyncGroup:
-    return AsyncGroup.from_handle(await run(consolidate_call(store, path, zarr_format)))
+    return AsyncGroup.from_handle(await run(operations.consolidate_call(store, path, zarr_format)))
 
 
 async def open(
@@ -126,7 +85,7 @@ async def open(
     config: ArrayConfigLike | None = None,
     **kwargs: Any,
 ) -> AsyncArray[Any] | AsyncGroup:
-    return as_node(await run(open_call(store, mode, zarr_format, path, storage_options, config, **kwargs)))
+    return as_node(await run(operations.open_call(store, mode, zarr_format, path, storage_options, config, **kwargs)))
 
 
 async def open_array(
@@ -139,47 +98,47 @@ async def open_array(
     **kwargs: Any,
 ) -> AsyncArray[Any]:
     return AsyncArray.from_handle(
-        await run(open_array_call(store, zarr_format, path, storage_options, config, **kwargs))
+        await run(operations.open_array_call(store, zarr_format, path, storage_options, config, **kwargs))
     )
 
 
 @like(opening.open_group)
 async def open_group(store: StoreLike | None = None, **parameters: Any) -> AsyncGroup:
-    return AsyncGroup.from_handle(await run(open_group_call(store, **parameters)))
+    return AsyncGroup.from_handle(await run(operations.open_group_call(store, **parameters)))
 
 
 async def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, **kwargs: Any) -> AsyncGroup:
-    check_consolidated(use_consolidated)
+    operations.check_consolidated(use_consolidated)
     return await open_group(*args, use_consolidated=True, **kwargs)
 
 
 @like(opening.group, keyword_only=True)
 async def group(**parameters: Any) -> AsyncGroup:
-    return AsyncGroup.from_handle(await run(group_call(**parameters)))
+    return AsyncGroup.from_handle(await run(operations.group_call(**parameters)))
 
 
 @like(opening.create_group, keyword_only=True)
 async def create_group(*, store: StoreLike, **parameters: Any) -> AsyncGroup:
-    return AsyncGroup.from_handle(await run(create_group_call(store, **parameters)))
+    return AsyncGroup.from_handle(await run(operations.create_group_call(store, **parameters)))
 
 
 async def create_hierarchy(
     *, store: Store, nodes: Nodes, overwrite: bool = False
 ) -> AsyncIterator[tuple[str, AsyncGroup | AsyncArray[Any]]]:
-    for member in as_members(await run(hierarchy_call(store, nodes, overwrite))):
+    for member in as_members(await run(operations.hierarchy_call(store, nodes, overwrite))):
         yield member
 
 
 @like(making.create)
 async def create(shape: tuple[int, ...] | int, **parameters: Any) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(await run(create_call(shape, **parameters)))
+    return AsyncArray.from_handle(await run(operations.create_call(shape, **parameters)))
 
 
 @like(making.create_array)
 async def create_array(
     store: StoreLike, *, name: str | None = None, **parameters: Unpack[CreateArray]
 ) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(await run(create_array_call(store, name, **parameters)))
+    return AsyncArray.from_handle(await run(operations.create_array_call(store, name, **parameters)))
 
 
 @like(making.from_array)
@@ -191,44 +150,44 @@ async def from_array(
     name: str | None = None,
     **parameters: Unpack[FromArray],
 ) -> AsyncArray[Any]:
-    call = from_array_call(store, name, data=data, write_data=write_data, **parameters)
+    call = operations.from_array_call(store, name, data=data, write_data=write_data, **parameters)
     return AsyncArray.from_handle(await run(call))
 
 
 async def array(data: npt.ArrayLike | Array[Any], **kwargs: Any) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(await run(array_call(data, **kwargs)))
+    return AsyncArray.from_handle(await run(operations.array_call(data, **kwargs)))
 
 
 async def empty(shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(await run(create_call(shape, **kwargs)))
+    return AsyncArray.from_handle(await run(operations.create_call(shape, **kwargs)))
 
 
 async def zeros(shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(await run(create_call(shape, **FILLS["zeros"], **kwargs)))
+    return AsyncArray.from_handle(await run(operations.create_call(shape, **FILLS["zeros"], **kwargs)))
 
 
 async def ones(shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(await run(create_call(shape, **FILLS["ones"], **kwargs)))
+    return AsyncArray.from_handle(await run(operations.create_call(shape, **FILLS["ones"], **kwargs)))
 
 
 async def full(shape: tuple[int, ...], fill_value: Any, **kwargs: Any) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(await run(create_call(shape, fill_value=fill_value, **kwargs)))
+    return AsyncArray.from_handle(await run(operations.create_call(shape, fill_value=fill_value, **kwargs)))
 
 
 async def empty_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(await run(like_call("empty", a, zarr_format, **kwargs)))
+    return AsyncArray.from_handle(await run(operations.like_call("empty", a, zarr_format, **kwargs)))
 
 
 async def zeros_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(await run(like_call("zeros", a, zarr_format, **kwargs)))
+    return AsyncArray.from_handle(await run(operations.like_call("zeros", a, zarr_format, **kwargs)))
 
 
 async def ones_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(await run(like_call("ones", a, zarr_format, **kwargs)))
+    return AsyncArray.from_handle(await run(operations.like_call("ones", a, zarr_format, **kwargs)))
 
 
 async def full_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(await run(like_call("full", a, zarr_format, **kwargs)))
+    return AsyncArray.from_handle(await run(operations.like_call("full", a, zarr_format, **kwargs)))
 
 
 async def open_like(
@@ -238,7 +197,7 @@ async def open_like(
     zarr_format: ZarrFormat | None = None,
     **kwargs: Any,
 ) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(await run(open_like_call(a, path, zarr_format, **kwargs)))
+    return AsyncArray.from_handle(await run(operations.open_like_call(a, path, zarr_format, **kwargs)))
 
 
 async def save(
@@ -264,7 +223,7 @@ async def save_array(
     storage_options: dict[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
-    await run(save_call(store, {"": arr}, zarr_format, path, storage_options, **kwargs))
+    await run(operations.save_call(store, {"": arr}, zarr_format, path, storage_options, **kwargs))
 
 
 async def save_group(
@@ -275,11 +234,12 @@ async def save_group(
     storage_options: dict[str, Any] | None = None,
     **kwargs: NDArrayLike,
 ) -> None:
-    await run(save_call(store, saved_arrays(args, kwargs), zarr_format, path, storage_options, mode="w"))
+    arrays = operations.saved_arrays(args, kwargs)
+    await run(operations.save_call(store, arrays, zarr_format, path, storage_options, mode="w"))
 
 
 async def load(*, store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None) -> Any:
-    node = await open(store=store, mode=loading_mode(store), path=path, zarr_format=zarr_format)
+    node = await open(store=store, mode=operations.loading_mode(store), path=path, zarr_format=zarr_format)
     if isinstance(node, AsyncArray):
         return await node.getitem(...)
     members = [pair async for pair in node.members(None)]
@@ -333,35 +293,5 @@ async def get_array_metadata(store_path: StorePath, zarr_format: ZarrFormat | No
     return document
 
 
-__all__ = [
-    "array",
-    "consolidate_metadata",
-    "copy",
-    "copy_all",
-    "copy_store",
-    "create",
-    "create_array",
-    "create_hierarchy",
-    "empty",
-    "empty_like",
-    "from_array",
-    "full",
-    "full_like",
-    "group",
-    "load",
-    "ones",
-    "ones_like",
-    "open",
-    "open_array",
-    "open_consolidated",
-    "open_group",
-    "open_like",
-    "read_many",
-    "save",
-    "save_array",
-    "save_group",
-    "save_many",
-    "tree",
-    "zeros",
-    "zeros_like",
-]
+read_many, save_many = saving.read_many_async, saving.save_many_async
+__all__ = making.__all__ + opening.__all__ + saving.__all__

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from zarr.storage.resolve import StoreLike
     from zarr.types import ZarrFormat
 
+__all__ = [
+    "array", "create", "create_array", "empty", "empty_like", "from_array", "full", "full_like", "ones", "ones_like",
+    "zeros", "zeros_like",
+]
+
 
 @also_in_order(*IN_ORDER_OF_CREATE)
 @takes(Create, CREATE, rest=True)

@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr.api.operations import (
-    as_members,
-    check_consolidated,
-    consolidate_call,
-    create_group_call,
-    group_call,
-    hierarchy_call,
-    open_array_call,
-    open_call,
-    open_group_call,
-    open_like_call,
-    run,
-    run_array,
-    run_group,
-    run_node,
-)
+from zarr.api import operations
 from zarr.arrays.array import Array
 from zarr.older_calls import (
     IN_ORDER_OF_OPEN_ARRAY,
@@ -45,6 +30,11 @@ if TYPE_CHECKING:
         AccessModeLiteral,
         ZarrFormat,
     )
+
+__all__ = [
+    "consolidate_metadata", "create_group", "create_hierarchy", "group", "open", "open_array", "open_consolidated",
+    "open_group", "open_like",
+]
 
 
 @without_positions
@@ -101,7 +91,7 @@ def open(
     if in_order:
         said = {"mode": mode, "zarr_format": zarr_format, "path": path, "storage_options": storage_options, **kwargs}
         return open(store, **named("open", ("mode",), in_order, {**said, "config": config}))
-    return run_node(open_call(store, mode, zarr_format, path, storage_options, config, **kwargs))
+    return operations.run_node(operations.open_call(store, mode, zarr_format, path, storage_options, config, **kwargs))
 
 
 @without_positions
@@ -155,7 +145,7 @@ def open_array(
         said = {"zarr_format": zarr_format, "path": path or None, "storage_options": storage_options, **kwargs}
         said["config"] = config
         return open_array(store, **named("open_array", IN_ORDER_OF_OPEN_ARRAY, in_order, said))
-    return run_array(open_array_call(store, zarr_format, path, storage_options, config, **kwargs))
+    return operations.run_array(operations.open_array_call(store, zarr_format, path, storage_options, config, **kwargs))
 
 
 @also_in_order(
@@ -221,20 +211,9 @@ def open_group(
     >>> zarr.open_group({}, mode="w", attributes={"a": 1}).attrs["a"]
     1
     """
-    call = open_group_call(
-        store,
-        mode=mode,
-        cache_attrs=cache_attrs,
-        synchronizer=synchronizer,
-        path=path,
-        chunk_store=chunk_store,
-        storage_options=storage_options,
-        zarr_format=zarr_format,
-        meta_array=meta_array,
-        attributes=attributes,
-        use_consolidated=use_consolidated,
-    )
-    return run_group(call)
+    without_effect: dict[str, Any] = {"cache_attrs": cache_attrs, "chunk_store": chunk_store, "meta_array": meta_array}
+    how = (mode, path, storage_options, zarr_format, attributes, use_consolidated, synchronizer)
+    return operations.run_group(operations.open_group_call(store, *how, **without_effect))
 
 
 def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, **kwargs: Any) -> Group:
@@ -266,7 +245,7 @@ def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, **kwar
     >>> list(zarr.open_consolidated(store))
     []
     """
-    check_consolidated(use_consolidated)
+    operations.check_consolidated(use_consolidated)
     if len(args) > 1 or "metadata_key" in kwargs:
         args, kwargs, use_consolidated = key_of_copy(args, kwargs)
     return open_group(*args, use_consolidated=use_consolidated, **kwargs)
@@ -294,7 +273,7 @@ def open_like(a: ArrayLike, path: str, *, zarr_format: ZarrFormat | None = None,
     >>> zarr.open_like(zarr.ones((2,)), "x").shape
     (2,)
     """
-    return run_array(open_like_call(a, path, zarr_format, **kwargs))
+    return operations.run_array(operations.open_like_call(a, path, zarr_format, **kwargs))
 
 
 @also_in_order("overwrite", "chunk_store", "cache_attrs", "synchronizer", "path", zarr_version="zarr_format")
@@ -347,19 +326,9 @@ def group(
     >>> zarr.group().path
     ''
     """
-    call = group_call(
-        store,
-        overwrite=overwrite,
-        chunk_store=chunk_store,
-        cache_attrs=cache_attrs,
-        synchronizer=synchronizer,
-        path=path,
-        zarr_format=zarr_format,
-        meta_array=meta_array,
-        attributes=attributes,
-        storage_options=storage_options,
-    )
-    return run_group(call)
+    without_effect: dict[str, Any] = {"cache_attrs": cache_attrs, "chunk_store": chunk_store, "meta_array": meta_array}
+    how = (overwrite, path, zarr_format, attributes, storage_options)
+    return operations.run_group(operations.group_call(store, *how, synchronizer=synchronizer, **without_effect))
 
 
 def create_group(
@@ -402,15 +371,8 @@ def create_group(
     >>> zarr.create_group({}, path="a", attributes={"b": 1}).attrs.asdict()
     {'b': 1}
     """
-    call = create_group_call(
-        store,
-        path=path,
-        zarr_format=zarr_format,
-        overwrite=overwrite,
-        attributes=attributes,
-        storage_options=storage_options,
-    )
-    return run_group(call)
+    how = (path, zarr_format, overwrite, attributes, storage_options)
+    return operations.run_group(operations.create_group_call(store, *how))
 
 
 @without_metadata_key
@@ -450,7 +412,7 @@ def consolidate_metadata(store: StoreLike, path: str | None = None, zarr_format:
     >>> list(zarr.consolidate_metadata(store, zarr_format=3))
     ['x']
     """
-    return run_group(consolidate_call(store, path, zarr_format))
+    return operations.run_group(operations.consolidate_call(store, path, zarr_format))
 
 
 def create_hierarchy(
@@ -485,4 +447,4 @@ def create_hierarchy(
     >>> [path for path, node in made]
     ['', 'a', 'a/b']
     """
-    return iter(as_members(run(hierarchy_call(store, nodes, overwrite))))
+    return iter(operations.as_members(operations.run(operations.hierarchy_call(store, nodes, overwrite))))

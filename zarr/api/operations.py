@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from zarr.arrays.create import parameters as record
     from zarr.arrays.create import steps as create
     from zarr.arrays.create import version2 as _creation
-    from zarr.arrays.create import version2 as _parameters
     from zarr.groups import group as _group
     from zarr.groups import hierarchy, members, opening, operations
     from zarr.groups.group import Group
@@ -53,10 +52,9 @@ else:
     create, _dtype = LazyModule("zarr.arrays.create.steps"), LazyModule("zarr.dtype")
     members, _creation = LazyModule("zarr.groups.members"), LazyModule("zarr.arrays.create.version2")
     hierarchy, opening = LazyModule("zarr.groups.hierarchy"), LazyModule("zarr.groups.opening")
-    operations, _parameters = LazyModule("zarr.groups.operations"), LazyModule("zarr.arrays.create.version2")
-    synchronizers, layouts = LazyModule("zarr.runners.locks.synchronizers"), LazyModule("zarr.steps.layouts")
-    url, _group = LazyModule("zarr.storage.url"), LazyModule("zarr.groups.group")
-    opening = LazyModule("zarr.groups.opening")
+    operations, synchronizers = LazyModule("zarr.groups.operations"), LazyModule("zarr.runners.locks.synchronizers")
+    layouts, url = LazyModule("zarr.steps.layouts"), LazyModule("zarr.storage.url")
+    _group = LazyModule("zarr.groups.group")
 
 ArrayLike: TypeAlias = Any
 PathLike: TypeAlias = str
@@ -386,7 +384,7 @@ def _config_of(config: Any, creation: Mapping[str, Any], *, as_array: bool = Tru
     write_empty = creation.get("write_empty_chunks")
     if as_array:
         return _creation.config_of(config, write_empty)
-    return config if write_empty is None else _parameters.with_empty_chunks(config, write_empty)
+    return config if write_empty is None else _creation.with_empty_chunks(config, write_empty)
 
 
 def create_call(

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 else:
     asyncio = LazyModule("asyncio")
 
+__all__ = [
+    "copy", "copy_all", "copy_store", "load", "read_many", "save", "save_array", "save_group", "save_many", "tree",
+]
+
 
 def save(
     store: StoreLike,

@@ -3,91 +3,23 @@
 from __future__ import annotations
 
 from zarr.api import asynchronous as async_api
-from zarr.api.create import (
-    array,
-    create,
-    create_array,
-    empty,
-    empty_like,
-    from_array,
-    full,
-    full_like,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
-from zarr.api.opening import (
-    consolidate_metadata,
-    create_group,
-    create_hierarchy,
-    group,
-    open,
-    open_array,
-    open_consolidated,
-    open_group,
-    open_like,
-)
-from zarr.api.operations import ArrayLike, PathLike
-from zarr.api.saving import copy, copy_all, copy_store, load, read_many, save, save_array, save_group, save_many, tree
-from zarr.arrays.array import Array
-from zarr.arrays.async_array import AsyncArray
-from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, CompressorLike
-from zarr.errors import ZarrDeprecationWarning
-from zarr.groups.group import Group
-from zarr.runners.sync import sync
+from zarr.api.create import *  # noqa: F403
+from zarr.api.opening import *  # noqa: F403
+from zarr.api.operations import ArrayLike, PathLike  # noqa: F401
+from zarr.api.saving import *  # noqa: F403
+from zarr.arrays.array import Array  # noqa: F401
+from zarr.arrays.async_array import AsyncArray  # noqa: F401
+from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, CompressorLike  # noqa: F401
+from zarr.errors import ZarrDeprecationWarning  # noqa: F401
+from zarr.groups.group import Group  # noqa: F401
+from zarr.runners.sync import sync  # noqa: F401
 
-# Names that other libraries have taken from here.
-_ALSO_HERE = (
-    Array,
-    ArrayLike,
-    AsyncArray,
-    CompressorLike,
-    DEFAULT_FILL_VALUE,
-    Group,
-    PathLike,
-    ZarrDeprecationWarning,
-    create_group,
-    sync,
-)
-
-__all__ = [
-    "array",
-    "consolidate_metadata",
-    "copy",
-    "copy_all",
-    "copy_store",
-    "create",
-    "create_array",
-    "create_hierarchy",
-    "empty",
-    "empty_like",
-    "from_array",
-    "full",
-    "full_like",
-    "group",
-    "load",
-    "ones",
-    "ones_like",
-    "open",
-    "open_array",
-    "open_consolidated",
-    "open_group",
-    "open_like",
-    "read_many",
-    "save",
-    "save_array",
-    "save_group",
-    "save_many",
-    "tree",
-    "zeros",
-    "zeros_like",
-]
+__all__ = async_api.__all__
 
 
 def _share_docstrings() -> None:
     """Give asynchronous functions the docstrings of their synchronous twins."""
-    for name in [*__all__, "create_group"]:
+    for name in __all__:
         vars(async_api)[name].__doc__ = globals()[name].__doc__
 
 

@@ -1,16 +1,22 @@
-"""Functions of the array API standard that create stored arrays.
+"""The array API standard for stored arrays: what ``array.__array_namespace__()`` returns.
 
-They take the parameters of the standard and, besides, those of :func:`zarr.create_array` (``store``, ``name``,
-``chunks``, ``compressors`` …); without a store the array is made in memory.
+Creation functions give stored arrays. They take the parameters of the standard and, besides, those of
+:func:`zarr.create_array` (``store``, ``name``, ``chunks``, ``compressors`` …); without a store the array is made in
+memory. Every other function of the standard is numpy's: stored arrays among its arguments are read, and its results are
+arrays of numpy. Source: Python array API standard, https://data-apis.org/array-api/.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from sys import modules
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr.api.create import create_array, from_array
+from zarr.api import create as making
+from zarr.api.create import empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
 from zarr.arrays.array import Array
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.storage.memory.store import MemoryStore
@@ -18,20 +24,69 @@ from zarr.storage.memory.store import MemoryStore
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+__array_api_version__ = np.__array_api_version__
+__all__ = [
+    "__array_api_version__", "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",
+    "linspace", "meshgrid", "namespace", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
+]
+
+
+def namespace(*, api_version: str | None = None) -> Any:
+    """Return this module, if it offers that version of the standard.
+
+    Raises
+    ------
+    ValueError
+        If it does not.
+
+    Examples
+    --------
+    >>> namespace().__name__
+    'zarr.array_api'
+    """
+    if api_version is not None and api_version > __array_api_version__:
+        raise ValueError(
+            f"version {api_version!r} of the array API standard is not offered; the newest is {__array_api_version__!r}"
+        )
+    return modules[__name__]
+
+
+def _read(value: Any) -> Any:
+    """Return the arguments with stored arrays read."""
+    if isinstance(value, ArrayFace):
+        return np.asarray(value)
+    if isinstance(value, list | tuple):
+        return type(value)([_read(item) for item in value])
+    return value
+
+
+def _reading(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        return function(*map(_read, args), **{name: _read(value) for name, value in options.items()})
+
+    return call
+
+
+def __getattr__(name: str) -> Any:
+    found = getattr(np, name, None)
+    if name.startswith("_") or found is None:
+        if name == "__array_namespace_info__":
+            return np.__array_namespace_info__
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    plain = isinstance(found, type) or not callable(found)
+    return found if plain else globals().setdefault(name, _reading(found))
+
 
 def _stored(data: Any, device: Any = None, store: Any = None, **parameters: Any) -> Array[Any]:
     """Make a stored array of elements in memory."""
     _check_device(device)
-    return create_array(MemoryStore() if store is None else store, data=np.asarray(data), **parameters)
+    return making.create_array(MemoryStore() if store is None else store, data=np.asarray(data), **parameters)
 
 
 def _check_device(device: Any) -> None:
     if device not in (None, "cpu"):
         raise ValueError(f"elements are read to the device 'cpu', there is no device {device!r}")
-
-
-def _with_default(dtype: Any, default: str) -> Any:
-    return default if dtype is None else dtype
 
 
 def arange(
@@ -110,7 +165,7 @@ def asarray(
     if isinstance(obj, Array) and not parameters and (dtype is None or np.dtype(dtype) == obj.dtype):
         if copy is not True:
             return obj
-        return from_array(MemoryStore(), data=obj)
+        return making.from_array(MemoryStore(), data=obj)
     if copy is False:
         raise ValueError("copy=False: what is not a stored array yet has to be copied to become one")
     plain = isinstance(obj, ArrayFace | np.ndarray) or not hasattr(obj, "__dlpack__") or hasattr(obj, "__array__")
@@ -151,7 +206,7 @@ def eye(
     array([[0, 1, 0],
            [0, 0, 1]], dtype=int8)
     """
-    return _stored(np.eye(n_rows, n_cols, k=k, dtype=_with_default(dtype, "float64")), device, **parameters)
+    return _stored(np.eye(n_rows, n_cols, k=k, dtype="float64" if dtype is None else dtype), device, **parameters)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None, **parameters: Any) -> Array[Any]:
