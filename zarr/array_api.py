@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
 __array_api_version__ = np.__array_api_version__
 __all__ = [
-    "__array_api_version__", "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",
-    "linspace", "meshgrid", "namespace", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
+    "CREATION", "__array_api_version__", "namespace", "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack",
+    "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
 ]
+CREATION = tuple(__all__[3:])
+"""The functions that give stored arrays."""
 
 
 def namespace(*, api_version: str | None = None) -> Any:

@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from zarr.compat.version3.requests import coalesce_ranges, coalesced_get
-
-__all__ = ["coalesce_ranges", "coalesced_get"]
+from zarr.compat.version3.requests import *

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from zarr.compat.version3.json_values import *  # noqa: F403
+from zarr.compat.version3.json_values import *

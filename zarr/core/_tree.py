@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zarr.compat.version3.hierarchies import group_tree_async
+from zarr.compat.version3.nodes import group_tree_async
 from zarr.groups.summary import TreeRepr
 
 __all__ = ["TreeRepr", "group_tree_async"]

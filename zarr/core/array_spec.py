@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, ArrayConfigParams, ArraySpec, parse_array_config
-
-__all__ = ["ArrayConfig", "ArrayConfigLike", "ArrayConfigParams", "ArraySpec", "parse_array_config"]
+from zarr.chunks.spec import *

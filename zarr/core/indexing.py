@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr.compat.version3.indexing import *  # noqa: F403
-from zarr.compat.version3.indexing import iter_grid as _iter_grid  # noqa: F401
-from zarr.compat.version3.indexing import iter_regions as _iter_regions  # noqa: F401
+from zarr.compat.version3.indexing import *
+from zarr.compat.version3.indexing import iter_grid as _iter_grid
+from zarr.compat.version3.indexing import iter_regions as _iter_regions
 from zarr.compat.version3.sibling_names import borrowed_names
 
 if not TYPE_CHECKING:

@@ -7,34 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from zarr.arrays.io.selection import is_bool_array, is_integer_array, is_integer_list, pop_fields
 from zarr.compat.version3 import indexing as current
-from zarr.compat.version3.indexing import (
-    BlockIndex,
-    BoolArrayDimIndexer,
-    ChunkDimProjection,
-    ChunkProjection,
-    IntArrayDimIndexer,
-    IntDimIndexer,
-    OIndex,
-    SliceDimIndexer,
-    VIndex,
-    boundscheck_indices,
-    ensure_tuple,
-    is_basic_selection,
-    is_integer,
-    is_pure_fancy_indexing,
-    is_pure_orthogonal_indexing,
-    is_slice,
-    ix_,
-    make_slice_selection,
-    normalize_integer_selection,
-    oindex,
-    oindex_set,
-    replace_ellipsis,
-    slice_to_range,
-    wraparound_indices,
-)
+from zarr.compat.version3.indexing import *  # noqa: F403
 
 
 class _OfArray(current.Indexer):
@@ -44,7 +18,7 @@ class _OfArray(current.Indexer):
         super().__init__(selection, array, chunk_grid)
 
 
-class BasicIndexer(_OfArray, current.BasicIndexer):
+class BasicIndexer(_OfArray, current.BasicIndexer):  # type: ignore[no-redef]
     """The indexer of integers and slices.
 
     Examples
@@ -55,19 +29,19 @@ class BasicIndexer(_OfArray, current.BasicIndexer):
     """
 
 
-class OrthogonalIndexer(_OfArray, current.OrthogonalIndexer):
+class OrthogonalIndexer(_OfArray, current.OrthogonalIndexer):  # type: ignore[no-redef]
     """The indexer of one selection for each axis."""
 
 
-class CoordinateIndexer(_OfArray, current.CoordinateIndexer):
+class CoordinateIndexer(_OfArray, current.CoordinateIndexer):  # type: ignore[no-redef]
     """The indexer of points."""
 
 
-class MaskIndexer(_OfArray, current.MaskIndexer):
+class MaskIndexer(_OfArray, current.MaskIndexer):  # type: ignore[no-redef]
     """The indexer of a mask of the whole array."""
 
 
-class BlockIndexer(_OfArray, current.BlockIndexer):
+class BlockIndexer(_OfArray, current.BlockIndexer):  # type: ignore[no-redef]
     """The indexer of whole chunks."""
 
 
@@ -93,14 +67,3 @@ def ceildiv(a: int, b: int) -> int:
     4
     """
     return -(-a // b)
-
-
-__all__ = [
-    "BasicIndexer", "BlockIndex", "BlockIndexer", "BoolArrayDimIndexer", "ChunkDimProjection", "ChunkProjection",
-    "CoordinateIndexer", "IntArrayDimIndexer", "IntDimIndexer", "MaskIndexer", "OIndex", "OrthogonalIndexer",
-    "SliceDimIndexer", "VIndex", "boundscheck_indices", "ceildiv", "ensure_tuple", "is_basic_selection",
-    "is_bool_array", "is_integer", "is_integer_array", "is_integer_list", "is_pure_fancy_indexing",
-    "is_pure_orthogonal_indexing", "is_scalar", "is_slice", "ix_", "make_slice_selection",
-    "normalize_integer_selection", "oindex", "oindex_set", "pop_fields", "replace_ellipsis", "slice_to_range",
-    "wraparound_indices",
-]

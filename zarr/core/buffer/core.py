@@ -2,18 +2,4 @@
 
 from __future__ import annotations
 
-from zarr.buffer.core import (
-    ArrayLike,
-    Buffer,
-    BufferPrototype,
-    NDArrayLike,
-    NDArrayLikeOrScalar,
-    NDBuffer,
-    check_item_key_is_1d_contiguous,
-    default_buffer_prototype,
-)
-
-__all__ = [
-    "ArrayLike", "Buffer", "BufferPrototype", "NDArrayLike", "NDArrayLikeOrScalar", "NDBuffer",
-    "check_item_key_is_1d_contiguous", "default_buffer_prototype",
-]
+from zarr.buffer.core import *

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import zarr.dtype as types
 from zarr._lazy import submodule
-from zarr.dtype import *  # noqa: F403
+from zarr.dtype import *
 from zarr.errors import moved_error
 
 AnyDType: TypeAlias = (

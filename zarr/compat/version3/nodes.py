@@ -1,28 +1,42 @@
-"""Functions of arrays that ``zarr.core.array`` and ``zarr.core.common`` offer, most of them by private names.
+"""Arrays, groups and hierarchies as functions of zarr-python 3, by the names that they have there.
 
-Needed by programs that walk over the chunks of an array (tests of xarray, icechunk and zarrs among them).
+Needed by tifffile and cubed (regions and keys of chunks), icechunk and virtualizarr (specs, codecs), and pydantic-zarr
+(``zarr.core.sync_group.get_node``). ``zarr.core.array`` and ``zarr.core.group`` offer all of it,
+``zarr.core.sync_group`` the functions that end with ``_sync``, without that ending.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
-from zarr.api.asynchronous import get_array_metadata
+from zarr.api.asynchronous import create_array, create_hierarchy, from_array, get_array_metadata
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.change.operations import stored_chunks_steps
+from zarr.arrays.create import steps as creation
 from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3
-from zarr.arrays.create.steps import init_array_steps, new_array_metadata
-from zarr.arrays.opening import parse_metadata
+from zarr.arrays.opening import parse_metadata as parse_array_metadata
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
 from zarr.chunks.rectilinear import MAX_EDGES_PER_AXIS
-from zarr.chunks.rectilinear import compress_runs as compress_rle
-from zarr.chunks.shapes import cells_outside
+from zarr.chunks.shapes import cells_outside as _iter_chunk_coords_to_delete
 from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.adapters import SortedCodecs, sort_codecs
-from zarr.runners.choose import async_runner_for
+from zarr.errors import NodeNotFoundError
+from zarr.groups.async_group import AsyncGroup, wrap_async
+from zarr.groups.group import Group, wrap
+from zarr.groups.handle import NodeMetadata, NodeRecord, Nodes
+from zarr.groups.hierarchy import (
+    create_hierarchy_steps,
+    create_nodes_steps,
+    implicit_groups,
+    normalize_nodes,
+    root_of,
+)
+from zarr.runners.choose import async_runner_for, runner_for
+from zarr.steps.nodes import read_node_steps
+from zarr.steps.requests import Steps
 from zarr.storage.memory.store import MemoryStore
 from zarr.storage.path import StorePath
 
@@ -33,14 +47,14 @@ if TYPE_CHECKING:
     from zarr.chunks import ChunkGrid
     from zarr.chunks.spec import ArrayConfig, ArrayConfigLike
     from zarr.dtype import ZDType
+    from zarr.groups.summary import TreeRepr
     from zarr.types import ZarrFormat
-
 
 AnyFace = Array[Any] | AsyncArray[Any]
 Block = Sequence[int] | None
 
 
-def iter_chunk_coords(
+def _iter_chunk_coords(
     array: AnyFace, *, origin: Block = None, selection_shape: Block = None
 ) -> Iterator[tuple[int, ...]]:
     """Return the coordinates of the chunks of an array, the last axis fastest.
@@ -60,45 +74,45 @@ def iter_chunk_coords(
     Examples
     --------
     >>> import zarr
-    >>> list(iter_chunk_coords(zarr.zeros((4,), chunks=(2,))))
+    >>> list(_iter_chunk_coords(zarr.zeros((4,), chunks=(2,))))
     [(0,), (1,)]
     """
     return array._iter_chunk_coords(origin, selection_shape)
 
 
-def iter_shard_coords(
+def _iter_shard_coords(
     array: AnyFace, *, origin: Block = None, selection_shape: Block = None
 ) -> Iterator[tuple[int, ...]]:
     """Return the coordinates of the stored objects; parameters as :func:`iter_chunk_coords`."""
     return array._iter_shard_coords(origin, selection_shape)
 
 
-def iter_shard_keys(array: AnyFace, *, origin: Block = None, selection_shape: Block = None) -> Iterator[str]:
+def _iter_shard_keys(array: AnyFace, *, origin: Block = None, selection_shape: Block = None) -> Iterator[str]:
     """Return the keys of the stored objects, relative to the array; parameters as :func:`iter_chunk_coords`."""
     return array._iter_shard_keys(origin, selection_shape)
 
 
-def iter_chunk_regions(
+def _iter_chunk_regions(
     array: AnyFace, *, origin: Block = None, selection_shape: Block = None
 ) -> Iterator[tuple[slice, ...]]:
     """Return the region of the array that each chunk holds; parameters as :func:`iter_chunk_coords`."""
     return array._iter_chunk_regions(origin, selection_shape)
 
 
-def iter_shard_regions(
+def _iter_shard_regions(
     array: AnyFace, *, origin: Block = None, selection_shape: Block = None
 ) -> Iterator[tuple[slice, ...]]:
     """Return the region of the array that each stored object holds; parameters as :func:`iter_chunk_coords`."""
     return array._iter_shard_regions(origin, selection_shape)
 
 
-async def shards_initialized(array: AsyncArray[Any]) -> tuple[str, ...]:
+async def _shards_initialized(array: AsyncArray[Any]) -> tuple[str, ...]:
     """Return the keys of the stored objects, relative to the array, in the order of the grid."""
     stored = await array._run(stored_chunks_steps(array._handle))
     return tuple(array.metadata.encode_chunk_key(coords) for coords in sorted(stored))
 
 
-def chunk_spec(
+def _get_chunk_spec(
     metadata: Any,
     chunk_grid: ChunkGrid,
     chunk_coords: tuple[int, ...],
@@ -118,14 +132,14 @@ def chunk_spec(
     )
 
 
-def parse_chunk_encoding_v2(
+def _parse_chunk_encoding_v2(
     *, compressor: Any, filters: Any, dtype: ZDType[Any, Any]
 ) -> tuple[tuple[Any, ...] | None, Any]:
     """Return the filters and the compressor of a format 2 array, given in any form."""
     return choose_codecs_v2(dtype, filters, compressor)
 
 
-def parse_chunk_encoding_v3(
+def _parse_chunk_encoding_v3(
     *, compressors: Any, filters: Any, serializer: Any, dtype: ZDType[Any, Any]
 ) -> tuple[tuple[ArrayArrayCodec, ...], ArrayBytesCodec, tuple[BytesBytesCodec, ...]]:
     """Return the filters, the serializer and the compressors of a format 3 array, given in any form."""
@@ -133,14 +147,11 @@ def parse_chunk_encoding_v3(
     return found
 
 
-def default_chunk_key_encoding(data: ChunkKeyEncodingLike | None, zarr_format: ZarrFormat) -> ChunkKeyEncoding:
+def _parse_chunk_key_encoding(data: ChunkKeyEncodingLike | None, zarr_format: ZarrFormat) -> ChunkKeyEncoding:
     """Return the chunk key encoding, by default that of the format."""
     if data is None:
         data = {"name": "v2", "separator": "."} if zarr_format == 2 else {"name": "default", "separator": "/"}
     return parse_chunk_key_encoding(data)
-
-
-parse_array_metadata = parse_metadata
 
 
 async def init_array(
@@ -171,8 +182,8 @@ async def init_array(
     >>> asyncio.run(init_array(store_path=StorePath(MemoryStore()), shape=(3,), dtype="int8")).shape
     (3,)
     """
-    metadata = new_array_metadata(**parameters)
-    steps = init_array_steps(store_path, metadata, overwrite=overwrite, config=config)
+    metadata = creation.new_array_metadata(**parameters)
+    steps = creation.init_array_steps(store_path, metadata, overwrite=overwrite, config=config)
     return AsyncArray.from_handle(await async_runner_for(store_path.store).run(steps))
 
 
@@ -246,9 +257,140 @@ def _positive(value: object, what: str) -> int:
     return int(value)
 
 
+def _node_steps(store: Store, path: str, zarr_format: ZarrFormat) -> Steps[NodeRecord]:
+    place = StorePath(store, path)
+    try:
+        metadata = yield from read_node_steps(place, zarr_format)
+    except NodeNotFoundError:
+        raise FileNotFoundError(path) from None
+    return NodeRecord(place.path, place, metadata)
+
+
+def _nodes_steps(store: Store, nodes: Nodes) -> Steps[list[NodeRecord]]:
+    return create_nodes_steps(StorePath(store), normalize_nodes(nodes, one_format=False))
+
+
+def _rooted_steps(store: Store, nodes: Nodes, overwrite: bool) -> Steps[NodeRecord]:
+    root = root_of(nodes)
+    records = yield from create_hierarchy_steps(StorePath(store), nodes, overwrite)
+    found: NodeRecord = next(record for record in records if record.store_path.path == root)
+    return found
+
+
+async def get_node(store: Store, path: str, zarr_format: ZarrFormat) -> AsyncArray[Any] | AsyncGroup:
+    """Open the array or group at a path of a store; FileNotFoundError if there is none.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> import zarr
+    >>> asyncio.run(get_node(zarr.group().store, "", 3)).path
+    ''
+    """
+    return wrap_async(await async_runner_for(store).run(_node_steps(store, path, zarr_format)))
+
+
+def get_node_sync(store: Store, path: str, zarr_format: ZarrFormat) -> Array[Any] | Group:
+    """Open the array or group at a path of a store; FileNotFoundError if there is none.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> root = zarr.group()
+    >>> get_node_sync(root.store, "", 3) == root
+    True
+    """
+    return wrap(runner_for(store).run(_node_steps(store, path, zarr_format)))
+
+
+async def create_nodes(*, store: Store, nodes: Nodes) -> AsyncIterator[tuple[str, AsyncGroup | AsyncArray[Any]]]:
+    """Write the metadata documents of many nodes, without reading what is stored there.
+
+    Parameters
+    ----------
+    store : Store
+    nodes : dict of path to metadata
+
+    Yields
+    ------
+    (path, AsyncArray or AsyncGroup)
+    """
+    for record in await async_runner_for(store).run(_nodes_steps(store, nodes)):
+        yield record.name, wrap_async(record)
+
+
+def create_nodes_sync(*, store: Store, nodes: Nodes) -> Iterator[tuple[str, Group | Array[Any]]]:
+    """Write the metadata documents of many nodes; see `create_nodes`.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> root = zarr.group()
+    >>> [path for path, node in create_nodes_sync(store=root.store, nodes={"a": root.metadata})]
+    ['a']
+    """
+    return iter([(record.name, wrap(record)) for record in runner_for(store).run(_nodes_steps(store, nodes))])
+
+
+async def create_rooted_hierarchy(
+    *, store: Store, nodes: Nodes, overwrite: bool = False
+) -> AsyncGroup | AsyncArray[Any]:
+    """Create a hierarchy that has a root among its nodes, and return the root.
+
+    Parameters
+    ----------
+    store : Store
+    nodes : dict of path to metadata
+    overwrite : bool
+
+    Raises
+    ------
+    ValueError
+        If no node is above all others.
+    """
+    return wrap_async(await async_runner_for(store).run(_rooted_steps(store, nodes, overwrite)))
+
+
+def create_rooted_hierarchy_sync(*, store: Store, nodes: Nodes, overwrite: bool = False) -> Group | Array[Any]:
+    """Create a hierarchy that has a root among its nodes, and return the root; see `create_rooted_hierarchy`.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> root = zarr.group()
+    >>> create_rooted_hierarchy_sync(store=root.store, nodes={"r": root.metadata, "r/a": root.metadata}).path
+    'r'
+    """
+    return wrap(runner_for(store).run(_rooted_steps(store, nodes, overwrite)))
+
+
+def _parse_hierarchy_dict(*, data: Nodes) -> dict[str, NodeMetadata]:
+    """Return all nodes of a hierarchy by normalized paths, with the implicit groups above them."""
+    normal = normalize_nodes(data)
+    return {**normal, **implicit_groups(normal)}
+
+
+async def group_tree_async(
+    group: AsyncGroup, max_depth: int | None = None, *, max_nodes: int = 500, plain: bool = False
+) -> TreeRepr:
+    """Draw the hierarchy below a group; the same as ``AsyncGroup.tree``.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> import zarr
+    >>> asyncio.run(group_tree_async(zarr.group()._async_group))
+    /
+    <BLANKLINE>
+    """
+    return await group.tree(level=max_depth, max_nodes=max_nodes, plain=plain)
+
+
 __all__ = [
-    "AnyFace", "Block", "cells_outside", "chunk_spec", "compress_rle", "create_codec_pipeline",
-    "default_chunk_key_encoding", "expand_rle", "get_array_metadata", "init_array", "iter_chunk_coords",
-    "iter_chunk_regions", "iter_shard_coords", "iter_shard_keys", "iter_shard_regions", "parse_array_metadata",
-    "parse_chunk_encoding_v2", "parse_chunk_encoding_v3", "shards_initialized",
+    "Array", "AsyncArray", "AsyncGroup", "Group", "_get_chunk_spec", "_iter_chunk_coords",
+    "_iter_chunk_coords_to_delete", "_iter_chunk_regions", "_iter_shard_coords", "_iter_shard_keys",
+    "_iter_shard_regions", "_parse_chunk_encoding_v2", "_parse_chunk_encoding_v3", "_parse_chunk_key_encoding",
+    "_parse_hierarchy_dict", "_shards_initialized", "create_array", "create_codec_pipeline", "create_hierarchy",
+    "create_nodes", "create_rooted_hierarchy", "from_array", "get_array_metadata", "get_node", "init_array",
+    "parse_array_metadata",
 ]
