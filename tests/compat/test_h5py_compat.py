@@ -14,9 +14,8 @@ import pytest
 import zarr
 import zarr.h5py_compat as h5
 from tests.compat.h5py_tour import tour
-from zarr.h5py_compat.attributes import from_json, to_json
-from zarr.h5py_compat.dtypes import describe, parse_description
-from zarr.h5py_compat.values import guess, to_elements, unpack
+from zarr.h5py_compat.base import from_json, to_json
+from zarr.h5py_compat.dtypes import describe, guess, parse_description, to_elements, unpack
 from zarr.storage import MemoryStore
 
 ROOT = Path(__file__).resolve().parents[2]

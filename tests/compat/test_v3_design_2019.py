@@ -17,7 +17,7 @@ from zarr.buffer.cpu import Buffer
 from zarr.codecs import BloscCodec, BytesCodec, GzipCodec, TransposeCodec
 from zarr.errors import ContainsGroupError, GroupNotFoundError, MetadataValidationError, ReadOnlyError
 from zarr.storage import LoggingStore, MemoryStore
-from zarr.testing.latency import LatencyStore
+from zarr.testing.store import LatencyStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

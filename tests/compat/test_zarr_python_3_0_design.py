@@ -28,7 +28,7 @@ from zarr.abc import store as store_abcs
 from zarr.buffer.cpu import Buffer
 from zarr.registry import tables
 from zarr.storage import LoggingStore, MappingStore, MemoryStore
-from zarr.testing.latency import LatencyStore
+from zarr.testing.store import LatencyStore
 
 REASONS = {
     "store methods": "get and get_partial_values take a buffer prototype, and values are buffers, not bytes: so "

@@ -13,8 +13,7 @@ Read first: ``group.py`` and ``dataset.py``; then ``values.py`` for the form of 
 
 from __future__ import annotations
 
-from zarr.h5py_compat.attributes import AttributeManager
-from zarr.h5py_compat.base import Datatype, HLObject
+from zarr.h5py_compat.base import AttributeManager, Datatype, HLObject
 from zarr.h5py_compat.dataset import Dataset, DimensionManager, DimensionProxy
 from zarr.h5py_compat.dtypes import (
     Empty,

@@ -23,9 +23,9 @@ import numpy as np
 
 from zarr.codecs import BloscCodec, GzipCodec, ZstdCodec
 from zarr.codecs.numcodecs import LZ4, FixedScaleOffset, Fletcher32, Shuffle
-from zarr.h5py_compat.dtypes import Dtype, Empty, check_string_dtype, check_vlen_dtype, describe
+from zarr.h5py_compat import dtypes
+from zarr.h5py_compat.dtypes import Dtype, Empty, StoredType
 from zarr.h5py_compat.storage import RESERVED, H5pyDeprecationWarning, Storage, UnsupportedFeature, refuse_others
-from zarr.h5py_compat.values import StoredType, as_dtype, guess, stored_type, to_elements
 from zarr.notices import warn
 
 FILTER_DEFLATE, FILTER_LZF = 1, 32000
@@ -254,10 +254,10 @@ def _settle(shape: Shape | None, dtype: Any, data: Any) -> tuple[Dtype, Any, Sha
             raise TypeError("One of data, shape or dtype must be specified")
         if data is None and dtype is None:
             warn("a dataset without dtype and data is float32", H5pyDeprecationWarning)
-        parsed = as_dtype(dtype if dtype is not None else data.dtype if data is not None else "f4")
+        parsed = dtypes.as_dtype(dtype if dtype is not None else data.dtype if data is not None else "f4")
         return parsed, None, shape
-    parsed = guess(data) if dtype is None else as_dtype(dtype)
-    array = to_elements(data, parsed, shape if check_vlen_dtype(parsed) else None)
+    parsed = dtypes.guess(data) if dtype is None else dtypes.as_dtype(dtype)
+    array = dtypes.to_elements(data, parsed, shape if dtypes.check_vlen_dtype(parsed) else None)
     inner = parsed.shape
     own = array.shape[: array.ndim - len(inner)]
     if shape is not None and shape != own:
@@ -310,7 +310,7 @@ def _check_limits(shape: Shape, limits: Any) -> None:
 
 def make_dataset(storage: Storage, path: str, plan: Plan) -> Any:
     """Store the dataset that a plan describes, and return its zarr array."""
-    stored = stored_type(plan.dtype)
+    stored = dtypes.stored_type(plan.dtype)
     inner = plan.dtype.shape
     shape = (plan.shape or ()) + inner
     chunks = (plan.chunks or guess_chunks(plan.shape or (), max(plan.dtype.itemsize, 1))) + inner
@@ -333,7 +333,7 @@ def make_dataset(storage: Storage, path: str, plan: Plan) -> Any:
 def _notes(stored: StoredType, plan: Plan) -> dict[str, Any]:
     notes: dict[str, Any] = {"filters": plan.filters.to_json()} if plan.filters.any else {}
     if stored.needs_description:
-        notes["dtype"] = describe(plan.dtype)
+        notes["dtype"] = dtypes.describe(plan.dtype)
     if plan.shape is None:
         notes["empty"] = True
     elif plan.chunks is None:
@@ -351,8 +351,8 @@ def _fill(stored: StoredType, fillvalue: Any) -> Any:
         return empty[stored.kind] if stored.kind in empty else np.zeros((), dtype=stored.zarr_dtype)[()]
     if stored.element.names is not None and not isinstance(fillvalue, np.void | np.ndarray | tuple):
         raise ValueError(f"the fill value {fillvalue!r} is no record of {stored.element}")
-    value = to_elements(fillvalue, stored.element, ())
+    value = dtypes.to_elements(fillvalue, stored.element, ())
     encoded = stored.encode(value)
-    if check_string_dtype(stored.element) is not None or stored.kind in ("packed", "raw"):
+    if dtypes.check_string_dtype(stored.element) is not None or stored.kind in ("packed", "raw"):
         return encoded[()]
     return encoded.astype(stored.zarr_dtype)[()]

@@ -11,12 +11,12 @@ from numpy.lib.recfunctions import repack_fields
 
 from zarr.buffer import default_buffer_prototype
 from zarr.core.sync import sync
+from zarr.h5py_compat import dtypes
 from zarr.h5py_compat.base import CLASSES, DatasetID, HLObject
 from zarr.h5py_compat.creation import Filters
-from zarr.h5py_compat.dtypes import Dtype, Empty, check_string_dtype, check_vlen_dtype, parse_description
+from zarr.h5py_compat.dtypes import Array, Dtype, Empty, StoredType
 from zarr.h5py_compat.selections import Selection, read, select, split_names, spread, walk_chunks, write
 from zarr.h5py_compat.storage import RESERVED, UnsupportedFeature, as_text
-from zarr.h5py_compat.values import StoredType, stored_type, to_elements, type_of_array
 
 
 def make_scale(dataset: Any, name: Any = "") -> None:
@@ -140,9 +140,6 @@ class DimensionManager:
         return f"<Dimensions of HDF5 object at {id(self._parent.id)}>"
 
 
-Array = np.ndarray[Any, Any]
-
-
 class _Readable:
     """The elements as a numpy array, by reading them."""
 
@@ -196,7 +193,7 @@ class AstypeView(_View):
 
     def __init__(self, dataset: Any, dtype: Any) -> None:
         super().__init__(dataset, np.dtype(dtype))
-        if self._dtype.kind == "T" and check_string_dtype(dataset.dtype) is None:
+        if self._dtype.kind == "T" and dtypes.check_string_dtype(dataset.dtype) is None:
             raise TypeError(f"dset.astype('T') needs an HDF5 string datatype, not {dataset.dtype}")
 
     def _convert(self, value: Any) -> Any:
@@ -213,7 +210,7 @@ class AsStrView(_View):
     """The view ``dataset.asstr()``, which decodes bytes to ``str``."""
 
     def __init__(self, dataset: Any, encoding: str | None, errors: str) -> None:
-        info = check_string_dtype(dataset.dtype)
+        info = dtypes.check_string_dtype(dataset.dtype)
         if info is None:
             raise TypeError("dset.asstr() can only be used on datasets with an HDF5 string datatype")
         super().__init__(dataset, np.dtype(object))
@@ -278,7 +275,8 @@ class Dataset(HLObject, _Readable):
         self._contiguous = bool(notes.get("contiguous")) or self._empty
         self._filters_of = Filters(**notes.get("filters", {}))
         described = notes.get("dtype")
-        self._stored: StoredType = stored_type(parse_description(described) if described else _own_type(bind.array))
+        dtype = dtypes.parse_description(described) if described else _own_type(bind.array)
+        self._stored: StoredType = dtypes.stored_type(dtype)
 
     @property
     def _array(self) -> Any:
@@ -446,7 +444,7 @@ class Dataset(HLObject, _Readable):
         if names:
             self._write_fields(selection, names, val)
             return
-        values = to_elements(val, self.dtype, selection.shape)
+        values = dtypes.to_elements(val, self.dtype, selection.shape)
         inner = self.dtype.shape
         if inner and values.shape[values.ndim - len(inner) :] != inner:
             raise TypeError(f"Can't broadcast {values.shape} -> elements of shape {inner}")
@@ -458,7 +456,7 @@ class Dataset(HLObject, _Readable):
         for name in names:
             given = source[name] if source.dtype.names is not None and name in source.dtype.names else val
             field = whole.dtype[name]
-            whole[name] = spread(to_elements(given, field, selection.shape), selection.shape + field.shape)
+            whole[name] = spread(dtypes.to_elements(given, field, selection.shape), selection.shape + field.shape)
         write(self._array, self._stored, selection, whole)
 
     def read_direct(self, dest: Array, source_sel: Any = None, dest_sel: Any = None) -> None:
@@ -499,11 +497,11 @@ class Dataset(HLObject, _Readable):
 
 def _own_type(array: Any) -> Dtype:
     name = getattr(array.metadata, "data_type", None)
-    return type_of_array(array.dtype, str(getattr(name, "_zarr_v3_name", name)))
+    return dtypes.type_of_array(array.dtype, str(getattr(name, "_zarr_v3_name", name)))
 
 
 def _fill_dtype(stored: StoredType) -> Any:
-    text = check_string_dtype(stored.element) is not None and check_vlen_dtype(stored.element) is not None
+    text = dtypes.check_string_dtype(stored.element) is not None and dtypes.check_vlen_dtype(stored.element) is not None
     return object if text or stored.kind == "packed" else stored.zarr_dtype
 
 

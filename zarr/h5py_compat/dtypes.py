@@ -1,16 +1,40 @@
-"""h5py's special data types: NumPy types that carry their meaning as metadata.
+"""h5py's data types: how they are marked and described, how values are converted to them, how zarr stores them.
 
-A variable-length string is an object type marked ``{"vlen": str}`` or ``{"vlen": bytes}``, a ragged array one marked
-``{"vlen": dtype}``, an enumeration an integer marked ``{"enum": {...}}``, a fixed UTF-8 string an ``S`` type marked
-``{"h5py_encoding": "utf-8"}``. ``describe`` and ``parse_description`` turn any of them to JSON and back.
+Special types are NumPy types that carry their meaning as metadata. A variable-length string is an object type marked
+``{"vlen": str}`` or ``{"vlen": bytes}``, a ragged array one marked ``{"vlen": dtype}``, an enumeration an integer
+marked ``{"enum": {...}}``, a fixed UTF-8 string an ``S`` type marked ``{"h5py_encoding": "utf-8"}``. ``describe`` and
+``parse_description`` turn any of them to JSON and back.
+
+``guess`` returns the type of data that comes without one, ``to_elements`` converts data to the element type of a
+dataset: strings are encoded, ragged arrays cut into elements, numbers cast. As in h5py, arrays that do not fit an
+integer type are clipped to its range, and Python numbers that do not fit are an OverflowError.
+
+``StoredType`` is the form of an h5py type in a zarr array:
+
+=========  =============================================  =====================================================
+kind       h5py's type                                    zarr's data type
+=========  =============================================  =====================================================
+plain      numbers, bool, complex, ``S``, ``V``, dates,   the same
+           packed records of those; enumerations
+text       UTF-8 strings of any length                    ``string``
+bytes      ASCII strings of any length                    ``variable_length_bytes``
+packed     ragged arrays, records with such parts         ``variable_length_bytes``, as ``pack`` writes them
+raw        other types of fixed size (long double,        ``raw_bytes`` of the item size
+           records with gaps or subarrays)
+=========  =============================================  =====================================================
+
+A subarray type adds its axes to those of the zarr array, in one chunk. Where zarr's type lacks a part of the type, a
+description (``describe``) is stored in the attributes of the array.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+Array = np.ndarray[Any, Any]
 Dtype = np.dtype[Any]
 
 
@@ -213,3 +237,335 @@ def _parse_compound(description: dict[str, Any]) -> Dtype:
             return packed
     names = [name for name, _, _ in fields]
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": description["itemsize"]})
+
+
+def as_dtype(dtype: Any) -> Dtype:
+    """Return the type that a ``dtype=`` keyword names; NumPy's ``StringDType`` is a UTF-8 string of any length.
+
+    Raises
+    ------
+    TypeError
+        For fixed-length unicode, which h5py has no type for.
+    """
+    parsed = np.dtype(getattr(dtype, "dtype", dtype) if not isinstance(dtype, type) else dtype)
+    if parsed.kind == "T":
+        return string_dtype()
+    if parsed.names is not None and (stands_for := check_complex_dtype(parsed)) is not None:
+        return stands_for
+    if parsed.kind == "U":
+        raise TypeError(f"No conversion path for dtype: {parsed!r}; use string_dtype() or bytes (S)")
+    return parsed
+
+
+def guess(data: Any) -> Dtype:
+    """Return the type of data that comes without one, as h5py guesses it."""
+    if isinstance(data, np.bytes_):
+        return np.dtype(f"S{max(len(data), 1)}")
+    if isinstance(data, bytes):
+        return string_dtype("ascii")
+    if isinstance(data, str) and not isinstance(data, np.str_):
+        return string_dtype()
+    array = np.asarray(data)
+    if array.dtype.kind == "O" and not array.dtype.metadata:
+        return _guess_objects(array)
+    if not isinstance(data, np.ndarray | np.generic):
+        if array.dtype.kind == "U":
+            return string_dtype()
+        if array.dtype.kind == "S":
+            return string_dtype("ascii")
+    return as_dtype(array.dtype)
+
+
+def _guess_objects(array: Array) -> Dtype:
+    kinds = {type(item) for item in array.flat}
+    if kinds and all(issubclass(kind, str) for kind in kinds):
+        return string_dtype()
+    if kinds and all(issubclass(kind, bytes) for kind in kinds):
+        return string_dtype("ascii")
+    raise TypeError(f"Object dtype {array.dtype!r} has no native HDF5 equivalent (elements: {sorted(map(str, kinds))})")
+
+
+def to_elements(value: Any, dtype: Dtype, shape: tuple[int, ...] | None) -> Array:
+    """Return ``value`` as an array of ``dtype.base``; ``shape`` is that of the target, None where it is the data's."""
+    element = dtype.base
+    if check_string_dtype(element) is not None:
+        return _to_strings(value, element)
+    if check_vlen_dtype(element) is not None:
+        return _to_ragged(value, element, shape)
+    if element.names is not None:
+        return _to_records(value, element)
+    if not hasattr(value, "__array__"):
+        return np.asarray(value, dtype=element)
+    array = np.asarray(value)
+    if element.kind in "iu" and array.dtype.kind in "iuf" and not np.can_cast(array.dtype, element):
+        array = _clip(array, element)
+    if array.dtype.kind == "U":
+        raise TypeError(f"No conversion path for dtype: {array.dtype!r}")
+    if array.dtype.kind == "S" and element.kind not in "SV":
+        raise TypeError(f"No conversion path from {array.dtype!r} to {element!r}")
+    return array.astype(element, copy=False)
+
+
+def _clip(array: Array, element: Dtype) -> Array:
+    limits = np.iinfo(element)
+    if array.dtype.kind == "f":
+        array = np.trunc(array)
+        return np.clip(array, float(limits.min), float(limits.max)).astype(np.float64)
+    source = np.iinfo(array.dtype)
+    return np.clip(array, max(limits.min, source.min), min(limits.max, source.max))
+
+
+def _to_records(value: Any, element: Dtype) -> Array:
+    if isinstance(value, np.ndarray | np.void) and value.dtype.names is not None:
+        if value.dtype == element:
+            return np.asarray(value)
+        return np.asarray(value).astype(element)
+    if np.isscalar(value):
+        raise ValueError(f"a record of {element} is given as a tuple or an np.void, not as {value!r}")
+    return np.asarray(value, dtype=element)
+
+
+def _to_strings(value: Any, element: Dtype) -> Array:
+    info = check_string_dtype(element)
+    assert info is not None
+    if isinstance(value, np.ndarray) and value.dtype.kind == "U":
+        raise TypeError(f"No conversion path for dtype: {value.dtype!r}; hand over bytes, objects or StringDType")
+    if isinstance(value, np.ndarray):
+        array = value.astype(object)
+    elif isinstance(value, str | bytes):
+        array = np.array(value, dtype=object)
+    else:
+        array = np.asarray(value if not hasattr(value, "__array__") else np.asarray(value), dtype=object)
+    marked = isinstance(value, np.ndarray) and check_vlen_dtype(value.dtype) is not None
+    out = np.empty(array.shape, dtype=element)
+    for index in np.ndindex(array.shape):
+        unset = marked and is_unset(array[index])
+        out[index] = b"" if unset else to_bytes(array[index], info.encoding)
+    return out
+
+
+def _to_ragged(value: Any, element: Dtype, shape: tuple[int, ...] | None) -> Array:
+    base = np.dtype(check_vlen_dtype(element))
+    if shape == ():
+        return _boxed([value], (), element, base)
+    array = value if isinstance(value, np.ndarray) else _outer(value, base)
+    depth = array.ndim if shape is None else len(shape)
+    if array.dtype.kind == "O" and array.ndim <= max(depth, 1):
+        return _boxed(list(array.reshape(-1)), array.shape, element, base)
+    if shape is not None and array.ndim == depth:
+        return _boxed([array] * 1, (), element, base)
+    outer = array.shape[: array.ndim - 1]
+    return _boxed(list(array.reshape(-1, array.shape[-1])), outer, element, base)
+
+
+def _outer(value: Any, base: Dtype) -> Array:
+    """Return a sequence as an array of objects, so that rows of one length stay rows."""
+    items = list(value)
+    if any(np.ndim(item) == 0 for item in items) and not base.hasobject:
+        return np.asarray(items)
+    out = np.empty(len(items), dtype=object)
+    for position, item in enumerate(items):
+        out[position] = item
+    return out
+
+
+def _boxed(items: list[Any], shape: tuple[int, ...], element: Dtype, base: Dtype) -> Array:
+    out = np.empty(len(items), dtype=element)
+    for position, item in enumerate(items):
+        flat = np.asarray(item)
+        if flat.ndim == 0 and flat.dtype.kind == "O":
+            flat = np.asarray(flat[()])
+        out[position] = np.atleast_1d(np.asarray(flat, dtype=base)) if flat.dtype != base else np.atleast_1d(flat)
+    return out.reshape(shape)
+
+
+_LEAST_NBYTES = 4
+"""What any value takes that has a part of varying length: the length of that part."""
+
+
+def to_bytes(value: Any, encoding: str) -> bytes:
+    """Return a string as bytes; numbers are refused with a TypeError."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, str):
+        return value.encode(encoding)
+    if isinstance(value, bytes | bytearray):
+        return bytes(value)
+    raise TypeError(f"Can't implicitly convert non-string objects to strings: {value!r}")
+
+
+def is_unset(value: Any) -> bool:
+    """Return True for a part of an object array that was never set (``np.empty``: None, ``np.zeros``: 0)."""
+    return value is None or (type(value) is int and value == 0)
+
+
+def pack(value: Any, dtype: Dtype) -> bytes:
+    """Return one value of ``dtype`` as bytes."""
+    if dtype.subdtype is not None:
+        items = np.asarray(value, dtype=dtype.base).reshape(-1)
+        return b"".join(pack(item, dtype.base) for item in items)
+    if not dtype.hasobject:
+        return np.asarray(value).astype(dtype).tobytes()
+    if dtype.names is not None and dtype.fields is not None:
+        return b"".join(pack(value[name], dtype.fields[name][0]) for name in dtype.names)
+    kind = check_vlen_dtype(dtype)
+    if kind is str or kind is bytes:
+        text = b"" if is_unset(value) else to_bytes(value, "utf-8" if kind is str else "ascii")
+        return len(text).to_bytes(4, "little") + text
+    base = np.dtype(kind)
+    array = np.zeros(0, base) if value is None or np.ndim(value) == 0 else np.asarray(value, dtype=base)
+    body = b"".join(pack(item, base) for item in array) if base.hasobject else array.tobytes()
+    return len(array).to_bytes(4, "little") + body
+
+
+def unpack(raw: bytes, offset: int, dtype: Dtype) -> tuple[Any, int]:
+    """Return the value that begins at ``offset``, and where the next one begins.
+
+    Raises
+    ------
+    ValueError
+        When the bytes end before the value does.
+    """
+    if dtype.subdtype is not None:
+        flat, offset = _unpack_many(raw, offset, dtype.base, int(np.prod(dtype.shape)))
+        return flat.reshape(dtype.shape), offset
+    if not dtype.hasobject:
+        return np.frombuffer(raw, dtype, 1, offset)[0], offset + dtype.itemsize
+    if dtype.names is not None and dtype.fields is not None:
+        parts = []
+        for name in dtype.names:
+            part, offset = unpack(raw, offset, dtype.fields[name][0])
+            parts.append(part)
+        return np.array(tuple(parts), dtype=dtype)[()], offset
+    count = int.from_bytes(raw[offset : offset + 4], "little")
+    offset += 4
+    kind = check_vlen_dtype(dtype)
+    if kind is str or kind is bytes:
+        _require(raw, offset, count)
+        return raw[offset : offset + count], offset + count
+    return _unpack_many(raw, offset, np.dtype(kind), count)
+
+
+def _require(raw: bytes, offset: int, nbytes: int) -> None:
+    if offset + nbytes > len(raw):
+        raise ValueError(f"a packed value needs {nbytes} bytes behind byte {offset}, but there are {len(raw)} in all")
+
+
+def _unpack_many(raw: bytes, offset: int, base: Dtype, count: int) -> tuple[np.ndarray[Any, Any], int]:
+    if not base.hasobject:
+        return np.frombuffer(raw, base, count, offset).copy(), offset + count * base.itemsize
+    _require(raw, offset, count * _LEAST_NBYTES)  # before there is memory for so many
+    out = np.zeros(count, base)
+    for position in range(count):
+        out[position], offset = unpack(raw, offset, base)
+    return out, offset
+
+
+def blank(dtype: Dtype) -> Any:
+    """Return the value of an element that was never written."""
+    if dtype.names is not None and dtype.fields is not None:
+        return np.array(tuple(blank(dtype.fields[name][0]) for name in dtype.names), dtype=dtype)[()]
+    kind = check_vlen_dtype(dtype)
+    if kind is str or kind is bytes:
+        return b""
+    return np.zeros(0, kind) if kind is not None else np.zeros(1, dtype)[0]
+
+
+@dataclass(frozen=True)
+class StoredType:
+    """The type of a dataset, and its conversion to and from the type of the zarr array."""
+
+    dtype: Dtype
+    kind: str
+
+    @property
+    def element(self) -> Dtype:
+        """The type of one element, without the axes of a subarray."""
+        return self.dtype.base
+
+    @property
+    def zarr_dtype(self) -> Any:
+        """The type with which the zarr array is created."""
+        if self.kind == "plain":
+            return np.dtype(self.element.descr) if self.element.names is not None else np.dtype(self.element.str)
+        if self.kind == "raw":
+            return np.dtype(f"V{self.element.itemsize}")
+        return "string" if self.kind == "text" else "variable_length_bytes"
+
+    @property
+    def needs_description(self) -> bool:
+        """Return True if zarr's type lacks a part of the h5py type."""
+        if self.kind in ("text", "bytes"):
+            return bool(self.dtype.shape)
+        if self.kind != "plain":
+            return True
+        # Format 3 has no byte order in its types.
+        return bool(describe(self.dtype) != describe(np.dtype(self.zarr_dtype).newbyteorder("=")))
+
+    def encode(self, array: Array) -> Any:
+        """Return elements as zarr stores them."""
+        if self.kind == "plain":
+            return array.astype(self.zarr_dtype, copy=False) if array.dtype != self.zarr_dtype else array
+        if self.kind == "raw":
+            return np.ascontiguousarray(array).reshape(array.shape).view(self.zarr_dtype)
+        if self.kind == "text":
+            texts = [item.decode("utf-8") if isinstance(item, bytes) else str(item or "") for item in array.reshape(-1)]
+            return np.array(texts, dtype=np.dtypes.StringDType()).reshape(array.shape)
+        out = np.empty(array.shape, dtype=object)
+        for index in np.ndindex(array.shape):
+            out[index] = array[index] if self.kind == "bytes" else pack(array[index], self.element)
+        return out
+
+    def decode(self, stored: Any) -> Array:
+        """Return what zarr read as an array of elements."""
+        if self.kind in ("plain", "raw"):
+            array = np.asarray(stored)
+            if self.kind == "plain" and array.dtype != self.element:
+                array = array.astype(self.element)
+            return array if array.dtype is self.element else array.view(self.element)
+        array = np.asarray(stored, dtype=object)
+        out = np.empty(array.size, dtype=self.element)
+        for position, item in enumerate(array.reshape(-1)):
+            out[position] = self._decode_one(item)
+        return out.reshape(array.shape)
+
+    def _decode_one(self, item: Any) -> Any:
+        if self.kind == "text":
+            return str(item).encode("utf-8")
+        if self.kind == "bytes":
+            return bytes(item)
+        return unpack(bytes(item), 0, self.element)[0] if item else blank(self.element)
+
+
+def stored_type(dtype: Dtype) -> StoredType:
+    """Return the stored form of a type."""
+    element = dtype.base
+    kind = check_vlen_dtype(element)
+    if kind is str or kind is bytes:
+        return StoredType(dtype, "text" if kind is str else "bytes")
+    if element.hasobject:
+        return StoredType(dtype, "packed")
+    return StoredType(dtype, "plain" if _is_plain(element) else "raw")
+
+
+def _is_plain(element: Dtype) -> bool:
+    if element.subdtype is not None or (element.kind in "fc" and element.itemsize > (16 if element.kind == "c" else 8)):
+        return False
+    if element.kind == "S" and element.itemsize == 0:
+        return False
+    if element.fields is None or element.names is None:
+        return True
+    end = 0
+    for name in element.names:
+        field, offset = element.fields[name][:2]
+        if offset != end or not _is_plain(field):
+            return False
+        end += field.itemsize
+    return end == element.itemsize
+
+
+def type_of_array(dtype: Any, name: str) -> Dtype:
+    """Return the h5py type of a zarr array without a description; ``name`` is zarr's name of its type."""
+    if name == "variable_length_bytes":
+        return string_dtype("ascii")
+    return string_dtype() if name == "string" or dtype.kind == "T" else np.dtype(dtype)

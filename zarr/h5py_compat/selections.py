@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from zarr.h5py_compat.values import StoredType
-
-Array = np.ndarray[Any, Any]
+from zarr.h5py_compat.dtypes import Array, StoredType
 
 
 class MultiBlockSlice:

@@ -9,12 +9,8 @@ import hypothesis.extra.numpy as npst
 import hypothesis.strategies as st
 import numpy as np
 import numpy.typing as npt
-from hypothesis.strategies import SearchStrategy
 
 from zarr.chunks import RectilinearChunkGridMetadata, RegularChunkGridMetadata
-from zarr.testing.names import numpy_arrays
-
-NUMPY_ARRAYS = numpy_arrays()
 
 
 @st.composite
@@ -40,20 +36,6 @@ def shard_shapes(draw: st.DrawFn, *, shape: tuple[int, ...], chunk_shape: tuple[
         chunk * draw(st.integers(min_value=1, max_value=max(1, length // chunk)))
         for length, chunk in zip(shape, chunk_shape, strict=True)
     )
-
-
-@st.composite
-def np_array_and_chunks(
-    draw: st.DrawFn, *, arrays: SearchStrategy[npt.NDArray[Any]] = NUMPY_ARRAYS
-) -> tuple[np.ndarray[Any, Any], tuple[int, ...]]:
-    """Draw numpy arrays, and a chunk shape for each.
-
-    Parameters
-    ----------
-    arrays : strategy
-    """
-    array = draw(arrays)
-    return array, draw(chunk_shapes(shape=array.shape))
 
 
 @st.composite

@@ -11,7 +11,7 @@ import pytest
 import zarr
 from zarr.api import asynchronous, synchronous
 from zarr.storage import MemoryStore
-from zarr.testing.latency import LatencyStore
+from zarr.testing.store import LatencyStore
 
 
 @pytest.fixture(params=["memory", "slow"])

@@ -13,7 +13,7 @@ from zarr.abc.store import Store
 from zarr.errors import ContainsGroupError
 from zarr.groups.methods.version2 import LegacyMembers
 from zarr.storage import MemoryStore, StorePath
-from zarr.testing.latency import LatencyStore
+from zarr.testing.store import LatencyStore
 
 
 @pytest.fixture(params=["memory", "slow"])

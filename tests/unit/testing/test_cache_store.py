@@ -17,7 +17,7 @@ from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteReques
 from zarr.buffer import cpu, default_buffer_prototype
 from zarr.experimental.cache_store import CacheStore
 from zarr.storage import LocalStore, MemoryStore
-from zarr.testing.latency import LatencyStore
+from zarr.testing.store import LatencyStore
 
 PROTOTYPE = default_buffer_prototype()
 
