@@ -15,7 +15,7 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ContainsGroupError, GroupNotFoundError
 from zarr.runners.choose import runner_for
 from zarr.steps.layouts import layout_of, parsed_or_none
-from zarr.steps.requests import DeletePrefix, Get, Hold, List, Put, Steps
+from zarr.steps.requests import DeletePrefix, Get, Hold, List, Put, Steps, ask_steps
 from zarr.storage.keys import join
 from zarr.storage.layouts.draft3 import Draft3Layout, Draft3Store, bootstrap_document, is_bootstrap, to_bytes
 from zarr.storage.path import StorePath
@@ -187,19 +187,20 @@ def migrate(
     shown = open_store(source, path=path)
     place = resolve_store_path(shown._store if target is None else target, path=shown.path if target is None else "")
     reader, writer = runner_for(shown), runner_for(place.store)
-    keys = in_node_order(place.store, reader.run(_keys_steps()))
+    keys = in_node_order(place.store, reader.run(ask_steps(List(""))))
     if target is None:
         _check_names(keys, shown)
-    elif writer.run(_get_steps("zarr.json")) is not None:
+    elif writer.run(ask_steps(Get("zarr.json"))) is not None:
         raise ContainsGroupError(place.store, place.path)
     for key in keys:
         _logger.info("Writing %s to %s", key, place)
         if not dry_run:
-            value = reader.run(_get_steps(key))
+            value = reader.run(ask_steps(Get(key)))
             if value is not None:
-                writer.run(_put_steps(join(place.path, key), value))
+                writer.run(ask_steps(Put(join(place.path, key), value)))
     if remove_draft and not dry_run:
-        writer.run(_remove_steps([join(place.path, name) for name in ("meta", "data")]))
+        for name in ("meta", "data"):
+            writer.run(ask_steps(DeletePrefix(join(place.path, name))))
     return keys
 
 
@@ -207,22 +208,3 @@ def _check_names(keys: list[str], shown: Draft3Store) -> None:
     taken = [key for key in keys if key.partition("/")[0] in ("meta", "data")]
     if taken:
         raise ValueError(f"{taken[0]!r} would lie in a folder of the draft in {shown}: migrate into another store")
-
-
-def _keys_steps() -> Steps[list[str]]:
-    keys: list[str] = yield List("")
-    return keys
-
-
-def _get_steps(key: str) -> Steps[Buffer | None]:
-    value: Buffer | None = yield Get(key)
-    return value
-
-
-def _put_steps(key: str, value: Buffer) -> Steps[None]:
-    yield Put(key, value)
-
-
-def _remove_steps(folders: list[str]) -> Steps[None]:
-    for folder in folders:
-        yield DeletePrefix(folder)

@@ -42,10 +42,9 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from zarr.arrays.create.parameters import CreateArray, FromArray
-    from zarr.chunks.spec import ArrayConfigLike
     from zarr.groups.handle import Nodes
     from zarr.storage.resolve import StoreLike
-    from zarr.types import AccessModeLiteral, ZarrFormat
+    from zarr.types import ZarrFormat
 
 
 T = TypeVar("T")
@@ -75,31 +74,14 @@ async def consolidate_metadata(
     return AsyncGroup.from_handle(await run(operations.consolidate_call(store, path, zarr_format)))
 
 
-async def open(
-    *,
-    store: StoreLike | None = None,
-    mode: AccessModeLiteral | None = None,
-    zarr_format: ZarrFormat | None = None,
-    path: str | None = None,
-    storage_options: dict[str, Any] | None = None,
-    config: ArrayConfigLike | None = None,
-    **kwargs: Any,
-) -> AsyncArray[Any] | AsyncGroup:
-    return as_node(await run(operations.open_call(store, mode, zarr_format, path, storage_options, config, **kwargs)))
+@like(opening.open, keyword_only=True)
+async def open(*, store: StoreLike | None = None, **how: Any) -> AsyncArray[Any] | AsyncGroup:
+    return as_node(await run(operations.open_call(store, **how)))
 
 
-async def open_array(
-    *,
-    store: StoreLike | None = None,
-    zarr_format: ZarrFormat | None = None,
-    path: PathLike = "",
-    storage_options: dict[str, Any] | None = None,
-    config: ArrayConfigLike | None = None,
-    **kwargs: Any,
-) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(
-        await run(operations.open_array_call(store, zarr_format, path, storage_options, config, **kwargs))
-    )
+@like(opening.open_array, keyword_only=True)
+async def open_array(*, store: StoreLike | None = None, **how: Any) -> AsyncArray[Any]:
+    return AsyncArray.from_handle(await run(operations.open_array_call(store, **how)))
 
 
 @like(opening.open_group)
@@ -190,14 +172,9 @@ async def full_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kw
     return AsyncArray.from_handle(await run(operations.like_call("full", a, zarr_format, **kwargs)))
 
 
-async def open_like(
-    a: ArrayLike,
-    path: str,
-    *,
-    zarr_format: ZarrFormat | None = None,
-    **kwargs: Any,
-) -> AsyncArray[Any]:
-    return AsyncArray.from_handle(await run(operations.open_like_call(a, path, zarr_format, **kwargs)))
+@like(opening.open_like)
+async def open_like(a: ArrayLike, path: str, **how: Any) -> AsyncArray[Any]:
+    return AsyncArray.from_handle(await run(operations.open_like_call(a, path, **how)))
 
 
 async def save(
@@ -214,16 +191,9 @@ async def save(
         await save_group(store, *args, zarr_format=zarr_format, path=path, storage_options=storage_options, **kwargs)
 
 
-async def save_array(
-    store: StoreLike,
-    arr: NDArrayLike,
-    *,
-    zarr_format: ZarrFormat | None = None,
-    path: str | None = None,
-    storage_options: dict[str, Any] | None = None,
-    **kwargs: Any,
-) -> None:
-    await run(operations.save_call(store, {"": arr}, zarr_format, path, storage_options, **kwargs))
+@like(saving.save_array)
+async def save_array(store: StoreLike, arr: NDArrayLike, **how: Any) -> None:
+    await run(operations.save_call(store, {"": arr}, **how))
 
 
 async def save_group(

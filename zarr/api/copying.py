@@ -16,13 +16,11 @@ from zarr.errors import CopyError
 from zarr.groups.async_group import AsyncGroup
 from zarr.groups.group import Group
 from zarr.runners.choose import runner_for
-from zarr.steps.requests import Get, List, Put, Steps
+from zarr.steps.requests import Get, List, Put, ask_steps
 from zarr.storage.resolve import StoreLike, resolve_store_path
 
 if TYPE_CHECKING:
     import asyncio
-
-    from zarr.buffer.core import Buffer
 else:
     asyncio = LazyModule("asyncio")
 
@@ -270,10 +268,10 @@ def copy_store(
     taken, given = resolve_store_path(source, path=source_path), resolve_store_path(dest, path=dest_path)
     reader, writer = runner_for(taken.store), runner_for(given.store)
     prefix = f"{taken.path}/" if taken.path else ""
-    names = sorted(key[len(prefix) :] for key in reader.run(_list_steps(taken.path)))
+    names = sorted(key[len(prefix) :] for key in reader.run(ask_steps(List(taken.path))))
     names = [name for name in names if _is_wanted(name, _patterns(excludes, flags), _patterns(includes, flags))]
     target = f"{given.path}/" if given.path else ""
-    there = set(writer.run(_list_steps(given.path)))
+    there = set(writer.run(ask_steps(List(given.path))))
     skipped = nbytes = copied = 0
     with logging_to(log, dry_run) as say:
         for name in names:
@@ -287,10 +285,10 @@ def copy_store(
             say(f"copy {name}")
             copied += 1
             if not dry_run:
-                value = reader.run(_get_steps(prefix + name))
+                value = reader.run(ask_steps(Get(prefix + name)))
                 if value is not None:
                     nbytes += len(value)
-                    writer.run(_put_steps(target + name, value))
+                    writer.run(ask_steps(Put(target + name, value)))
     return copied, skipped, nbytes
 
 
@@ -302,20 +300,6 @@ def _patterns(patterns: str | Iterable[str] | None, flags: int) -> list[re.Patte
 def _is_wanted(name: str, excludes: list[re.Pattern[str]], includes: list[re.Pattern[str]]) -> bool:
     excluded = any(pattern.search(name) for pattern in excludes)
     return not excluded or any(pattern.search(name) for pattern in includes)
-
-
-def _list_steps(path: str) -> Steps[list[str]]:
-    keys: list[str] = yield List(path)
-    return keys
-
-
-def _get_steps(key: str) -> Steps[Buffer | None]:
-    value: Buffer | None = yield Get(key)
-    return value
-
-
-def _put_steps(key: str, value: Buffer) -> Steps[None]:
-    yield Put(key, value)
 
 
 # ----------------------------------------------------------------------------------------- from coroutines

@@ -541,9 +541,9 @@ def check_saved(arrays: Iterable[Any]) -> None:
 def save_call(
     store: StoreLike,
     arrays: Mapping[str, Any],
-    zarr_format: ZarrFormat | None,
-    path: str | None,
-    storage_options: dict[str, Any] | None,
+    zarr_format: ZarrFormat | None = None,
+    path: str | None = None,
+    storage_options: dict[str, Any] | None = None,
     **kwargs: Any,
 ) -> Call[None]:
     """Store arrays, by their paths below a place; more than one path, or a named one, makes a group."""

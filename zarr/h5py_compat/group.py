@@ -10,22 +10,13 @@ from typing import Any
 import numpy as np
 
 from zarr.h5py_compat import members
+from zarr.h5py_compat import storage as files
 from zarr.h5py_compat.base import CLASSES, DatasetID, FileID, GroupID, HLObject
 from zarr.h5py_compat.creation import make_dataset, plan_dataset
 from zarr.h5py_compat.dataset import Dataset
 from zarr.h5py_compat.dtypes import describe
 from zarr.h5py_compat.members import CopyRules, ExternalLink, HardLink, SoftLink
-from zarr.h5py_compat.storage import (
-    RESERVED,
-    Storage,
-    UnsupportedFeature,
-    as_text,
-    open_storage,
-    parent_of,
-    refuse_others,
-    resolve,
-    unnamed_storage,
-)
+from zarr.h5py_compat.storage import RESERVED, Storage, UnsupportedFeature, as_text, parent_of
 
 
 class Group(HLObject, MutableMapping[str, Any]):
@@ -57,14 +48,14 @@ class Group(HLObject, MutableMapping[str, Any]):
         return self._id.storage
 
     def _path(self, name: Any) -> str:
-        return resolve(self._id.path, as_text(name))
+        return files.resolve(self._id.path, as_text(name))
 
     def _free_place(self, name: Any, kind: str) -> tuple[Storage, str]:
         """Return the place of a new member, and create missing groups above it."""
         storage = self._storage
         storage.require_writable(ValueError, f"create {kind}")
         if name is None:
-            return unnamed_storage(storage), ""
+            return files.unnamed_storage(storage), ""
         path = self._path(as_text(name, f"Naming a {kind}"))
         home, path = self._make_ancestors(storage, path)
         if not path or home.has(path) or members.is_link(home, path):
@@ -401,10 +392,10 @@ class File(Group):
     """
 
     def __init__(self, name: Any, mode: str = "r", track_order: bool | None = None, **others: Any) -> None:
-        refuse_others("File", others, HINTS, NEUTRAL)
+        files.refuse_others("File", others, HINTS, NEUTRAL)
         if hasattr(name, "read") and hasattr(name, "seek"):
             raise UnsupportedFeature("a hierarchy has many keys and no file object: hand over a path or a zarr store")
-        storage = open_storage(name, mode)
+        storage = files.open_storage(name, mode)
         super().__init__(FileID(storage, ""))
         if track_order and storage.writable and mode != "r+" and not len(self):
             storage.note("", track_order=True)
@@ -482,7 +473,7 @@ def is_hdf5(name: Any) -> bool:
     False
     """
     try:
-        open_storage(name, "r").close()
+        files.open_storage(name, "r").close()
     except (OSError, ValueError, KeyError):
         return False
     return True

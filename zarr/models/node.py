@@ -17,18 +17,8 @@ from zarr import open as open_node
 from zarr.core.sync import sync
 from zarr.errors import ContainsArrayError, ContainsGroupError, MetadataValidationError
 from zarr.metadata import ConsolidatedMetadata, GroupMetadata
-from zarr.models.checks import (
-    ModelType,
-    anything,
-    check_literal,
-    check_member_name,
-    conform,
-    first_fit,
-    is_union,
-    member_types,
-    specialize,
-    unspecialized,
-)
+from zarr.models import checks
+from zarr.models.checks import ModelType, check_literal, check_member_name, conform
 from zarr.models.plain import Chosen, chosen, frozen, group_model, metadata_for, parsed, plain, same, to_model_names
 from zarr.storage._common import make_store_path
 
@@ -59,7 +49,7 @@ class NodeSpec(metaclass=ModelType):
     if not TYPE_CHECKING:
 
         def __class_getitem__(cls, parameters: Any) -> type:
-            return specialize(cls, parameters if isinstance(parameters, tuple) else (parameters,))
+            return checks.specialize(cls, parameters if isinstance(parameters, tuple) else (parameters,))
 
     # ------------------------------------------------------------------------------------------- JSON
 
@@ -177,12 +167,12 @@ class NodeSpec(metaclass=ModelType):
 
     def _of_stored(self, node: Any) -> NodeSpec:
         """Return the model of a stored node, of this class without parameters."""
-        model: NodeSpec = unspecialized(type(self)).from_zarr(node)
+        model: NodeSpec = checks.unspecialized(type(self)).from_zarr(node)
         return model
 
     def _attributes_as_asked(self, where: str) -> Any:
         wanted = self._parameters[0] if self._parameters else None
-        return conform(self.attributes, None if anything(wanted) else wanted, where)
+        return conform(self.attributes, None if checks.anything(wanted) else wanted, where)
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
@@ -302,14 +292,14 @@ class GroupModel(NodeSpec):
         if not isinstance(self.members, Mapping):
             raise MetadataValidationError(f"members must be an object of arrays and groups, got {self.members!r}")
         wanted = self._parameters[1] if len(self._parameters) > 1 else None
-        asked = member_types(wanted, self.members, "a group")
+        asked = checks.member_types(wanted, self.members, "a group")
         return {check_member_name(name): self._member(node, asked[name], name) for name, node in self.members.items()}
 
     def _member(self, node: Any, wanted: Any, name: str) -> NodeSpec:
         """Return one member as a model of the wanted class."""
         try:
-            if is_union(wanted):
-                model: NodeSpec = first_fit(
+            if checks.is_union(wanted):
+                model: NodeSpec = checks.first_fit(
                     node, wanted.__args__, lambda part: self._member(node, part, name), f"the member {name!r}"
                 )
                 return model

@@ -48,6 +48,18 @@ class Request:
         return f"{type(self).__name__}({fields})"
 
 
+def ask_steps(request: Request) -> Steps[Any]:
+    """Make one request, and return its reply.
+
+    Examples
+    --------
+    >>> next(ask_steps(Get("a")))
+    Get(key='a', byte_range=None, prototype=None)
+    """
+    return (yield request)
+
+
+
 class Get(Request):
     """Ask for the value of a key, or one range of it; the answer is a Buffer, or None where there is no such key."""
 

@@ -24,16 +24,10 @@ from zarr.chunks.shapes import cells_outside as _iter_chunk_coords_to_delete
 from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.adapters import SortedCodecs, sort_codecs
 from zarr.errors import NodeNotFoundError
+from zarr.groups import hierarchy
 from zarr.groups.async_group import AsyncGroup, wrap_async
 from zarr.groups.group import Group, wrap
 from zarr.groups.handle import NodeMetadata, NodeRecord, Nodes
-from zarr.groups.hierarchy import (
-    create_hierarchy_steps,
-    create_nodes_steps,
-    implicit_groups,
-    normalize_nodes,
-    root_of,
-)
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.steps.nodes import read_node_steps
 from zarr.steps.requests import Steps
@@ -267,12 +261,12 @@ def _node_steps(store: Store, path: str, zarr_format: ZarrFormat) -> Steps[NodeR
 
 
 def _nodes_steps(store: Store, nodes: Nodes) -> Steps[list[NodeRecord]]:
-    return create_nodes_steps(StorePath(store), normalize_nodes(nodes, one_format=False))
+    return hierarchy.create_nodes_steps(StorePath(store), hierarchy.normalize_nodes(nodes, one_format=False))
 
 
 def _rooted_steps(store: Store, nodes: Nodes, overwrite: bool) -> Steps[NodeRecord]:
-    root = root_of(nodes)
-    records = yield from create_hierarchy_steps(StorePath(store), nodes, overwrite)
+    root = hierarchy.root_of(nodes)
+    records = yield from hierarchy.create_hierarchy_steps(StorePath(store), nodes, overwrite)
     found: NodeRecord = next(record for record in records if record.store_path.path == root)
     return found
 
@@ -366,8 +360,8 @@ def create_rooted_hierarchy_sync(*, store: Store, nodes: Nodes, overwrite: bool 
 
 def _parse_hierarchy_dict(*, data: Nodes) -> dict[str, NodeMetadata]:
     """Return all nodes of a hierarchy by normalized paths, with the implicit groups above them."""
-    normal = normalize_nodes(data)
-    return {**normal, **implicit_groups(normal)}
+    normal = hierarchy.normalize_nodes(data)
+    return {**normal, **hierarchy.implicit_groups(normal)}
 
 
 async def group_tree_async(
