@@ -17,7 +17,7 @@ from zarr import open as open_node
 from zarr.core.sync import sync
 from zarr.errors import ContainsArrayError, ContainsGroupError, MetadataValidationError
 from zarr.metadata import ConsolidatedMetadata, GroupMetadata
-from zarr.models import checks
+from zarr.models import checks, schema
 from zarr.models.checks import ModelType, check_literal, check_member_name, conform
 from zarr.models.plain import Chosen, chosen, frozen, group_model, metadata_for, parsed, plain, same, to_model_names
 from zarr.storage._common import make_store_path
@@ -38,9 +38,6 @@ class NodeSpec(metaclass=ModelType):
 
     node_kind: ClassVar[Literal["array", "group"]]
     _parameters: ClassVar[tuple[Any, ...]] = ()
-    _repaired: ClassVar[staticmethod[[Mapping[str, Any]], dict[str, Any]]]
-    """Returns a document of the draft as the final specification has it."""
-    _schema: ClassVar[staticmethod[[str, tuple[Any, ...]], dict[str, Any]]]
 
     if TYPE_CHECKING:
         attributes: Any
@@ -65,7 +62,8 @@ class NodeSpec(metaclass=ModelType):
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """Return the JSON schema (draft 2020-12) of documents of this class."""
-        return cls._schema("ArraySpec" if cls.node_kind == "array" else "GroupSpec", cls._parameters)
+        schema_of = schema.schema_v2 if cls.zarr_format == 2 else schema.schema_v3
+        return schema_of("ArraySpec" if cls.node_kind == "array" else "GroupSpec", cls._parameters)
 
     def _head(self) -> dict[str, Any]:
         """Return the members that documents of arrays and groups begin with."""
@@ -105,7 +103,7 @@ class NodeSpec(metaclass=ModelType):
         """
         members = parsed(document)
         if lenient:
-            members = cls._repaired(members)
+            members = checks.repair_v2(members) if cls.zarr_format == 2 else checks.repair_v3(members)
         return cls(**cls._members_of_json(members))
 
     def validate(self) -> Self:
@@ -169,6 +167,12 @@ class NodeSpec(metaclass=ModelType):
         """Return the model of a stored node, of this class without parameters."""
         model: NodeSpec = checks.unspecialized(type(self)).from_zarr(node)
         return model
+
+    def _check_kind(self) -> None:
+        """Refuse a format or a type of node that is not that of the class."""
+        check_literal("zarr_format", self.zarr_format, type(self).zarr_format)
+        if hasattr(self, "node_type"):
+            check_literal("node_type", self.node_type, self.node_kind)
 
     def _attributes_as_asked(self, where: str) -> Any:
         wanted = self._parameters[0] if self._parameters else None
@@ -284,6 +288,7 @@ class GroupModel(NodeSpec):
         members: Any
 
     def __post_init__(self) -> None:
+        self._check_kind()
         object.__setattr__(self, "attributes", self._attributes_as_asked("the attributes of a group"))
         if self.members is not None:
             object.__setattr__(self, "members", self._checked_members())

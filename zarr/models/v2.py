@@ -16,10 +16,9 @@ import numpy as np
 from zarr.dtype import parse_dtype
 from zarr.errors import MetadataValidationError
 from zarr.metadata import ArrayV2Metadata, ConsolidatedMetadata, GroupMetadata, split_zmetadata, zmetadata_document
-from zarr.models.checks import check_literal, check_rank, lengths, repair_v2, required
+from zarr.models.checks import check_rank, lengths, required
 from zarr.models.node import ArrayModel, GroupModel, NodeSpec, nested, to_flat, to_zarr
 from zarr.models.plain import frozen, plain, plain_fill
-from zarr.models.schema import schema_v2
 
 if TYPE_CHECKING:
     from typing import Self
@@ -61,9 +60,6 @@ class ArraySpec(ArrayModel, Generic[TAttrs]):
     """
 
 
-    _repaired = staticmethod(repair_v2)
-    _schema = staticmethod(schema_v2)
-
     zarr_format: Literal[2] = 2
     attributes: TAttrs
     shape: Sequence[int]
@@ -76,7 +72,7 @@ class ArraySpec(ArrayModel, Generic[TAttrs]):
     compressor: Any = None
 
     def __post_init__(self) -> None:
-        check_literal("zarr_format", self.zarr_format, 2)
+        self._check_kind()
         shape, chunks = lengths(self.shape, "shape"), lengths(self.chunks, "chunks", 0)
         check_rank("chunks", len(chunks), len(shape))
         if self.order not in ("C", "F"):
@@ -171,16 +167,9 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
     {'b': 1}
     """
 
-    _repaired = staticmethod(repair_v2)
-    _schema = staticmethod(schema_v2)
-
     zarr_format: Literal[2] = 2
     attributes: TAttrs
     members: Mapping[str, TMembers] | None = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        check_literal("zarr_format", self.zarr_format, 2)
-        super().__post_init__()
 
     @classmethod
     def _members_of_json(cls, document: dict[str, Any]) -> dict[str, Any]:

@@ -16,10 +16,9 @@ import numpy as np
 from zarr.dtype import parse_dtype
 from zarr.errors import MetadataValidationError
 from zarr.metadata import ArrayV3Metadata, GroupMetadata
-from zarr.models.checks import check_grid, check_literal, check_names, lengths, named, repair_v3, required
+from zarr.models.checks import check_grid, check_names, lengths, named, required
 from zarr.models.node import ArrayModel, GroupModel, NodeSpec, nested, to_flat, to_zarr
 from zarr.models.plain import from_model_names, frozen, plain, plain_fill
-from zarr.models.schema import schema_v3
 
 if TYPE_CHECKING:
     from typing import NotRequired, Self
@@ -74,9 +73,6 @@ class ArraySpec(ArrayModel, Generic[TAttrs]):
     """
 
 
-    _repaired = staticmethod(repair_v3)
-    _schema = staticmethod(schema_v3)
-
     zarr_format: Literal[3] = 3
     node_type: Literal["array"] = "array"
     attributes: TAttrs
@@ -91,8 +87,7 @@ class ArraySpec(ArrayModel, Generic[TAttrs]):
     extra_fields: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_literal("zarr_format", self.zarr_format, 3)
-        check_literal("node_type", self.node_type, "array")
+        self._check_kind()
         shape = lengths(self.shape, "shape")
         grid = canonical(self.chunk_grid, "chunk_grid")
         check_grid(grid, len(shape))
@@ -197,9 +192,6 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
     'group'
     """
 
-    _repaired = staticmethod(repair_v3)
-    _schema = staticmethod(schema_v3)
-
     zarr_format: Literal[3] = 3
     node_type: Literal["group"] = "group"
     attributes: TAttrs
@@ -207,10 +199,8 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
     extra_fields: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_literal("zarr_format", self.zarr_format, 3)
-        check_literal("node_type", self.node_type, "group")
-        object.__setattr__(self, "extra_fields", check_extra(self.extra_fields))
         super().__post_init__()
+        object.__setattr__(self, "extra_fields", check_extra(self.extra_fields))
 
     @classmethod
     def _members_of_json(cls, document: dict[str, Any]) -> dict[str, Any]:
