@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from zarr.arrays.attributes import Attributes
-
-__all__ = ["Attributes"]
+from zarr.arrays.attributes import Attributes as Attributes

@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from zarr._version import version
-
-__all__ = ["version"]
+from zarr._version import version as version

@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from zarr.storage.version2.stores import ABSStore
-
-__all__ = ["ABSStore"]
+from zarr.storage.version2.stores import ABSStore as ABSStore

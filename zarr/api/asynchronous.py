@@ -222,15 +222,15 @@ async def tree(grp: AsyncGroup, expand: bool | None = None, level: int | None = 
 
 
 async def copy(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
-    return await copying.copy_async(*args, **kwargs)
+    return await copying.in_thread(copying.copy, *args, **kwargs)
 
 
 async def copy_all(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
-    return await copying.copy_all_async(*args, **kwargs)
+    return await copying.in_thread(copying.copy_all, *args, **kwargs)
 
 
 async def copy_store(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
-    return await copying.copy_store_async(*args, **kwargs)
+    return await copying.in_thread(copying.copy_store, *args, **kwargs)
 
 
 async def get_array_metadata(store_path: StorePath, zarr_format: ZarrFormat | None = 3) -> dict[str, Any]:

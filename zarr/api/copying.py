@@ -76,17 +76,12 @@ def copy(
     **create_kws: Any,
 ) -> Counts:
     """See :func:`zarr.copy`."""
-    check_if_exists(if_exists, IF_EXISTS)
+    copier = _Copier(shallow, without_attrs, if_exists, dry_run, create_kws)
     if name is None:
         name = str(source.name).rstrip("/").rpartition("/")[2]
         if not name:
             raise TypeError("the source has no name of its own: give the copy one by name=…")
-    if if_exists not in ("raise", "skip") or not _is_itself(source, dest, name):
-        _refuse_overlap(source, dest, name)
-    with logging_to(log, dry_run) as say:
-        copier = _Copier(say, shallow, without_attrs, if_exists, dry_run, create_kws)
-        copier.node(source, dest, name, top=True)
-    return copier.counts
+    return copier.copy([(name, source)], dest, log, top=True)
 
 
 def copy_all(
@@ -100,18 +95,8 @@ def copy_all(
     **create_kws: Any,
 ) -> Counts:
     """See :func:`zarr.copy_all`."""
-    check_if_exists(if_exists, IF_EXISTS)
-    members = list(_members(source))
-    for name, member in members:
-        if if_exists not in ("raise", "skip") or not _is_itself(member, dest, name):
-            _refuse_overlap(member, dest, name)
-    with logging_to(log, dry_run) as say:
-        copier = _Copier(say, shallow, without_attrs, if_exists, dry_run, create_kws)
-        for name, member in members:
-            copier.node(member, dest, name)
-        if not without_attrs and not dry_run:
-            dest.attrs.update(dict(source.attrs))
-    return copier.counts
+    copier = _Copier(shallow, without_attrs, if_exists, dry_run, create_kws)
+    return copier.copy(list(_members(source)), dest, log, attributes_of=source)
 
 
 def _in_one_store(source: Any, dest: Any) -> bool:
@@ -143,26 +128,28 @@ def _is_array(node: Any) -> bool:
 class _Copier:
     """One run of ``copy`` or ``copy_all``: its settings, and what has been done so far."""
 
+    say: Log
+
     def __init__(
-        self,
-        say: Log,
-        shallow: bool,
-        without_attrs: bool,
-        if_exists: IfExists,
-        dry_run: bool,
-        create_kws: dict[str, Any],
+        self, shallow: bool, without_attrs: bool, if_exists: IfExists, dry_run: bool, create_kws: dict[str, Any]
     ) -> None:
-        self.say = say
-        self.shallow = shallow
-        self.without_attrs = without_attrs
-        self.if_exists = if_exists
-        self.dry_run = dry_run
+        check_if_exists(if_exists, IF_EXISTS)
+        self.shallow, self.without_attrs, self.if_exists, self.dry_run = shallow, without_attrs, if_exists, dry_run
         self.create_kws = create_kws
         self.copied = self.skipped = self.nbytes = 0
 
-    @property
-    def counts(self) -> Counts:
-        """How many nodes were copied and skipped, and how many bytes of data were copied."""
+    def copy(
+        self, members: list[tuple[str, Any]], dest: Any, log: Any, *, top: bool = False, attributes_of: Any = None
+    ) -> Counts:
+        """Copy members into a group, and the attributes of the group that they come from, if it is given."""
+        for name, member in members:
+            if self.if_exists not in ("raise", "skip") or not _is_itself(member, dest, name):
+                _refuse_overlap(member, dest, name)
+        with logging_to(log, self.dry_run) as self.say:
+            for name, member in members:
+                self.node(member, dest, name, top)
+            if attributes_of is not None and not self.without_attrs and not self.dry_run:
+                dest.attrs.update(dict(attributes_of.attrs))
         return self.copied, self.skipped, self.nbytes
 
     def node(self, source: Any, dest: Any, name: str, top: bool = False) -> None:
@@ -237,11 +224,10 @@ def _blocks(source: Any) -> Iterator[Any]:
     if not source.shape or 0 in source.shape:
         yield Ellipsis
         return
-    chunks = None if isinstance(source, Array) else getattr(source, "chunks", None)
     if isinstance(source, Array):
         step = max(source.write_chunk_sizes[0], default=1)
     else:
-        step = chunks[0] if chunks else 1
+        step = (getattr(source, "chunks", None) or (1,))[0]
     row_bytes = max(1, int(source.size) // source.shape[0] * source.dtype.itemsize)
     rows = max(step, BLOCK_ROWS_BYTES // row_bytes // step * step)
     for start in range(0, source.shape[0], rows):
@@ -311,16 +297,7 @@ def _synchronous(node: Any) -> Any:
     return Array(node) if isinstance(node, AsyncArray) else node
 
 
-async def copy_async(source: Any, dest: Any, *args: Any, **kwargs: Any) -> Counts:
-    """Do the same as :func:`copy`, in a thread of its own."""
-    return await asyncio.to_thread(copy, _synchronous(source), _synchronous(dest), *args, **kwargs)
-
-
-async def copy_all_async(source: Any, dest: Any, *args: Any, **kwargs: Any) -> Counts:
-    """Do the same as :func:`copy_all`, in a thread of its own."""
-    return await asyncio.to_thread(copy_all, _synchronous(source), _synchronous(dest), *args, **kwargs)
-
-
-async def copy_store_async(source: StoreLike, dest: StoreLike, *args: Any, **kwargs: Any) -> Counts:
-    """Do the same as :func:`copy_store`, in a thread of its own."""
-    return await asyncio.to_thread(copy_store, source, dest, *args, **kwargs)
+async def in_thread(copying: Callable[..., Counts], *args: Any, **kwargs: Any) -> Counts:
+    """Copy in a thread; nodes that are given as their asynchronous faces are copied as the others."""
+    named = {name: _synchronous(value) for name, value in kwargs.items()}
+    return await asyncio.to_thread(copying, *map(_synchronous, args), **named)

@@ -370,12 +370,15 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
             array[...] = values
         self.all_arrays.add(path)
 
+    def _draw_array(self, data: DataObject) -> tuple[Array[Any], Array[Any]]:
+        path = data.draw(st.sampled_from(sorted(self.all_arrays)), label="array")
+        return open_array(self.store, path=path), open_array(self.model, path=path)
+
     @precondition(lambda self: bool(self.all_arrays))
     @rule(data=st.data())
     def check_array(self, data: DataObject) -> None:
         """Read an array whole on both sides."""
-        path = data.draw(st.sampled_from(sorted(self.all_arrays)), label="array")
-        ours, theirs = open_array(self.store, path=path), open_array(self.model, path=path)
+        ours, theirs = self._draw_array(data)
         assert ours.metadata == theirs.metadata
         np.testing.assert_equal(ours[...], theirs[...])
 
@@ -383,8 +386,7 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
     @rule(data=st.data())
     def overwrite_array_basic_indexing(self, data: DataObject) -> None:
         """Write to a part of an array, by integers and slices."""
-        path = data.draw(st.sampled_from(sorted(self.all_arrays)), label="array")
-        ours, theirs = open_array(self.store, path=path), open_array(self.model, path=path)
+        ours, theirs = self._draw_array(data)
         where = data.draw(basic_indices(shape=ours.shape), label="selection")
         shape = np.shape(np.broadcast_to(np.zeros((), dtype="i1"), ours.shape)[where])
         values = data.draw(npst.arrays(shape=shape, dtype=ours.dtype), label="values")
@@ -396,8 +398,7 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
     @rule(data=st.data())
     def overwrite_array_orthogonal_indexing(self, data: DataObject) -> None:
         """Write to a part of an array, by one selection for each axis."""
-        path = data.draw(st.sampled_from(sorted(self.all_arrays)), label="array")
-        ours, theirs = open_array(self.store, path=path), open_array(self.model, path=path)
+        ours, theirs = self._draw_array(data)
         assume(all(ours.shape) and ours.ndim > 0)
         where, points = data.draw(orthogonal_indices(shape=ours.shape), label="selection")
         assume(all(np.unique(item % length).size == item.size for item, length in _arrays_of(where, ours.shape)))
@@ -411,8 +412,7 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
     @rule(data=st.data())
     def resize_array(self, data: DataObject) -> None:
         """Resize an array."""
-        path = data.draw(st.sampled_from(sorted(self.all_arrays)), label="array")
-        ours, theirs = open_array(self.store, path=path), open_array(self.model, path=path)
+        ours, theirs = self._draw_array(data)
         lengths = npst.array_shapes(max_side=10, min_dims=ours.ndim, max_dims=ours.ndim)
         new_shape = data.draw(lengths, label="shape") if ours.ndim else ()
         ours.resize(new_shape)

@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from zarr.dtype.registry import DataTypeRegistry
-
-__all__ = ["DataTypeRegistry"]
+from zarr.dtype.registry import DataTypeRegistry as DataTypeRegistry

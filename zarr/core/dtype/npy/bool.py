@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from zarr.dtype.types.numbers import Bool
-
-__all__ = ["Bool"]
+from zarr.dtype.types.numbers import Bool as Bool
