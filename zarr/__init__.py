@@ -9,7 +9,6 @@ from zarr._lazy import LazyModule, lazy_names
 if TYPE_CHECKING:
     from zarr import _version
     from zarr import logs as _logs
-    from zarr._version import version as __version__  # noqa: F401
     from zarr.api.synchronous import *  # noqa: F403
     from zarr.arrays.array import Array as Array
     from zarr.arrays.async_array import AsyncArray as AsyncArray
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from zarr.runners.locks.synchronizers import ThreadSynchronizer as ThreadSynchronizer
     from zarr.settings import config as config
     from zarr.transactions.transaction import transaction as transaction
+
+    __version__: str
 else:
     _logs, _version = LazyModule("zarr.logs"), LazyModule("zarr._version")
 
@@ -84,4 +85,5 @@ def print_debug_info() -> None:
     print("\n".join(_logs.debug_lines(_version.version)))
 
 
-__all__ = list(" ".join(["print_debug_info", *_NAMES.values()]).split())
+if not TYPE_CHECKING:  # a checker of types takes what is imported above
+    __all__ = list(" ".join(["print_debug_info", *_NAMES.values()]).split())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from zarr.notices import warn
 
@@ -417,4 +417,5 @@ def moved_error(module: str, name: str) -> type[Exception]:
     return DataTypeValidationError
 
 
-__all__ = [name for name, kind in vars().items() if isinstance(kind, type) and issubclass(kind, Exception)]
+if not TYPE_CHECKING:
+    __all__ = [name for name, kind in vars().items() if isinstance(kind, type) and issubclass(kind, Exception)]

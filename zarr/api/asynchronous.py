@@ -264,4 +264,5 @@ async def get_array_metadata(store_path: StorePath, zarr_format: ZarrFormat | No
 
 
 read_many, save_many = saving.read_many_async, saving.save_many_async
-__all__ = making.__all__ + opening.__all__ + saving.__all__
+if not TYPE_CHECKING:
+    __all__ = making.__all__ + opening.__all__ + saving.__all__

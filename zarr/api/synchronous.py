@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from zarr.api import asynchronous as async_api
 from zarr.api.create import *  # noqa: F403
 from zarr.api.opening import *  # noqa: F403
@@ -14,12 +16,13 @@ from zarr.errors import ZarrDeprecationWarning  # noqa: F401
 from zarr.groups.group import Group  # noqa: F401
 from zarr.runners.sync import sync  # noqa: F401
 
-__all__ = async_api.__all__
+if not TYPE_CHECKING:
+    __all__ = async_api.__all__
 
 
 def _share_docstrings() -> None:
     """Give asynchronous functions the docstrings of their synchronous twins."""
-    for name in __all__:
+    for name in async_api.__all__:  # type: ignore[attr-defined]
         vars(async_api)[name].__doc__ = globals()[name].__doc__
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from zarr.arrays.create.steps import *
 from zarr.compat.version3.nodes import *
 from zarr.compat.version3.sibling_names import borrowed_names
-from zarr.types import AnyArray, AnyAsyncArray, ChunksLike
+from zarr.types import AnyArray as AnyArray
+from zarr.types import AnyAsyncArray as AnyAsyncArray
+from zarr.types import ChunksLike as ChunksLike
 
 if not TYPE_CHECKING:
     __getattr__ = borrowed_names(__name__)

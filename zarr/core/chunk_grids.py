@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from zarr.chunks import *
 from zarr.chunks.normalize import *
-from zarr.chunks.normalize import chunks_per_shard_axis as _guess_num_chunks_per_axis_shard
-from zarr.chunks.normalize import guess_regular_chunks as _guess_regular_chunks
+from zarr.chunks.normalize import chunks_per_shard_axis, guess_regular_chunks
+
+_guess_num_chunks_per_axis_shard, _guess_regular_chunks = chunks_per_shard_axis, guess_regular_chunks

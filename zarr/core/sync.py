@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from zarr.runners.sync import *
-from zarr.runners.sync import LOOP, THREAD, _collect_aiterator, _with_semaphore, get_executor, get_lock, get_loop
+from zarr.runners.sync import LOOP, THREAD, get_executor, get_lock, get_loop
+from zarr.runners.sync import _collect_aiterator as _collect_aiterator
+from zarr.runners.sync import _with_semaphore as _with_semaphore
 
 _get_executor, _get_lock, _get_loop = get_executor, get_lock, get_loop
 loop, iothread = LOOP, THREAD
