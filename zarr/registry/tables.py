@@ -253,12 +253,12 @@ def collect_entry_points() -> None:
         registry.lazy_load_list.extend(entry_points_for(kind))
 
 
-def recollect_entry_points() -> list[Registry[Any]]:
+def _collect_entrypoints() -> list[Registry[Any]]:
     """Look again which entry points there are, after packages were installed; return the registries they went to.
 
     Examples
     --------
-    >>> _pipeline_registry in recollect_entry_points()
+    >>> _pipeline_registry in _collect_entrypoints()
     True
     """
     entry_points_by_group.cache_clear()

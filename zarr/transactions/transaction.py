@@ -23,7 +23,6 @@ from zarr.storage.wrappers.overlay import OverlayStore, check_expected, digest_o
 
 if TYPE_CHECKING:
     import asyncio
-    from types import TracebackType
 
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
@@ -56,13 +55,6 @@ class Transaction(OverlayStore):
     def note_locking(self, path: str, folder: str | None) -> None:
         """Note that other processes must be locked out of a node when the changes are stored."""
         self._scopes[path] = LockScope(path, folder)
-
-    def with_read_only(self, read_only: bool = False) -> Self:
-        """Return a view of the same changes that may, or may not, be written to."""
-        other = type(self)(self._target)
-        other._lock, other._values, other._removed, other._seen = self._lock, self._values, self._removed, self._seen
-        other._lock_prefix, other._read_only, other._scopes = self._lock_prefix, read_only, self._scopes
-        return other
 
     def __str__(self) -> str:
         return f"transaction {id(self._values):x} on {self._target}"
@@ -101,17 +93,15 @@ class Transaction(OverlayStore):
         """
         self._check_writable()
         changes = self.changes()
-        if changes.values or changes.removed:
-            try:
+        try:
+            if changes.values or changes.removed:
                 self._store_held(changes)
-            except TakenError as error:
-                raise TransactionConflictError(
-                    f"{self._target}: key {error.key!r} was changed by another writer since the transaction read it; "
-                    "nothing was stored: run the transaction again"
-                ) from error
-            finally:
-                self.rollback()
-        else:
+        except TakenError as error:
+            raise TransactionConflictError(
+                f"{self._target}: key {error.key!r} was changed by another writer since the transaction read it; "
+                "nothing was stored: run the transaction again"
+            ) from error
+        finally:
             self.rollback()
 
     def _store_held(self, changes: Changes) -> None:
@@ -147,29 +137,15 @@ class Transaction(OverlayStore):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self.read_only:
-            return
-        if exc_type is None:
-            self.commit()
-        else:
-            self.rollback()
+    def __exit__(self, exc_type: type[BaseException] | None, *exception: Any) -> None:
+        if not self.read_only:
+            self.commit() if exc_type is None else self.rollback()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await asyncio.to_thread(self.__exit__, exc_type, exc_value, traceback)
+    async def __aexit__(self, *exception: Any) -> None:
+        await asyncio.to_thread(self.__exit__, *exception)
 
 
 def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = None) -> Transaction:

@@ -133,12 +133,6 @@ class LocalStore(BlockingStore):
         """Return the folder, as it was named: a relative path is one from the working directory of that time."""
         return pathlib.Path(self._base)
 
-    def with_read_only(self, read_only: bool = False) -> Self:
-        """Return a store over the same folder that may, or may not, be written to."""
-        other = type(self)(pathlib.Path(self._base), read_only=read_only, fsync=self.fsync, links=self.links)
-        other.root = self.root
-        return other
-
     @classmethod
     async def open(cls, root: Path | str, *, read_only: bool = False, mode: AccessModeLiteral | None = None) -> Self:
         """Make a store and see that its folder can be used.

@@ -258,14 +258,6 @@ class FsspecStore(NamedStore):
                 path = fs._strip_protocol(path)
             return cls(fs=fs, path=path, read_only=read_only, allowed_exceptions=allowed_exceptions)
 
-    def with_read_only(self, read_only: bool = False) -> FsspecStore:
-        """Return a store over the same files that may, or may not, be written to."""
-        other = type(self)(
-            fs=self.fs, path=self.path, allowed_exceptions=self.allowed_exceptions, read_only=read_only
-        )
-        other._root = self._root
-        return other
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__}({type(self.fs).__name__}, {self.path})>"
 

@@ -7,7 +7,7 @@ import contextlib
 import os
 import pickle
 from collections.abc import AsyncGenerator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, SuffixByteRequest
@@ -80,12 +80,6 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         super().__init__(read_only=read_only)
         self.store = store
         self._folder = _folder_of(store)
-
-    def with_read_only(self, read_only: bool = False) -> Self:
-        """Return a store over the same objects that may, or may not, be written to."""
-        other = type(self)(store=self.store, read_only=read_only)
-        other._folder = self._folder
-        return other
 
     def __str__(self) -> str:
         return f"object_store://{self.store}"

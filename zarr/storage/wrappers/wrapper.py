@@ -13,8 +13,6 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put, Request
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from zarr.abc.store import BulkAccess, ByteRequest
     from zarr.abc.stores.changes import PartialValue
     from zarr.buffer.core import Buffer, BufferPrototype
@@ -130,13 +128,8 @@ class WrapperStore(Store, Generic[T_Store]):
         self._store.__enter__()
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._store.__exit__(exc_type, exc_value, traceback)
+    def __exit__(self, *exception: Any) -> None:
+        self._store.__exit__(*exception)
 
     async def _open(self) -> None:
         await self._store._open()
