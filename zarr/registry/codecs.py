@@ -412,9 +412,9 @@ def _packages_for_codec(name: str, *, zarr_format: ZarrFormat) -> tuple[str, ...
     >>> _packages_for_codec("zfpy", zarr_format=2), _packages_for_codec("zfpy", zarr_format=3)
     (('numcodecs[zfpy]',), ())
     """
-    known, prefixes = (
-        (_NUMCODEC_PACKAGES, _NUMCODEC_PACKAGE_PREFIXES) if zarr_format == 2 else (_CODEC_PACKAGES, _CODEC_PACKAGE_PREFIXES)
-    )
+    known, prefixes = _CODEC_PACKAGES, _CODEC_PACKAGE_PREFIXES
+    if zarr_format == 2:
+        known, prefixes = _NUMCODEC_PACKAGES, _NUMCODEC_PACKAGE_PREFIXES
     if name in known:
         return known[name]
     return next((packages for prefix, packages in prefixes.items() if name.startswith(prefix)), ())

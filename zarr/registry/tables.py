@@ -271,32 +271,23 @@ def _collect_entrypoints() -> list[Registry[Any]]:
     return registries
 
 
-def load_entry_points_of(registry: Registry[Any], *, use_entrypoint_name: bool = False) -> None:
-    """Load the entry points of one table that were not loaded yet."""
-    collect_entry_points()
-    if registry.lazy_load_list:
-        registry.lazy_load(use_entrypoint_name)
-
-
 def configured_class(registry: Registry[Any], key: str, label: str, plural: str, reload_config: bool) -> type[Any]:
     """Return the class that a configuration value names; BadConfigError if it is not registered."""
     if reload_config:
         settings.refresh()
     path = settings.get(key)
-    found = registry.find(path) if isinstance(path, str) else None
-    if found is None:
-        load_entry_points_of(registry)
-        found = registry.find(path) if isinstance(path, str) else None
+    found = named_class(registry, path, use_entrypoint_name=False) if isinstance(path, str) else None
     if found is None:
         raise BadConfigError(f"{label} class {path!r} not found in registered {plural}: {registry.known()}.")
     return found
 
 
-def named_class(registry: Registry[Any], name: str) -> type[Any] | None:
+def named_class(registry: Registry[Any], name: str, *, use_entrypoint_name: bool = True) -> type[Any] | None:
     """Return the class of a name, from entry points if need be; None if there is none."""
     found = registry.find(name)
     if found is None:
-        load_entry_points_of(registry, use_entrypoint_name=True)
+        collect_entry_points()
+        registry.lazy_load(use_entrypoint_name)
         found = registry.find(name)
     return found
 
