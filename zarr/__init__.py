@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from zarr.logs import set_format, set_log_level
     from zarr.runners.locks.synchronizers import ProcessSynchronizer, ThreadSynchronizer
     from zarr.settings import config
-    from zarr.transactions.transaction import transaction
+    from zarr.transactions import transaction
 else:
     _logs, _version = LazyModule("zarr.logs"), LazyModule("zarr._version")
 
@@ -82,7 +82,7 @@ __getattr__, __dir__ = lazy_names(
         "zarr.logs": "set_format set_log_level",
         "zarr.runners.locks.synchronizers": "ProcessSynchronizer ThreadSynchronizer",
         "zarr.settings": "config",
-        "zarr.transactions.transaction": "transaction",
+        "zarr.transactions": "transaction",
         "zarr._version": "__version__",
     },
     unlisted={

@@ -13,7 +13,7 @@ import numpy as np
 from zarr.api.create import create_array, from_array
 from zarr.arrays.array import Array
 from zarr.arrays.methods.properties import ArrayFace
-from zarr.storage.memory.store import MemoryStore
+from zarr.storage.memory import MemoryStore
 
 if TYPE_CHECKING:
     import numpy.typing as npt

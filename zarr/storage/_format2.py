@@ -19,7 +19,7 @@ from zarr.api.create import create
 from zarr.api.opening import create_group
 from zarr.experimental.cache_store import CacheStore
 from zarr.storage.keys import child_names, dir_prefix, normalize_path
-from zarr.storage.memory.store import MemoryStore as CurrentMemoryStore
+from zarr.storage.memory import MemoryStore as CurrentMemoryStore
 from zarr.storage.version2.base import Format2Store
 from zarr.storage.version2.stores import DirectoryStore, FSStore, KVStore, MemoryStore, ZipStore
 

@@ -16,7 +16,7 @@ from zarr.dtype import TBaseDType, TBaseScalar, ZDType, get_data_type_from_nativ
 from zarr.dtype.types.times import DATETIME_UNIT
 from zarr.runners.sync import sync
 from zarr.storage.keys import METADATA_NAMES
-from zarr.storage.memory.store import MemoryStore
+from zarr.storage.memory import MemoryStore
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _CHARACTERS = ".-0123456789" + _LETTERS.upper() + "_" + _LETTERS

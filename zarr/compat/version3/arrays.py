@@ -23,7 +23,7 @@ from zarr.chunks.shapes import cells_outside
 from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.adapters import SortedCodecs, sort_codecs
 from zarr.runners.choose import async_runner_for
-from zarr.storage.memory.store import MemoryStore
+from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:

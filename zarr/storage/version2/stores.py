@@ -21,7 +21,7 @@ from zarr.storage.databases.sqlite import SQLiteStore as CurrentSQLiteStore
 from zarr.storage.keys import dir_prefix
 from zarr.storage.layouts.n5 import N5Store as CurrentN5Store
 from zarr.storage.local.store import LocalStore
-from zarr.storage.memory.store import MemoryStore as CurrentMemoryStore
+from zarr.storage.memory import MemoryStore as CurrentMemoryStore
 from zarr.storage.payloads import MappingStore
 from zarr.storage.remote.fsspec import FsspecStore
 from zarr.storage.version2.base import Format2Store, Separator, document_of

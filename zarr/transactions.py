@@ -1,4 +1,7 @@
-"""Transactions: a store that stages changes until all of them are stored together."""
+"""Transactions: a store that stages changes until all of them are stored together, or none of them.
+
+May import: everything up to ``zarr.api``. The changes themselves are kept by ``zarr.storage.wrappers.overlay``.
+"""
 
 from __future__ import annotations
 
