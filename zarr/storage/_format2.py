@@ -106,20 +106,10 @@ class BaseStore(MutableMapping[str, Any]):
     """
 
     def is_readable(self) -> bool:
-        """Return whether values can be read."""
+        """Return whether values can be read, stored, listed and removed: they can, unless a subclass says otherwise."""
         return True
 
-    def is_writeable(self) -> bool:
-        """Return whether values can be stored."""
-        return True
-
-    def is_listable(self) -> bool:
-        """Return whether keys can be listed."""
-        return True
-
-    def is_erasable(self) -> bool:
-        """Return whether keys can be removed."""
-        return True
+    is_writeable = is_listable = is_erasable = is_readable
 
     def __enter__(self) -> BaseStore:
         return self
@@ -132,12 +122,11 @@ class BaseStore(MutableMapping[str, Any]):
 
     def listdir(self, path: str = "") -> list[str]:
         """Return the names directly below a path."""
-        return sorted(child_names([key for key in self if key.startswith(dir_prefix(path))], path))
+        return listdir(self, path)
 
     def rmdir(self, path: str = "") -> None:
         """Remove all that is below a path."""
-        for key in [key for key in self if key.startswith(dir_prefix(path))]:
-            del self[key]
+        rmdir(self, path)
 
     def rename(self, src_path: str, dst_path: str) -> None:
         """Move all that is below a path."""

@@ -44,6 +44,8 @@ def as_folder(prefix: str) -> str:
 
 async def gather_windowed(func: Callable[..., Any], arguments: list[Any]) -> list[Any]:
     """Await ``func`` for all arguments, a window of them at a time, and return the results in order."""
+    if len(arguments) == 1:  # which needs no task
+        return [await func(*arguments[0])]
     results: list[Any] = []
     for start in range(0, len(arguments), _WINDOW):
         results += await asyncio.gather(*(func(*args) for args in arguments[start : start + _WINDOW]))

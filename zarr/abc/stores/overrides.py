@@ -37,6 +37,21 @@ def _depth(cls: type, name: str) -> int:
     return next((i for i, base in enumerate(cls.__mro__) if name in vars(base)), 1 << 30)
 
 
+def plain_method(store: object, name: str) -> Any:
+    """Return a plain method of a store.
+
+    Raises
+    ------
+    TypeError
+        If the store has coroutines only.
+    """
+    method = getattr(store, name, None)
+    if method is None:
+        verb = name.removesuffix("_sync")
+        raise TypeError(f"Store {type(store).__name__} does not support synchronous {verb}.")
+    return method
+
+
 def takes_contents_first(store: object) -> bool:
     """Return whether a store takes values that no document tells of (yet): the stores of this library do.
 

@@ -224,20 +224,7 @@ class Format2Store(WrapperStore[T_Store]):
             self[key] = default
         return self[key]
 
-    def pop(self, key: str, *default: Any) -> Any:
-        """Remove a key and return its value.
-
-        Raises
-        ------
-        KeyError
-            There is none, and no default is given.
-        """
-        if default and key not in self:
-            return default[0]
-        value = self[key]
-        del self[key]
-        return value
-
+    pop = MutableMapping.pop
     update = MutableMapping.update
     popitem = MutableMapping.popitem
 

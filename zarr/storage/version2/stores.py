@@ -358,35 +358,23 @@ class N5FSStore(CurrentN5Store):
 
 
 class _GoneStore:
-    _instead = ""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise TypeError(f"there is no {type(self).__name__} any more. {self._instead}")
+        raise TypeError(f"there is no {type(self).__name__} any more. {type(self).__doc__}")
 
 
 class ABSStore(_GoneStore):
-    """Azure blobs are opened by URL."""
+    """Open Azure blobs with zarr.storage.FsspecStore.from_url('abfs://...', storage_options={...}) and adlfs.
 
-    _instead = (
-        "Open Azure blobs with zarr.storage.FsspecStore.from_url('abfs://container/path', storage_options={...}) and "
-        "the package adlfs, or with zarr.storage.ObjectStore(obstore.store.AzureStore(...))."
-    )
+    Or with zarr.storage.ObjectStore(obstore.store.AzureStore(...)).
+    """
 
 
 class RedisStore(_GoneStore):
-    """A mapping over a Redis client can be used as a store."""
-
-    _instead = (
-        "Give any mutable mapping of str to bytes to zarr.storage.KVStore(mapping), such as one over a redis client."
-    )
+    """Give any mutable mapping of str to bytes to zarr.storage.KVStore(mapping), as one over a redis client."""
 
 
 class MongoDBStore(_GoneStore):
-    """A mapping over a collection can be used as a store."""
-
-    _instead = (
-        "Give any mutable mapping of str to bytes to zarr.storage.KVStore(mapping), such as one over a collection."
-    )
+    """Give any mutable mapping of str to bytes to zarr.storage.KVStore(mapping), as one over a collection."""
 
 
 class ConsolidatedMetadataStore(Format2Store[Store]):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, cast
 
 from zarr.abc.store import Store, SyncStore, bulk_access_of, is_synchronous, takes_contents_first
 from zarr.abc.stores.async_store import as_folder, gather_windowed
+from zarr.abc.stores.overrides import plain_method
 from zarr.buffer.core import default_buffer_prototype
 from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put, Request
 
@@ -41,7 +42,7 @@ def handed_on(name: str) -> Any:
     """Return a method that hands each call on to the method of the same name of the wrapped store."""
 
     def plain(self: WrapperStore[Any], *args: Any, **options: Any) -> Any:
-        return self._sync_method(name)(*args, **options)
+        return plain_method(self._store, name)(*args, **options)
 
     def listing(self: WrapperStore[Any], *args: Any) -> Any:
         return getattr(self._store, name)(*args)
@@ -237,13 +238,6 @@ class WrapperStore(Store, Generic[T_Store]):
 
     # Plain methods
 
-    def _sync_method(self, name: str) -> Any:
-        method = getattr(self._store, name, None)
-        if method is None:
-            verb = name.removesuffix("_sync")
-            raise TypeError(f"Store {type(self._store).__name__} does not support synchronous {verb}.")
-        return method
-
     def get_sync(
         self,
         key: str,
@@ -252,7 +246,7 @@ class WrapperStore(Store, Generic[T_Store]):
         byte_range: ByteRequest | None = None,
     ) -> Buffer | None:
         """Return the value of a key of the wrapped store, or a range of it."""
-        value: Buffer | None = self._sync_method("get_sync")(key, prototype=prototype, byte_range=byte_range)
+        value: Buffer | None = plain_method(self._store, "get_sync")(key, prototype=prototype, byte_range=byte_range)
         return value
 
     def get_ranges_sync(
@@ -266,7 +260,7 @@ class WrapperStore(Store, Generic[T_Store]):
     ) -> Sequence[tuple[int, Buffer | None]]:
         """Read several parts of one value; by the wrapped store, unless this class has a way of its own to read."""
         same = type(self).get_sync is WrapperStore.get_sync and "get_sync" not in vars(self)
-        read = self._sync_method("get_ranges_sync") if same else super().get_ranges_sync
+        read = plain_method(self._store, "get_ranges_sync") if same else super().get_ranges_sync
         found: Sequence[tuple[int, Buffer | None]] = read(
             key, byte_ranges, prototype=prototype, max_gap_bytes=max_gap_bytes, max_coalesced_bytes=max_coalesced_bytes
         )
