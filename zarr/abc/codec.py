@@ -171,11 +171,7 @@ class BaseCodec(Metadata, Generic[CI, CO]):
         return self
 
     def validate(
-        self,
-        *,
-        shape: tuple[int, ...],
-        dtype: ZDType[TBaseDType, TBaseScalar],
-        chunk_grid: ChunkGridMetadata,
+        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
     ) -> None:
         """Raise if this codec cannot be used for such an array."""
 

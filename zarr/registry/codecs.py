@@ -344,7 +344,9 @@ class CRC32C:
 # Which installable packages bring a codec that is not there, for the message that says so.
 
 _ZARR_CODEC_DOCS_URL: Final = "https://zarr.readthedocs.io/en/stable/user-guide/extending/#custom-codecs"
-_NUMCODECS_CODEC_DOCS_URL: Final = "https://numcodecs.readthedocs.io/en/stable/registry.html#numcodecs.registry.register_codec"
+_NUMCODECS_CODEC_DOCS_URL: Final = (
+    "https://numcodecs.readthedocs.io/en/stable/registry.html#numcodecs.registry.register_codec"
+)
 
 # Codecs of the imagecodecs library: the two packages that wrap some of them for format 3.
 _IMAGECODECS_ZARR: Final = """

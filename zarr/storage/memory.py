@@ -83,11 +83,7 @@ class MemoryStore(TransactionStore):
     # Reading
 
     def get_sync(
-        self,
-        key: str,
-        *,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key."""
         value = self._store_dict.get(self._start + key)

@@ -193,5 +193,3 @@ class StorePath:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StorePath) and self.store == other.store and self.path == other.path
-
-

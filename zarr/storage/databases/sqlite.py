@@ -268,9 +268,7 @@ class Connections:
     change becomes part of that change.
     """
 
-    def __init__(
-        self, path: str, read_only: bool, journal: Journal, synchronous: Synchronous, timeout: float
-    ) -> None:
+    def __init__(self, path: str, read_only: bool, journal: Journal, synchronous: Synchronous, timeout: float) -> None:
         self.path = path
         self.read_only = read_only
         self.journal = journal

@@ -73,9 +73,7 @@ class ParquetTable(Mapping[str, Any]):
         return sum(1 for _ in self)
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, ParquetTable) and self._name == other._name and self._documents == other._documents
-        )
+        return isinstance(other, ParquetTable) and self._name == other._name and self._documents == other._documents
 
     def under(self, prefix: str) -> Iterator[str]:
         """Return the keys that begin with a prefix; of the arrays that have none of them no chunk is looked at.

@@ -154,7 +154,6 @@ class FsspecStore(NamedStore):
     True
     """
 
-
     fs: AsyncFileSystem
     path: str
     allowed_exceptions: tuple[type[Exception], ...]
@@ -207,10 +206,7 @@ class FsspecStore(NamedStore):
 
     @classmethod
     def from_upath(
-        cls,
-        upath: Any,
-        read_only: bool = False,
-        allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
+        cls, upath: Any, read_only: bool = False, allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS
     ) -> FsspecStore:
         """Make a store of a path of universal_pathlib."""
         fs = make_async(upath.fs)
@@ -291,9 +287,7 @@ class FsspecStore(NamedStore):
 
     # Reading
 
-    async def get(
-        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key."""
         start, end = _span(byte_range)
         if not self._is_open:

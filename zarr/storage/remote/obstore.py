@@ -112,9 +112,7 @@ class ObjectStore(NamedStore, Generic[T_Store]):
 
     # Reading
 
-    async def get(
-        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key."""
         keys.check_object_key(key)
         if not self._is_open:

@@ -407,10 +407,7 @@ class ConsolidatedMetadataStore(Format2Store[Store]):
         self._documents = {key: make(json.dumps(value).encode()) for key, value in copy["metadata"].items()}
 
     async def get(
-        self,
-        key: str,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Read a document from the copy, any other value from the store."""
         if document_of(key) is not None:

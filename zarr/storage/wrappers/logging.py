@@ -142,14 +142,12 @@ class LoggingStore(WrapperStore[T_Store]):
     def _with_store(self, store: T_Store) -> Self:
         return type(self)(store=store, log_level=self.log_level, log_handler=self.log_handler)
 
-
     def __str__(self) -> str:
         return f"logging-{self._store}"
 
     def __eq__(self, other: object) -> bool:
         with self.log(other, method="__eq__"):
             return type(self) is type(other) and self._store == other._store
-
 
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]

@@ -164,9 +164,7 @@ class WrapperStore(Store, Generic[T_Store]):
 
     # Coroutines
 
-    async def get(
-        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
         """Return the value of a key of the wrapped store, or a range of it."""
         return await self._store.get(key, prototype, byte_range)
 
@@ -239,11 +237,7 @@ class WrapperStore(Store, Generic[T_Store]):
     # Plain methods
 
     def get_sync(
-        self,
-        key: str,
-        *,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Return the value of a key of the wrapped store, or a range of it."""
         value: Buffer | None = plain_method(self._store, "get_sync")(key, prototype=prototype, byte_range=byte_range)
