@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import Store, SyncStore, is_synchronous, takes_contents_first
-from zarr.abc.stores.changes import Changes, TakenError, stages
+from zarr.abc.stores.changes import Changes, TakenError, is_document, stages
 from zarr.api.synchronous import open_group
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
@@ -22,7 +22,7 @@ from zarr.steps.consolidated import note_change, touch
 from zarr.steps.requests import LockScope
 from zarr.storage.keys import METADATA_NAMES
 from zarr.storage.resolve import resolve_store
-from zarr.storage.wrappers.overlay import OverlayStore, check_expected, digest_of
+from zarr.storage.wrappers.overlay import OverlayStore, check_expected, digest_of, is_below
 
 if TYPE_CHECKING:
     import asyncio
@@ -31,10 +31,8 @@ if TYPE_CHECKING:
     from zarr.buffer.core import Buffer, BufferPrototype
     from zarr.groups.group import Group
     from zarr.storage import StoreLike
-    from zarr.storage.zip import store as zip_store
 else:
     asyncio = LazyModule("asyncio")
-    zip_store = LazyModule("zarr.storage.zip.store")
 
 
 class Transaction(OverlayStore):
@@ -124,8 +122,8 @@ class Transaction(OverlayStore):
         apply = getattr(self._target, "apply_sync", None)
         if apply is not None and stages(self._target):
             apply(changes)
-            if isinstance(self._target, zip_store.ZipStore):
-                self._target.commit()
+            if instance_of(self._target, "zarr.storage.zip.store", "ZipStore"):
+                self._target.commit()  # type: ignore[attr-defined]
         else:
             apply_in_order(self._base, changes)
 
@@ -199,17 +197,6 @@ def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = No
     return Transaction(target)
 
 
-def is_document(key: str) -> bool:
-    """Return True for the key of a metadata document.
-
-    Examples
-    --------
-    >>> is_document("a/zarr.json"), is_document("a/c/0")
-    (True, False)
-    """
-    return key.rpartition("/")[2] in METADATA_NAMES
-
-
 def apply_in_order(store: SyncStore, changes: Changes) -> None:
     """Apply changes in an order in which no reader meets chunks that do not fit the metadata document.
 
@@ -268,27 +255,18 @@ def _put_document(store: SyncStore, key: str, value: Buffer, changes: Changes) -
         store.set_sync(key, value)
         return
     found = store.get_sync(key)
-    removed = any(not folder or key.startswith(f"{folder}/") for folder in changes.removed)
-    expected = None if removed else changes.digests[key]
+    expected = None if any(is_below(key, folder) for folder in changes.removed) else changes.digests[key]
     same = digest_of(None if found is None else found.as_numpy_array()) == expected
     if not same or not store.set_if_match_sync(key, value, found):
         raise TakenError(key)
 
 
 def _blocking(name: str) -> Any:
-    """Return a method that calls a coroutine of the wrapped store and waits for its result."""
+    """Return a method that calls a coroutine, or a listing, of the wrapped store and waits for its result."""
 
     def call(self: BlockingView, *arguments: Any) -> Any:
-        return sync(getattr(self._store, name)(*arguments))
-
-    return call
-
-
-def _listing(name: str) -> Any:
-    """Return a method that collects what an iterator of the wrapped store yields."""
-
-    def call(self: BlockingView, *arguments: Any) -> Any:
-        return collect_aiterator(getattr(self._store, name)(*arguments))
+        answer = getattr(self._store, name)(*arguments)
+        return collect_aiterator(answer) if hasattr(answer, "__aiter__") else sync(answer)
 
     return call
 
@@ -332,9 +310,9 @@ class BlockingView(SyncStore):
     set_if_match_sync = _blocking("set_if_match")
     delete_sync = _blocking("delete")
     delete_dir_sync = _blocking("delete_dir")
-    list_sync = _listing("list")
-    list_prefix_sync = _listing("list_prefix")
-    list_dir_sync = _listing("list_dir")
+    list_sync = _blocking("list")
+    list_prefix_sync = _blocking("list_prefix")
+    list_dir_sync = _blocking("list_dir")
 
     @property
     def supports_set_if_match(self) -> bool:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias, get_args
 from urllib.parse import quote
 
 from zarr.errors import ReadOnlyError
@@ -36,10 +36,7 @@ _PUT: Final = "INSERT INTO zarr (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE S
 _PUT_ABSENT: Final = "INSERT INTO zarr (k, v) VALUES (?, ?) ON CONFLICT (k) DO NOTHING"
 _PUT_MATCH: Final = "UPDATE zarr SET v = ? WHERE k = ? AND v = ?"
 _DELETE: Final = "DELETE FROM zarr WHERE k = ?"
-_OPTIONS: Final = {
-    "journal": ("wal", "delete", "truncate", "persist"),
-    "synchronous": ("off", "normal", "full", "extra"),
-}
+_OPTIONS: Final = {"journal": get_args(Journal), "synchronous": get_args(Synchronous)}
 
 _DAMAGE: Final = re.compile("Could not decode|unsupported file format|malformed|no such column|cannot open value")
 """What SQLite says of damage under codes that mean other things, too."""

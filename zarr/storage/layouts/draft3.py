@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from zarr.abc.store import Store
+from zarr.dtype import parse_dtype
 from zarr.errors import ReadOnlyError
 from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put
 from zarr.storage.checks import parse_object, require
@@ -144,13 +145,6 @@ def _layout_codecs(layout: object, ndim: int, name: str) -> list[dict[str, Any]]
     return [{"name": "transpose", "configuration": {"order": list(range(ndim))[::-1]}}]
 
 
-_CORE_NAMES: Final = {
-    "b1": "bool", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16",
-    "u4": "uint32", "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64",
-    "c16": "complex128",
-}  # fmt: skip
-
-
 def _data_type(given: Any, name: str) -> tuple[Any, str | None, int]:
     """Return the name of a data type in format 3, its byte order and the size of an element."""
     about = given if isinstance(given, Mapping) else {"type": given}
@@ -164,50 +158,27 @@ def _data_type(given: Any, name: str) -> tuple[Any, str | None, int]:
 def _named_type(text: Any) -> tuple[Any, str | None, int] | None:
     if not isinstance(text, str):
         return None
-    if text == "bool":
-        return "bool", None, 1
     if text.startswith("r") and text[1:].isdigit() and int(text[1:]) % 8 == 0:
         return text, None, int(text[1:]) // 8
     try:
         dtype = np.dtype(text)
+        if dtype.kind not in "biufcmMUS" or not dtype.itemsize:
+            return None
+        named = cast("Any", parse_dtype(dtype, zarr_format=3))._v3_json()  # to read what is there is no reason to warn
     except (TypeError, ValueError):
         return None
-    named = _extended_type(dtype)
-    if named is None or (dtype.itemsize > 1 and dtype.kind not in "SV" and text[:1] not in "<>"):
+    endian = None if dtype.kind == "S" else {"<": "little", ">": "big"}.get(text[0])
+    if endian is None and dtype.itemsize > 1 and dtype.kind != "S":
         return None
-    endian = None if text[:1] not in "<>" or dtype.kind == "S" else {"<": "little", ">": "big"}[text[0]]
     return named, endian, dtype.itemsize
-
-
-def _extended_type(dtype: np.dtype[Any]) -> Any:
-    if dtype.kind in "mM":
-        unit, scale = np.datetime_data(dtype)
-        kind = "numpy.datetime64" if dtype.kind == "M" else "numpy.timedelta64"
-        return {"name": kind, "configuration": {"unit": unit, "scale_factor": scale}}
-    if dtype.kind == "U" and dtype.itemsize:
-        return {"name": "fixed_length_utf32", "configuration": {"length_bytes": dtype.itemsize}}
-    if dtype.kind == "S" and dtype.itemsize:
-        return {"name": "null_terminated_bytes", "configuration": {"length_bytes": dtype.itemsize}}
-    return _CORE_NAMES.get(dtype.str[1:])
 
 
 def _fill_value(value: Any, data_type: Any) -> Any:
     """Return a fill value of format 3: null, which leaves it open, becomes the one that format 3 implies."""
-    name = data_type["name"] if isinstance(data_type, dict) else data_type
     if value is not None:
         return value
-    if name.startswith("complex"):
-        return [0.0, 0.0]
-    if name[0] == "r" and name[1:].isdigit():
-        return [0] * (int(name[1:]) // 8)
-    zeros: dict[str, Any] = {
-        "bool": False,
-        "numpy.datetime64": "NaT",
-        "numpy.timedelta64": "NaT",
-        "fixed_length_utf32": "",
-        "null_terminated_bytes": "",
-    }
-    return zeros.get(name, 0)
+    dtype = parse_dtype(data_type, zarr_format=3)
+    return dtype.to_json_scalar(dtype.default_scalar(), zarr_format=3)
 
 
 def _compressor(given: Any, itemsize: int, name: str) -> list[dict[str, Any]]:
@@ -287,9 +258,8 @@ def _draft_type(data_type: Any, endian: str | None) -> Any:
     name = data_type["name"] if isinstance(data_type, Mapping) else data_type
     if name == "bool":
         return "bool"
-    kinds = {word: kind for kind, word in _CORE_NAMES.items() if kind[0] in "iuf"}
-    if name in kinds:
-        return kinds[name] if kinds[name][1] == "1" else (mark or "<") + kinds[name]
+    if re.fullmatch(r"u?int(8|16|32|64)|float(16|32|64)", name):
+        return np.dtype(name).newbyteorder(mark or "<").str.removeprefix("|")  # type: ignore[arg-type]
     if name in ("numpy.datetime64", "numpy.timedelta64"):
         of = data_type["configuration"]
         number = "" if of["scale_factor"] == 1 else str(of["scale_factor"])

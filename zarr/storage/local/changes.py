@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import zarr_core
 from zarr._lazy import LazyModule
-from zarr.abc.stores.changes import Changes, Stage, TakenError
+from zarr.abc.stores.changes import Changes, Stage, TakenError, is_document
 from zarr.errors import MetadataValidationError
 from zarr.storage.checks import check_clearable, file_in_place
 from zarr.storage.keys import JOURNAL_FOLDER, METADATA_NAMES, check_key, is_partial
@@ -251,17 +251,13 @@ def _write_down(aside: str, changes: Changes, fsync: bool) -> dict[str, Any]:
     if fsync:
         files.sync_tree(aside)
     folders = [[folder, _inode(os.path.join(values, folder) if folder else values)] for folder in changes.removed]
-    documents = sorted((key for key in put if _is_document(key)), key=lambda key: (key.count("/"), key))
+    documents = sorted((key for key in put if is_document(key)), key=lambda key: (key.count("/"), key))
     return {
         "removed": folders,
-        "chunks": [key for key in put if not _is_document(key)],
+        "chunks": [key for key in put if not is_document(key)],
         "documents": documents,
-        "deleted": sorted((key for key, value in changes.values.items() if value is None), key=_is_document),
+        "deleted": sorted((key for key, value in changes.values.items() if value is None), key=is_document),
     }
-
-
-def _is_document(key: str) -> bool:
-    return key.rpartition("/")[2] in METADATA_NAMES
 
 
 def _inode(path: str) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import os
@@ -10,7 +11,6 @@ import weakref
 from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest
 from zarr.buffer.core import Buffer
 from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
@@ -23,15 +23,11 @@ from zarr.storage.ranges import check_byte_range
 from zarr.storage.url import MISTAKES, filesystem_of, naming_url
 
 if TYPE_CHECKING:
-    import asyncio
-
     from fsspec.asyn import AsyncFileSystem
     from fsspec.mapping import FSMap
 
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
-else:
-    asyncio = LazyModule("asyncio")
 
 
 CONNECTIONS: Final = 256

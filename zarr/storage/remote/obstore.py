@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import contextlib
 import os
@@ -19,8 +20,6 @@ from zarr.storage.checks import check_buffer, check_clearable, memory_of_machine
 from zarr.storage.ranges import bounds_of, check_byte_range
 
 if TYPE_CHECKING:
-    import asyncio
-
     import obstore
     from obstore import exceptions
     from obstore.store import ObjectStore as _UpstreamObjectStore
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
 else:
-    asyncio, obstore, exceptions = LazyModule("asyncio"), LazyModule("obstore"), LazyModule("obstore.exceptions")
+    obstore, exceptions = LazyModule("obstore"), LazyModule("obstore.exceptions")
 
 _LARGE: Final = 64 << 20
 """A value of fewer bytes fits into the memory of any machine."""
