@@ -15,14 +15,8 @@ from zarr.defaults import CODEC_EXTRAS, BadConfigError
 from zarr.defaults import settings as all_settings
 from zarr.errors import MetadataValidationError, UnknownCodecError, UnnamedCodecError, ZarrUserWarning
 from zarr.notices import warn
-from zarr.registry.tables import (
-    Registry,
-    _codec_registries,
-    _pipeline_registry,
-    collect_entry_points,
-    configured_class,
-    failure_of,
-)
+from zarr.registry import tables
+from zarr.registry.tables import Registry, failure_of
 
 if TYPE_CHECKING:
     from numcodecs import registry as numcodecs_registry
@@ -61,7 +55,7 @@ def register_codec(key: str, codec_cls: type[Codec], *, qualname: str | None = N
     >>> get_codec_class("example.nothing").__name__
     'Nothing'
     """
-    _codec_registries.setdefault(key, Registry()).register(codec_cls, qualname)
+    tables._codec_registries.setdefault(key, Registry()).register(codec_cls, qualname)
 
 
 def get_codec_class(key: str, reload_config: bool = False) -> type[Codec]:
@@ -92,11 +86,11 @@ def get_codec_class(key: str, reload_config: bool = False) -> type[Codec]:
         raise TypeError(f"The name of a codec is a string, got {key!r} of {type(key)}.")
     wanted = all_settings.get(f"codecs.{key}", None)  # a dotted name may be set whole, or part by part
     wanted = wanted if isinstance(wanted, str) else all_settings.get("codecs", {}).get(key)
-    registry = _codec_registries.get(key)
+    registry = tables._codec_registries.get(key)
     found = registry.find(wanted) if registry is not None and wanted is not None else None
     if found is None:
-        collect_entry_points()
-        found = _choose_codec(key, _codec_registries.get(key), wanted)
+        tables.collect_entry_points()
+        found = _choose_codec(key, tables._codec_registries.get(key), wanted)
     return cast("type[Codec]", found)
 
 
@@ -257,7 +251,7 @@ def register_pipeline(pipe_cls: type[CodecPipeline]) -> None:
     ...     pass
     >>> register_pipeline(Mine)
     """
-    _pipeline_registry.register(pipe_cls)
+    tables._pipeline_registry.register(pipe_cls)
 
 
 def get_pipeline_class(reload_config: bool = False) -> type[CodecPipeline]:
@@ -273,7 +267,8 @@ def get_pipeline_class(reload_config: bool = False) -> type[CodecPipeline]:
     >>> get_pipeline_class().__name__
     'BatchedCodecPipeline'
     """
-    return configured_class(_pipeline_registry, "codec_pipeline.path", "Pipeline", "pipelines", reload_config)
+    registry = tables._pipeline_registry
+    return tables.configured_class(registry, "codec_pipeline.path", "Pipeline", "pipelines", reload_config)
 
 
 class CRC32C:

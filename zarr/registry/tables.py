@@ -104,9 +104,11 @@ def load_entry_point(point: EntryPoint) -> Any | None:
     try:
         return point.load()
     except Exception as error:  # a plugin may raise anything when it is imported
+        package = getattr(getattr(point, "dist", None), "name", None)
         told = (
-            f"The entry point {point.name!r} = {point.value!r} of group {point.group!r}{_of_package(point)} cannot be "
-            f"loaded and is left out: {type(error).__name__}: {error}"
+            f"The entry point {point.name!r} = {point.value!r} of group {point.group!r}"
+            f"{f' (package {package!r})' if package else ''} cannot be loaded and is left out: "
+            f"{type(error).__name__}: {error}"
         )
         _FAILURES[point.name] = told
         warn(told, ZarrUserWarning)
@@ -135,11 +137,6 @@ def load_waiting(waiting: list[EntryPoint]) -> Iterator[tuple[EntryPoint, Any]]:
             _LOADING.discard(mine)
         with suppress(ValueError):
             waiting.remove(point)
-
-
-def _of_package(point: EntryPoint) -> str:
-    package = getattr(getattr(point, "dist", None), "name", None)
-    return f" (package {package!r})" if package else ""
 
 
 def failure_of(name: str) -> str:

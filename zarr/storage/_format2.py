@@ -9,7 +9,7 @@ import glob
 import json
 import os
 import shutil
-from collections.abc import Iterator, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any
 
 import numcodecs
@@ -218,11 +218,8 @@ def getsize(store: Any, path: str | None = None) -> int:
     if where and where in values:
         return len(values[where])
     prefix = dir_prefix(where)
-    return sum(len(values[key]) for key in _direct(values, prefix))
-
-
-def _direct(values: Any, prefix: str) -> Iterator[str]:
-    return (key for key in list(values) if key.startswith(prefix) and "/" not in key[len(prefix) :])
+    below = (key for key in list(values) if key.startswith(prefix))
+    return sum(len(values[key]) for key in below if "/" not in key[len(prefix) :])
 
 
 def rmdir(store: Any, path: str | None = None) -> None:

@@ -376,9 +376,8 @@ class Store(ABC):
             raise TypeError(f"{type(self).__name__} does not support synchronous reads")
         results: builtins.list[tuple[int, Buffer | None]] = []
         try:
-            for request in protocols.merge_requests(
-                byte_ranges, max_gap_bytes=max_gap_bytes, max_coalesced_bytes=max_coalesced_bytes
-            ):
+            limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
+            for request in protocols.merge_requests(byte_ranges, **limits):
                 answer = self.get_sync(key, prototype=prototype, byte_range=request.byte_range)
                 if answer is None:
                     raise FileNotFoundError(key)

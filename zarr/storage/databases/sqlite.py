@@ -117,13 +117,6 @@ class SQLiteStore(TransactionDatabase):
         super().close()
         self._connections.close()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_connections"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._connections = Connections(str(self._place), self.read_only, **self._options)
-
     # Reading
 
     def _rows(self, statement: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -272,6 +265,9 @@ class Connections:
         self.synchronous = synchronous
         self.timeout = timeout
         self._renew()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self.read_only, self.journal, self.synchronous, self.timeout)
 
     def _renew(self) -> None:
         self._pid = os.getpid()

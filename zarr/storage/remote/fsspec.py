@@ -97,18 +97,6 @@ def _absolute(fs: Any, path: str) -> str:
     return path if path[:1] in ("/", "~") or not _has_files(fs) else os.path.join(os.getcwd(), path)
 
 
-async def _put_file(path: str, data: bytes, exclusive: bool) -> None:
-    """Put a value in the place of a local file in one step.
-
-    Raises
-    ------
-    FileExistsError
-        There is one, and ``exclusive`` was asked for.
-    """
-    if not await asyncio.to_thread(write_file, path, memoryview(data), exclusive=exclusive):
-        raise FileExistsError(errno.EEXIST, "the key has a value", path)
-
-
 def _clone(fs: Any) -> Any:
     """Return a new file system of the same class and options, for another event loop."""
     options = dict(fs.storage_options)
@@ -184,7 +172,11 @@ class FsspecStore(NamedStore):
         loop = asyncio.get_running_loop()
         fs = self._by_loop.get(loop)
         if fs is None:
-            fs = self.fs if _claimed(self.fs, loop) or not _has_connections(self.fs) else _clone(self.fs)
+            # Whose it is stands on the file system itself, since fsspec hands the same one to several stores. One that
+            # runs plain calls in threads serves all loops.
+            owner = self.fs.__dict__.setdefault("_zarr_loop", weakref.ref(loop))
+            mine = owner() is loop or type(self.fs).__name__ == "AsyncFileSystemWrapper"
+            fs = self.fs if mine else _clone(self.fs)
             allow_connections(fs)
             self._by_loop[loop] = fs
         return fs
@@ -369,7 +361,9 @@ class FsspecStore(NamedStore):
 
     async def _put(self, fs: Any, path: str, data: bytes, **options: Any) -> None:
         if _is_local(fs):  # which would write in place, so that readers see half of it
-            await _put_file(fs._strip_protocol(path), data, options.get("mode") == "create")
+            place, exclusive = fs._strip_protocol(path), options.get("mode") == "create"
+            if not await asyncio.to_thread(write_file, place, memoryview(data), exclusive=exclusive):
+                raise FileExistsError(errno.EEXIST, "the key has a value", place)
             return
         try:
             await fs._pipe_file(path, data, **options)
@@ -437,17 +431,6 @@ class FsspecStore(NamedStore):
             for path in await fs._find(self._root, withdirs=True):
                 with contextlib.suppress(*self.allowed_exceptions):
                     await fs._rm(path, recursive=True)
-
-
-def _claimed(fs: Any, loop: asyncio.AbstractEventLoop) -> bool:
-    """Return whether a file system is this loop's: noted on it, since fsspec hands the same one to several stores."""
-    owner = fs.__dict__.setdefault("_zarr_loop", weakref.ref(loop))
-    return owner() is loop
-
-
-def _has_connections(fs: Any) -> bool:
-    """Return whether a file system is bound to a loop: those that run plain calls in threads are not."""
-    return type(fs).__name__ != "AsyncFileSystemWrapper"
 
 
 def _span(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:

@@ -132,11 +132,8 @@ class WrapperStore(Store, Generic[T_Store]):
     def __exit__(self, *exception: Any) -> None:
         self._store.__exit__(*exception)
 
-    async def _open(self) -> None:
-        await self._store._open()
-
-    async def _ensure_open(self) -> None:
-        await self._store._ensure_open()
+    _open = handed_on("_open")
+    _ensure_open = handed_on("_ensure_open")
 
     def _check_writable(self) -> None:
         self._store._check_writable()

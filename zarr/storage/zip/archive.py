@@ -76,11 +76,6 @@ class Archive:
         return self.open() if known is None else known
 
     @property
-    def handle(self) -> Handle:
-        """Return the open file."""
-        return self.known()[0]
-
-    @property
     def entries(self) -> dict[str, Entry]:
         """Return the entries by key."""
         return self.known()[1]
