@@ -100,8 +100,11 @@ def parse_table(document: Any, name: str) -> dict[str, Any]:
     version = document.get("version", 1)
     require(version == 1, f"{name}: references of version {version!r}; 0 and 1 are known")
     listed, templates, generators = (document.get(member) or [] for member in ("refs", "templates", "gen"))
-    for member, kind, found in ("refs", Mapping, listed), ("templates", Mapping, templates), ("gen", list, generators):
-        require(not found or isinstance(found, kind), f"{name}: {member} must be of type {kind.__name__}")
+    for member, found in ("refs", listed), ("templates", templates):
+        kind = type(found).__name__
+        require(not found or isinstance(found, Mapping), f"{name}: {member} must be an object, got a {kind}")
+    good = not generators or isinstance(generators, list)
+    require(good, f"{name}: gen must be a list of generators, got a {type(generators).__name__}")
     refs, templates = dict(listed), dict(templates)
     for key, value in refs.items():
         if isinstance(value, list) and value and isinstance(value[0], str) and "{{" in value[0]:
