@@ -24,7 +24,6 @@ FLOORS: dict[str, float] = {
     "zarr.abc": 1,
     "zarr.abc.codec": 2.15,
     "zarr.registry.tables": 1,
-    "zarr.registry.install_hints": 1,
     "zarr.registry": 2.16,
     "zarr.logs": 1,
     "zarr._lazy": 1,

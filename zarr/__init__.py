@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zarr.runners.locks.synchronizers import ProcessSynchronizer as ProcessSynchronizer
     from zarr.runners.locks.synchronizers import ThreadSynchronizer as ThreadSynchronizer
     from zarr.settings import config as config
-    from zarr.transactions.transaction import transaction as transaction
+    from zarr.transactions import transaction as transaction
 
     __version__: str
 else:
@@ -51,7 +51,7 @@ _NAMES = {
     "zarr.logs": "set_format set_log_level",
     "zarr.runners.locks.synchronizers": "ProcessSynchronizer ThreadSynchronizer",
     "zarr.settings": "config",
-    "zarr.transactions.transaction": "transaction",
+    "zarr.transactions": "transaction",
     "zarr._version": "__version__",
 }
 # Nothing is loaded before it is asked for: many programs import this package and use little of it, or nothing.

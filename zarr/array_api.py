@@ -19,7 +19,7 @@ from zarr.api import create as making
 from zarr.api.create import empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
 from zarr.arrays.array import Array
 from zarr.arrays.methods.properties import ArrayFace
-from zarr.storage.memory.store import MemoryStore
+from zarr.storage.memory import MemoryStore
 
 if TYPE_CHECKING:
     import numpy.typing as npt

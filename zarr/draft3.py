@@ -17,7 +17,8 @@ from zarr.runners.choose import runner_for
 from zarr.steps.layouts import layout_of, parsed_or_none
 from zarr.steps.requests import DeletePrefix, Get, Hold, List, Put, Steps, ask_steps
 from zarr.storage.keys import join
-from zarr.storage.layouts.draft3 import Draft3Layout, Draft3Store, bootstrap_document, is_bootstrap, to_bytes
+from zarr.storage.layouts.base import to_bytes
+from zarr.storage.layouts.draft3 import Draft3Layout, Draft3Store, bootstrap_document, is_bootstrap
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
 

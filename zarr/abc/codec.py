@@ -11,11 +11,11 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from zarr._lazy import LazyModule, lazy_names
+from zarr._lazy import lazy_names
 from zarr.abc.metadata import Metadata
+from zarr.abc.stores.async_store import gather_windowed
 
 if TYPE_CHECKING:
-    import asyncio
     from typing import Self, TypeGuard
 
     import numpy.typing as npt
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from zarr.types import SelectorTuple
 
     ArrayMetadata: TypeAlias = Any  # zarr.metadata.ArrayMetadata, whose room imports this contract
-else:
-    asyncio = LazyModule("asyncio")
 
 __all__ = [
     "ArrayArrayCodec",
@@ -67,8 +65,6 @@ __getattr__, __dir__ = lazy_names(
         "typing_extensions": "ReadOnly TypedDict",
     },
 )
-# How many coroutines of one batch run at the same time.
-_BATCH_WINDOW = 64
 
 
 CodecJSON: TypeAlias = str | Mapping[str, object]
@@ -175,11 +171,7 @@ class BaseCodec(Metadata, Generic[CI, CO]):
         return self
 
     def validate(
-        self,
-        *,
-        shape: tuple[int, ...],
-        dtype: ZDType[TBaseDType, TBaseScalar],
-        chunk_grid: ChunkGridMetadata,
+        self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
     ) -> None:
         """Raise if this codec cannot be used for such an array."""
 
@@ -233,7 +225,7 @@ class ArrayBytesCodecPartialDecodeMixin:
         self, batch_info: Iterable[tuple[ByteGetter, SelectorTuple, ArraySpec]]
     ) -> Iterable[NDBuffer | None]:
         """Decode parts of a batch of chunks: for each where to get bytes, the wanted part and the description."""
-        return await _windowed([(self._decode_partial_single, info) for info in batch_info])
+        return await gather_windowed(self._decode_partial_single, list(batch_info))
 
 
 class ArrayBytesCodecPartialEncodeMixin:
@@ -246,7 +238,7 @@ class ArrayBytesCodecPartialEncodeMixin:
 
     async def encode_partial(self, batch_info: Iterable[tuple[ByteSetter, NDBuffer, SelectorTuple, ArraySpec]]) -> None:
         """Write parts of a batch of chunks: for each where to set bytes, the elements, the part, the description."""
-        await _windowed([(self._encode_partial_single, info) for info in batch_info])
+        await gather_windowed(self._encode_partial_single, list(batch_info))
 
 
 class CodecPipeline:
@@ -349,16 +341,4 @@ async def _noop_for_none(
 
 
 async def _batched(items: Iterable[tuple[Any, ArraySpec]], func: Callable[[Any, ArraySpec], Awaitable[Any]]) -> Any:
-    return await _windowed([(_noop_for_none, (func, chunk, spec)) for chunk, spec in items])
-
-
-async def _windowed(calls: list[tuple[Callable[..., Awaitable[Any]], tuple[Any, ...]]]) -> list[Any]:
-    """Await calls, a window of them at a time, and return their results in order."""
-    results: list[Any] = []
-    for start in range(0, len(calls), _BATCH_WINDOW):
-        window = calls[start : start + _BATCH_WINDOW]
-        if len(window) == 1:
-            results.append(await window[0][0](*window[0][1]))
-        else:
-            results += await asyncio.gather(*(func(*arguments) for func, arguments in window))
-    return results
+    return await gather_windowed(_noop_for_none, [(func, chunk, spec) for chunk, spec in items])

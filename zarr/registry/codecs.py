@@ -4,35 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
 import numpy as np
 
 import zarr_core
 from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
-from zarr.defaults import BadConfigError
+from zarr.defaults import CODEC_EXTRAS, BadConfigError
 from zarr.defaults import settings as all_settings
 from zarr.errors import MetadataValidationError, UnknownCodecError, UnnamedCodecError, ZarrUserWarning
 from zarr.notices import warn
-from zarr.registry.tables import (
-    Registry,
-    _codec_registries,
-    _pipeline_registry,
-    collect_entry_points,
-    configured_class,
-    failure_of,
-)
+from zarr.registry import tables
+from zarr.registry.tables import Registry, failure_of
 
 if TYPE_CHECKING:
     from numcodecs import registry as numcodecs_registry
 
     from zarr.abc.codec import Codec, CodecJSON_V2, CodecPipeline
     from zarr.abc.numcodec import Numcodec
-    from zarr.registry import install_hints
-    from zarr.types import JSON
+    from zarr.types import JSON, ZarrFormat
 else:
-    install_hints = LazyModule("zarr.registry.install_hints")
     numcodecs_registry = LazyModule("numcodecs.registry")  # compiled, and slow to import
 
 
@@ -63,7 +55,7 @@ def register_codec(key: str, codec_cls: type[Codec], *, qualname: str | None = N
     >>> get_codec_class("example.nothing").__name__
     'Nothing'
     """
-    _codec_registries.setdefault(key, Registry()).register(codec_cls, qualname)
+    tables._codec_registries.setdefault(key, Registry()).register(codec_cls, qualname)
 
 
 def get_codec_class(key: str, reload_config: bool = False) -> type[Codec]:
@@ -94,11 +86,11 @@ def get_codec_class(key: str, reload_config: bool = False) -> type[Codec]:
         raise TypeError(f"The name of a codec is a string, got {key!r} of {type(key)}.")
     wanted = all_settings.get(f"codecs.{key}", None)  # a dotted name may be set whole, or part by part
     wanted = wanted if isinstance(wanted, str) else all_settings.get("codecs", {}).get(key)
-    registry = _codec_registries.get(key)
+    registry = tables._codec_registries.get(key)
     found = registry.find(wanted) if registry is not None and wanted is not None else None
     if found is None:
-        collect_entry_points()
-        found = _choose_codec(key, _codec_registries.get(key), wanted)
+        tables.collect_entry_points()
+        found = _choose_codec(key, tables._codec_registries.get(key), wanted)
     return cast("type[Codec]", found)
 
 
@@ -106,7 +98,7 @@ def _choose_codec(key: str, registry: Registry[Any] | None, wanted: str | None) 
     if registry is not None and registry.lazy_load_list:
         registry.lazy_load()
     if registry is None or not (registry or registry.builtins):
-        raise UnknownCodecError(install_hints.missing_codec_message(key, zarr_format=3) + failure_of(key))
+        raise UnknownCodecError(_missing_codec_message(key, zarr_format=3) + failure_of(key))
     if wanted is not None:
         found = registry.find(wanted)
         if found is None:
@@ -194,7 +186,7 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
     except ValueError as error:
         if name in numcodecs_registry.codec_registry:  # something else is wrong
             raise
-        raise UnknownCodecError(install_hints.missing_codec_message(name, zarr_format=2)) from error
+        raise UnknownCodecError(_missing_codec_message(name, zarr_format=2)) from error
 
 
 _WHOLE_NUMBERS = frozenset(
@@ -259,7 +251,7 @@ def register_pipeline(pipe_cls: type[CodecPipeline]) -> None:
     ...     pass
     >>> register_pipeline(Mine)
     """
-    _pipeline_registry.register(pipe_cls)
+    tables._pipeline_registry.register(pipe_cls)
 
 
 def get_pipeline_class(reload_config: bool = False) -> type[CodecPipeline]:
@@ -275,7 +267,8 @@ def get_pipeline_class(reload_config: bool = False) -> type[CodecPipeline]:
     >>> get_pipeline_class().__name__
     'BatchedCodecPipeline'
     """
-    return configured_class(_pipeline_registry, "codec_pipeline.path", "Pipeline", "pipelines", reload_config)
+    registry = tables._pipeline_registry
+    return tables.configured_class(registry, "codec_pipeline.path", "Pipeline", "pipelines", reload_config)
 
 
 class CRC32C:
@@ -341,3 +334,115 @@ class CRC32C:
 
     def __repr__(self) -> str:
         return f"CRC32C(location={self.location!r})"
+
+
+# Which installable packages bring a codec that is not there, for the message that says so.
+
+_ZARR_CODEC_DOCS_URL: Final = "https://zarr.readthedocs.io/en/stable/user-guide/extending/#custom-codecs"
+_NUMCODECS_CODEC_DOCS_URL: Final = (
+    "https://numcodecs.readthedocs.io/en/stable/registry.html#numcodecs.registry.register_codec"
+)
+
+# Codecs of the imagecodecs library: the two packages that wrap some of them for format 3.
+_IMAGECODECS_ZARR: Final = """
+    aec apng avif b2nd bfloat16 bitorder bitshuffle blosc blosc2 bmp brotli byteshuffle bz2 ccittfax3 ccittfax4
+    ccittrle checksum chunked cms dds deflate delta dicomrle eer exr float24 floatpred gif hcomp heif htj2k isal
+    jpeg jpeg2k jpegls jpegxl jpegxr jpegxs lerc ljpeg lz4 lz4f lz4h5 lzf lzfse lzham lzma lzo lzw meshopt
+    openzl packbits packints pcodec pcx pglz pixarlog plio png qoi quantize rcomp rgbe snappy sperr spng sz3
+    szip tga tiff ultrahdr wavpack webp wic xor zfp zlib zlibng zopfli zstd zstd1
+"""
+_VIRTUAL_TIFF: Final = """
+    deflate delta floatpred jetraw jpeg jpeg2k jpeg8 jpegxl jpegxr lerc lzw packbits png webp zstd
+"""
+
+
+def _by_codec(**providers: str) -> dict[str, tuple[str, ...]]:
+    """For every codec the packages that have it, from the codecs of every package."""
+    found: dict[str, tuple[str, ...]] = {}
+    for package, names in providers.items():
+        for name in names.split():
+            key = f"imagecodecs_{name}"
+            found[key] = (*found.get(key, ()), package.replace("_", "-"))
+    return found
+
+
+_CODEC_PACKAGES: Final[dict[str, tuple[str, ...]]] = {
+    "gribberish": ("gribberish",),
+    **_by_codec(imagecodecs_zarr=_IMAGECODECS_ZARR, virtual_tiff=_VIRTUAL_TIFF),
+}
+_CODEC_PACKAGE_PREFIXES: Final[dict[str, tuple[str, ...]]] = {
+    "any-numcodecs.": ("zarr-any-numcodecs",),
+    "omfiles.": ("omfiles",),
+    "virtual_tiff.": ("virtual-tiff",),
+}
+_NUMCODEC_PACKAGES: Final[dict[str, tuple[str, ...]]] = {
+    "msgpack2": ("numcodecs[msgpack]",),
+    "pcodec": ("numcodecs[pcodec]",),
+    "zfpy": ("numcodecs[zfpy]",),
+    "vc-delta3d": ("vc-delta3d",),
+    "wavpack": ("wavpack-numcodecs",),
+    "rawgrib": ("gribscan",),
+    **dict.fromkeys(("FITSAscii", "FITSVarBintable", "fill_hdf_strings", "grib", "record_member"), ("kerchunk",)),
+}
+_NUMCODEC_PACKAGE_PREFIXES: Final[dict[str, tuple[str, ...]]] = {
+    "gribscan.": ("gribscan",),
+    "imagecodecs_": ("imagecodecs-numcodecs",),
+}
+
+
+def _packages_for_codec(name: str, *, zarr_format: ZarrFormat) -> tuple[str, ...]:
+    """Return the packages that bring a codec, as far as we know of any.
+
+    Parameters
+    ----------
+    name
+        In format 3 the name of the codec, in format 2 its id in numcodecs.
+    zarr_format
+        The format.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> _packages_for_codec("zfpy", zarr_format=2), _packages_for_codec("zfpy", zarr_format=3)
+    (('numcodecs[zfpy]',), ())
+    """
+    known, prefixes = _CODEC_PACKAGES, _CODEC_PACKAGE_PREFIXES
+    if zarr_format == 2:
+        known, prefixes = _NUMCODEC_PACKAGES, _NUMCODEC_PACKAGE_PREFIXES
+    if name in known:
+        return known[name]
+    return next((packages for prefix, packages in prefixes.items() if name.startswith(prefix)), ())
+
+
+def _missing_codec_message(name: str, *, zarr_format: ZarrFormat) -> str:
+    """Return what to tell a user whose data need a codec that is not there.
+
+    Parameters
+    ----------
+    name
+        The name of the codec.
+    zarr_format
+        The format.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> _missing_codec_message("gribberish", zarr_format=3).endswith("pip install 'gribberish'.")
+    True
+    """
+    library, help_url = ("numcodecs", _NUMCODECS_CODEC_DOCS_URL) if zarr_format == 2 else ("zarr", _ZARR_CODEC_DOCS_URL)
+    message = (
+        f"An implementation for codec {name!r} is not available. Register one explicitly using the codec registry "
+        f"(see {help_url}), or install a Python package that registers a codec implementation with {library}."
+    )
+    packages = _packages_for_codec(name, zarr_format=zarr_format)
+    if not packages:
+        return message
+    best = f"zarr[{CODEC_EXTRAS[name]}]" if zarr_format == 2 and name in CODEC_EXTRAS else packages[0]
+    return f"{message} Known packages supporting this codec: {', '.join(packages)}. To install: pip install '{best}'."

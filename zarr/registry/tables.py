@@ -104,9 +104,11 @@ def load_entry_point(point: EntryPoint) -> Any | None:
     try:
         return point.load()
     except Exception as error:  # a plugin may raise anything when it is imported
+        package = getattr(getattr(point, "dist", None), "name", None)
         told = (
-            f"The entry point {point.name!r} = {point.value!r} of group {point.group!r}{_of_package(point)} cannot be "
-            f"loaded and is left out: {type(error).__name__}: {error}"
+            f"The entry point {point.name!r} = {point.value!r} of group {point.group!r}"
+            f"{f' (package {package!r})' if package else ''} cannot be loaded and is left out: "
+            f"{type(error).__name__}: {error}"
         )
         _FAILURES[point.name] = told
         warn(told, ZarrUserWarning)
@@ -135,11 +137,6 @@ def load_waiting(waiting: list[EntryPoint]) -> Iterator[tuple[EntryPoint, Any]]:
             _LOADING.discard(mine)
         with suppress(ValueError):
             waiting.remove(point)
-
-
-def _of_package(point: EntryPoint) -> str:
-    package = getattr(getattr(point, "dist", None), "name", None)
-    return f" (package {package!r})" if package else ""
 
 
 def failure_of(name: str) -> str:
@@ -253,12 +250,12 @@ def collect_entry_points() -> None:
         registry.lazy_load_list.extend(entry_points_for(kind))
 
 
-def recollect_entry_points() -> list[Registry[Any]]:
+def _collect_entrypoints() -> list[Registry[Any]]:
     """Look again which entry points there are, after packages were installed; return the registries they went to.
 
     Examples
     --------
-    >>> _pipeline_registry in recollect_entry_points()
+    >>> _pipeline_registry in _collect_entrypoints()
     True
     """
     entry_points_by_group.cache_clear()
@@ -271,32 +268,23 @@ def recollect_entry_points() -> list[Registry[Any]]:
     return registries
 
 
-def load_entry_points_of(registry: Registry[Any], *, use_entrypoint_name: bool = False) -> None:
-    """Load the entry points of one table that were not loaded yet."""
-    collect_entry_points()
-    if registry.lazy_load_list:
-        registry.lazy_load(use_entrypoint_name)
-
-
 def configured_class(registry: Registry[Any], key: str, label: str, plural: str, reload_config: bool) -> type[Any]:
     """Return the class that a configuration value names; BadConfigError if it is not registered."""
     if reload_config:
         settings.refresh()
     path = settings.get(key)
-    found = registry.find(path) if isinstance(path, str) else None
-    if found is None:
-        load_entry_points_of(registry)
-        found = registry.find(path) if isinstance(path, str) else None
+    found = named_class(registry, path, use_entrypoint_name=False) if isinstance(path, str) else None
     if found is None:
         raise BadConfigError(f"{label} class {path!r} not found in registered {plural}: {registry.known()}.")
     return found
 
 
-def named_class(registry: Registry[Any], name: str) -> type[Any] | None:
+def named_class(registry: Registry[Any], name: str, *, use_entrypoint_name: bool = True) -> type[Any] | None:
     """Return the class of a name, from entry points if need be; None if there is none."""
     found = registry.find(name)
     if found is None:
-        load_entry_points_of(registry, use_entrypoint_name=True)
+        collect_entry_points()
+        registry.lazy_load(use_entrypoint_name)
         found = registry.find(name)
     return found
 

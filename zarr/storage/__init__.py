@@ -1,7 +1,7 @@
 """Stores: where bytes are kept. One file a store, and ``resolve.py``, which makes a store of what a user names.
 
 May import: errors, types, buffer, abc, registry, zarr_core. Never steps, runners, arrays or the config.
-Read first: ``memory/store.py``, then ``resolve.py``. Files that begin with ``_`` are import paths of zarr-python.
+Read first: ``memory.py``, then ``resolve.py``. Files that begin with ``_`` are import paths of zarr-python.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:  # what type checkers know of the table; a class that is not n
     from zarr.storage.databases.sqlite import SQLiteStore as SQLiteStore
     from zarr.storage.layouts.n5 import N5Store as N5Store
     from zarr.storage.local.store import LocalStore as LocalStore
-    from zarr.storage.memory.store import GpuMemoryStore as GpuMemoryStore
-    from zarr.storage.memory.store import ManagedMemoryStore as ManagedMemoryStore
-    from zarr.storage.memory.store import MemoryStore as MemoryStore
+    from zarr.storage.memory import GpuMemoryStore as GpuMemoryStore
+    from zarr.storage.memory import ManagedMemoryStore as ManagedMemoryStore
+    from zarr.storage.memory import MemoryStore as MemoryStore
     from zarr.storage.path import StorePath as StorePath
     from zarr.storage.payloads import MappingStore as MappingStore
     from zarr.storage.references.store import ReferenceStore as ReferenceStore

@@ -9,7 +9,7 @@ import glob
 import json
 import os
 import shutil
-from collections.abc import Iterator, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any
 
 import numcodecs
@@ -19,7 +19,7 @@ from zarr.api.create import create
 from zarr.api.opening import create_group
 from zarr.experimental.cache_store import CacheStore
 from zarr.storage.keys import child_names, dir_prefix, normalize_path
-from zarr.storage.memory.store import MemoryStore as CurrentMemoryStore
+from zarr.storage.memory import MemoryStore as CurrentMemoryStore
 from zarr.storage.version2.base import Format2Store
 from zarr.storage.version2.stores import DirectoryStore, FSStore, KVStore, MemoryStore, ZipStore
 
@@ -106,20 +106,10 @@ class BaseStore(MutableMapping[str, Any]):
     """
 
     def is_readable(self) -> bool:
-        """Return whether values can be read."""
+        """Return whether values can be read, stored, listed and removed: they can, unless a subclass says otherwise."""
         return True
 
-    def is_writeable(self) -> bool:
-        """Return whether values can be stored."""
-        return True
-
-    def is_listable(self) -> bool:
-        """Return whether keys can be listed."""
-        return True
-
-    def is_erasable(self) -> bool:
-        """Return whether keys can be removed."""
-        return True
+    is_writeable = is_listable = is_erasable = is_readable
 
     def __enter__(self) -> BaseStore:
         return self
@@ -132,12 +122,11 @@ class BaseStore(MutableMapping[str, Any]):
 
     def listdir(self, path: str = "") -> list[str]:
         """Return the names directly below a path."""
-        return sorted(child_names([key for key in self if key.startswith(dir_prefix(path))], path))
+        return listdir(self, path)
 
     def rmdir(self, path: str = "") -> None:
         """Remove all that is below a path."""
-        for key in [key for key in self if key.startswith(dir_prefix(path))]:
-            del self[key]
+        rmdir(self, path)
 
     def rename(self, src_path: str, dst_path: str) -> None:
         """Move all that is below a path."""
@@ -229,11 +218,8 @@ def getsize(store: Any, path: str | None = None) -> int:
     if where and where in values:
         return len(values[where])
     prefix = dir_prefix(where)
-    return sum(len(values[key]) for key in _direct(values, prefix))
-
-
-def _direct(values: Any, prefix: str) -> Iterator[str]:
-    return (key for key in list(values) if key.startswith(prefix) and "/" not in key[len(prefix) :])
+    below = (key for key in list(values) if key.startswith(prefix))
+    return sum(len(values[key]) for key in below if "/" not in key[len(prefix) :])
 
 
 def rmdir(store: Any, path: str | None = None) -> None:

@@ -1,7 +1,7 @@
-"""The import path that other libraries use for ``zarr.storage.memory.store``."""
+"""The import path that other libraries use for ``zarr.storage.memory``."""
 
 from __future__ import annotations
 
-from zarr.storage.memory.store import GpuMemoryStore, ManagedMemoryStore, MemoryStore
+from zarr.storage.memory import GpuMemoryStore, ManagedMemoryStore, MemoryStore
 
 __all__ = ["GpuMemoryStore", "ManagedMemoryStore", "MemoryStore"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from zarr.abc.store import Store, SyncStore
 from zarr.buffer.core import default_buffer_prototype
@@ -26,6 +26,13 @@ class NamedStore(Store):
     @abstractmethod
     def _identity(self) -> tuple[object, ...]:
         """Return what two stores of one class have in common exactly where they are equal."""
+
+    def with_read_only(self, read_only: bool = False) -> Self:
+        """Return a store over the same data that may, or may not, be written to."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._read_only, other._is_open = read_only, False
+        return other
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}('{self}')"

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from zarr.buffer import cpu
 from zarr.buffer.core import Buffer
-from zarr.errors import ArrayTooLargeError, FileInPlaceError, FolderInPlaceError, NotAValueError, StoreDamagedError
+from zarr.errors import (
+    ArrayTooLargeError,
+    FileInPlaceError,
+    FolderInPlaceError,
+    MetadataValidationError,
+    NotAValueError,
+    StoreDamagedError,
+)
 
 if TYPE_CHECKING:
     from zarr.abc.store import SyncStore
@@ -38,6 +46,41 @@ def check_buffer(store: object, value: object) -> Buffer:
             f"Got an instance of {type(value)} instead."
         )
     return value
+
+
+def require(good: object, message: str) -> None:
+    """Refuse a document that does not hold what it must.
+
+    Raises
+    ------
+    MetadataValidationError
+
+    Examples
+    --------
+    >>> require(True, "a/zarr.json: shape must be a list")
+    """
+    if not good:
+        raise MetadataValidationError(message)
+
+
+def parse_object(raw: bytes, name: str) -> dict[str, Any]:
+    """Parse a JSON object of a document of that name.
+
+    Raises
+    ------
+    MetadataValidationError
+
+    Examples
+    --------
+    >>> parse_object(b'{"n5": "2.0.0"}', "attributes.json")
+    {'n5': '2.0.0'}
+    """
+    try:
+        document = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise MetadataValidationError(f"The document {name!r} is not valid JSON: {error}.") from error
+    require(isinstance(document, dict), f"The document {name!r} must be a JSON object.")
+    return dict(document)
 
 
 class SameObject:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
+from zarr.abc.stores.overrides import plain_method
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError, label_of
 from zarr.storage.keys import join, normalize_path
@@ -147,27 +148,20 @@ class StorePath:
 
     # Synchronous access
 
-    def _sync_method(self, name: str) -> Any:
-        method = getattr(self.store, name, None)
-        if method is None:
-            verb = name.removesuffix("_sync")
-            raise TypeError(f"Store {type(self.store).__name__} does not support synchronous {verb}.")
-        return method
-
     def get_sync(
         self, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Read the value at this path, or a range of it; None where there is none."""
-        value: Buffer | None = self._sync_method("get_sync")(self.path, prototype=prototype, byte_range=byte_range)
-        return value
+        get = plain_method(self.store, "get_sync")
+        return get(self.path, prototype=prototype, byte_range=byte_range)  # type: ignore[no-any-return]
 
     def set_sync(self, value: Buffer) -> None:
         """Write the value at this path."""
-        self._sync_method("set_sync")(self.path, value)
+        plain_method(self.store, "set_sync")(self.path, value)
 
     def delete_sync(self) -> None:
         """Remove the value at this path."""
-        self._sync_method("delete_sync")(self.path)
+        plain_method(self.store, "delete_sync")(self.path)
 
     # Paths
 
@@ -199,5 +193,3 @@ class StorePath:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StorePath) and self.store == other.store and self.path == other.path
-
-

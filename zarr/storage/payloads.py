@@ -138,10 +138,6 @@ class MappingStore(PayloadStore):
         super().__init__(read_only=read_only)
         self.mapping = mapping
 
-    def with_read_only(self, read_only: bool = False) -> MappingStore:
-        """Return a store over the same mapping that may, or may not, be written to."""
-        return type(self)(self.mapping, read_only=read_only)
-
     def __str__(self) -> str:
         return f"mapping://{type(self.mapping).__name__}-{id(self.mapping)}"
 

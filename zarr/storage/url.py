@@ -221,10 +221,7 @@ _ZIP_MODES: Final[dict[str | None, Any]] = {None: "r", "r": "r", "r+": "a", "a":
 
 
 def open_pipeline(
-    url: str,
-    mode: AccessModeLiteral | None,
-    storage_options: dict[str, Any] | None,
-    resolve: Callable[..., Store],
+    url: str, mode: AccessModeLiteral | None, storage_options: dict[str, Any] | None, resolve: Callable[..., Store]
 ) -> tuple[Store, str]:
     """Open what a pipeline names.
 
@@ -268,11 +265,7 @@ class Opened:
     """
 
     def __init__(
-        self,
-        url: str,
-        mode: AccessModeLiteral | None,
-        options: dict[str, Any] | None,
-        resolve: Callable[..., Store],
+        self, url: str, mode: AccessModeLiteral | None, options: dict[str, Any] | None, resolve: Callable[..., Store]
     ) -> None:
         self.url, self.mode, self.options, self.resolve = url, mode, options, resolve
         self.store: Store | None = None

@@ -9,7 +9,7 @@ import numpy as np
 from zarr.abc.buffer import Buffer, BufferPrototype
 from zarr.abc.store import ByteRequest
 from zarr.buffer import cpu
-from zarr.storage.memory.store import MemoryStore
+from zarr.storage.memory import MemoryStore
 
 __all__ = ["NDBufferUsingTestNDArrayLike", "StoreExpectingTestBuffer", "TestBuffer"]
 

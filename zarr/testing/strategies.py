@@ -35,7 +35,7 @@ from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.runners.sync import sync
 from zarr.storage.keys import METADATA_NAMES, normalize_path
-from zarr.storage.memory.store import MemoryStore
+from zarr.storage.memory import MemoryStore
 from zarr.storage.resolve import StoreLike
 from zarr.testing.grids import (
     basic_indices,

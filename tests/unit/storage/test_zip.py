@@ -218,7 +218,7 @@ def test_failed_write_leaves_the_old_value(tmp_path: Path, monkeypatch: pytest.M
     write(path, {"a": b"1"}, "w")
     store = ZipStore(path, mode="a")
     store.set_sync("b", B(b"2"))
-    handle = store._archive.handle
+    handle = store._archive.known()[0]
     with monkeypatch.context() as patch:
 
         def fail(offset: int, data: bytes) -> None:

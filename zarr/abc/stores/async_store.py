@@ -44,6 +44,8 @@ def as_folder(prefix: str) -> str:
 
 async def gather_windowed(func: Callable[..., Any], arguments: list[Any]) -> list[Any]:
     """Await ``func`` for all arguments, a window of them at a time, and return the results in order."""
+    if len(arguments) == 1:  # which needs no task
+        return [await func(*arguments[0])]
     results: list[Any] = []
     for start in range(0, len(arguments), _WINDOW):
         results += await asyncio.gather(*(func(*args) for args in arguments[start : start + _WINDOW]))
@@ -96,10 +98,7 @@ class Store(ABC):
         return self
 
     def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
+        self, exc_type: type[BaseException] | None, exc_value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
 
@@ -377,9 +376,8 @@ class Store(ABC):
             raise TypeError(f"{type(self).__name__} does not support synchronous reads")
         results: builtins.list[tuple[int, Buffer | None]] = []
         try:
-            for request in protocols.merge_requests(
-                byte_ranges, max_gap_bytes=max_gap_bytes, max_coalesced_bytes=max_coalesced_bytes
-            ):
+            limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
+            for request in protocols.merge_requests(byte_ranges, **limits):
                 answer = self.get_sync(key, prototype=prototype, byte_range=request.byte_range)
                 if answer is None:
                     raise FileNotFoundError(key)

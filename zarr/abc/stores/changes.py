@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from zarr._records import record, set_values
 from zarr.abc.stores.overrides import OWN_NAMES, class_is_synchronous, takes_contents_first
 from zarr.buffer.core import default_buffer_prototype
 from zarr.types import METADATA_NAMES
@@ -147,8 +147,7 @@ class TakenError(Exception):
         self.key = key
 
 
-@record(frozen=True)
-class Changes:
+class Changes(NamedTuple):
     """Many changes of a store that belong together.
 
     Parameters
@@ -165,22 +164,11 @@ class Changes:
         Keys that get their value only where there is none; what somebody else has put there in the meantime stays.
     """
 
-    removed: Sequence[str]
-    values: Mapping[str, Buffer | None]
-    absent: Collection[str]
-    digests: Mapping[str, bytes | None]
-    defaults: Collection[str]
-
-    def __init__(
-        self,
-        removed: Sequence[str] = (),
-        values: Mapping[str, Buffer | None] | None = None,
-        absent: Collection[str] = (),
-        digests: Mapping[str, bytes | None] | None = None,
-        defaults: Collection[str] = (),
-    ) -> None:
-        values, digests = {} if values is None else values, {} if digests is None else digests
-        set_values(self, removed=removed, values=values, absent=absent, digests=digests, defaults=defaults)
+    removed: Sequence[str] = ()
+    values: Mapping[str, Buffer | None] = MappingProxyType({})
+    absent: Collection[str] = ()
+    digests: Mapping[str, bytes | None] = MappingProxyType({})
+    defaults: Collection[str] = ()
 
 
 class Stage(ABC):

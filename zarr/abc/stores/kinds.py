@@ -6,18 +6,16 @@ Each asks its author for as little as it can be made of; the rest has defaults. 
 
 from __future__ import annotations
 
-import builtins
-from abc import abstractmethod
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from zarr.abc.stores.async_store import Store, as_folder, gather_windowed
+from zarr.abc.stores.async_store import Store, as_folder
+from zarr.abc.stores.sync_store import SyncStore
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError
 
 if TYPE_CHECKING:
-    from zarr.abc.stores.protocols import ByteRequest
-    from zarr.buffer.core import Buffer, BufferPrototype
+    from zarr.buffer.core import Buffer
 
 
 def _never(cls: type, name: str) -> bool:
@@ -56,19 +54,11 @@ class ReadStore(Store):
 
     __hash__ = None  # type: ignore[assignment]
 
-    @abstractmethod
-    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
-        """Return the value of a key, or a part of it; None if there is none."""
-
     async def exists(self, key: str) -> bool:
         """Return whether a key has a value."""
         return await self.get(key, default_buffer_prototype()) is not None
 
-    async def get_partial_values(
-        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
-    ) -> builtins.list[Buffer | None]:
-        """Return parts of the values of keys, in the order of the requests."""
-        return await gather_windowed(self.get, [(key, prototype, part) for key, part in key_ranges])
+    get_partial_values = SyncStore.get_partial_values
 
     def _refused(self, doing: str) -> ReadOnlyError:
         return ReadOnlyError(f"{type(self).__name__} can be read only: it has no way of {doing}")
@@ -89,9 +79,7 @@ class ReadStore(Store):
         """Refuse: there is no listing."""
         raise NotImplementedError(f"{type(self).__name__} does not support listing.")
 
-    def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        """Refuse: there is no listing."""
-        raise NotImplementedError(f"{type(self).__name__} does not support listing.")
+    list_dir = list_prefix
 
     @classmethod
     def __subclasshook__(cls, other: type) -> Any:
@@ -110,13 +98,8 @@ class ReadWriteStore(ReadStore):
     supports_writes: bool = True
     supports_deletes: bool = True
 
-    @abstractmethod
-    async def set(self, key: str, value: Buffer) -> None:
-        """Store a value."""
-
-    @abstractmethod
-    async def delete(self, key: str) -> None:
-        """Delete a key; it need not have a value."""
+    set = Store.set
+    delete = Store.delete
 
 
 class ReadListStore(ReadStore):
@@ -127,9 +110,7 @@ class ReadListStore(ReadStore):
 
     supports_listing: bool = True
 
-    @abstractmethod
-    def list(self) -> AsyncIterator[str]:
-        """Yield all keys."""
+    list = Store.list
 
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
         """Yield all keys that start with a string."""

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
-
-from zarr._records import record, set_values
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 
 if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
@@ -37,6 +35,21 @@ ENDS: Final = ("", "_sync")
 def _depth(cls: type, name: str) -> int:
     """Return how far up the class that defines a name is; a large number if none does."""
     return next((i for i, base in enumerate(cls.__mro__) if name in vars(base)), 1 << 30)
+
+
+def plain_method(store: object, name: str) -> Any:
+    """Return a plain method of a store.
+
+    Raises
+    ------
+    TypeError
+        If the store has coroutines only.
+    """
+    method = getattr(store, name, None)
+    if method is None:
+        verb = name.removesuffix("_sync")
+        raise TypeError(f"Store {type(store).__name__} does not support synchronous {verb}.")
+    return method
 
 
 def takes_contents_first(store: object) -> bool:
@@ -101,10 +114,9 @@ def _class_serves(cls: type, method: str, simpler: frozenset[str]) -> bool:
     return _depth(cls, method) <= min(1 << 29, *(_depth(cls, name) for name in simpler))
 
 
-def _serving(store: Any, method: str, simpler: frozenset[str]) -> Any:
+def _serving(store: Any, method: str, simpler: frozenset[str]) -> Callable[..., Any] | None:
     """Return a method that stands for simpler ones; None where there is none, or one of those is overridden."""
-    kind: Any = type(store)
-    served = _class_serves(kind, method, simpler)
+    served = _class_serves(cast("Any", type(store)), method, simpler)
     return getattr(store, method) if served and simpler.isdisjoint(getattr(store, "__dict__", ())) else None
 
 
@@ -122,8 +134,7 @@ def get_many_of(store: Any) -> Callable[..., Sequence[Buffer | None]] | None:
     >>> get_many_of(MemoryStore()) is None
     True
     """
-    found: Callable[..., Sequence[Buffer | None]] | None = _serving(store, "get_many_sync", _READS)
-    return found
+    return _serving(store, "get_many_sync", _READS)
 
 
 def stamp_of_store(store: Any) -> Callable[[str], Any] | None:
@@ -142,8 +153,7 @@ def stamp_of_store(store: Any) -> Callable[[str], Any] | None:
     >>> stamp_of_store(object()) is None
     True
     """
-    found: Callable[[str], Any] | None = _serving(store, "stamp_sync", _READS)
-    return found
+    return _serving(store, "stamp_sync", _READS)
 
 
 def open_value_of(store: Any) -> Callable[[str], Any] | None:
@@ -162,8 +172,7 @@ def open_value_of(store: Any) -> Callable[[str], Any] | None:
     >>> open_value_of(object()) is None
     True
     """
-    found: Callable[[str], Any] | None = _serving(store, "open_value_sync", _PARTIAL_READS)
-    return found
+    return _serving(store, "open_value_sync", _PARTIAL_READS)
 
 
 @cache
@@ -195,10 +204,7 @@ def bulk_access_of(store: Any) -> BulkAccess | None:
     (True, 'buffers')
     """
     kind: Any = type(store)
-    if not _class_moves_in_bulk(kind):
-        return None
-    own = getattr(store, "__dict__", {})
-    if not OWN_NAMES.isdisjoint(own):
+    if not _class_moves_in_bulk(kind) or not OWN_NAMES.isdisjoint(getattr(store, "__dict__", ())):
         return None
     access: BulkAccess | None = store.bulk_access()
     return access
@@ -246,8 +252,7 @@ def goes_by(store: Any, single: str, *others: str) -> bool:
     return class_goes_by(cast("Any", type(store)), single, *others)
 
 
-@record(frozen=True)
-class BulkAccess:
+class BulkAccess(NamedTuple):
     """Access of the compiled core to many keys of a store at once.
 
     Parameters
@@ -268,19 +273,8 @@ class BulkAccess:
     """
 
     kind: Literal["files", "buffers"]
-    root: str | None
-    get_many: Callable[[list[str]], list[BytesLike | None]] | None
-    set_many: Callable[[list[tuple[str, BytesLike | None]]], None] | None
-    fsync: bool
-    in_place: bool
-
-    def __init__(
-        self,
-        kind: Literal["files", "buffers"],
-        root: str | None = None,
-        get_many: Callable[[list[str]], list[BytesLike | None]] | None = None,
-        set_many: Callable[[list[tuple[str, BytesLike | None]]], None] | None = None,
-        fsync: bool = False,
-        in_place: bool = False,
-    ) -> None:
-        set_values(self, kind=kind, root=root, get_many=get_many, set_many=set_many, fsync=fsync, in_place=in_place)
+    root: str | None = None
+    get_many: Callable[[list[str]], list[BytesLike | None]] | None = None
+    set_many: Callable[[list[tuple[str, BytesLike | None]]], None] | None = None
+    fsync: bool = False
+    in_place: bool = False

@@ -20,10 +20,8 @@ class ByteGetter(Protocol):
 
 
 @runtime_checkable
-class ByteSetter(Protocol):
+class ByteSetter(ByteGetter, Protocol):
     """The place at which a codec gets and sets the bytes of one chunk."""
-
-    async def get(self, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None: ...
 
     async def set(self, value: Buffer) -> None: ...
 

@@ -17,7 +17,7 @@ from zarr.runners.choose import runner_for
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import write_node_steps
 from zarr.steps.requests import Gather, Put
-from zarr.storage.memory.store import MemoryStore
+from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
 from zarr.storage.wrappers.transformed import transformed_store
 

@@ -24,8 +24,8 @@ from zarr.abc.codec import (
     Codec,
     CodecPipeline,
     GetResult,
-    _windowed,
 )
+from zarr.abc.stores.async_store import gather_windowed
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.base.bound import native_dtype
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
@@ -54,7 +54,7 @@ _MAX_CHAINS = 64
 
 async def _gather(func: Callable[[T], Awaitable[R]], items: Iterable[T]) -> list[R]:
     """Await a function of every item, a window of them at a time, and return the results in order."""
-    return await _windowed([(func, (entry,)) for entry in items])
+    return await gather_windowed(func, [(entry,) for entry in items])
 
 
 def fill_scalar(spec: ArraySpec) -> Any:

@@ -31,7 +31,7 @@ from zarr.groups.handle import NodeMetadata, NodeRecord, Nodes
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.steps.nodes import read_node_steps
 from zarr.steps.requests import Steps
-from zarr.storage.memory.store import MemoryStore
+from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:

@@ -66,10 +66,6 @@ class DatabaseStore(PayloadStore):
         """Return the name under which the keys of this store are locked."""
         return f"{self.scheme}:{os.path.realpath(self._place)}"
 
-    @abstractmethod
-    def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
-        """Store ``value`` where the key still holds ``expected`` (None: nothing), in one step."""
-
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Store ``value`` where the key has none; of several who try at once, one succeeds."""
         return self.set_if_match_sync(key, value, None)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias, get_args
 from urllib.parse import quote
 
 from zarr.errors import ReadOnlyError
@@ -36,10 +36,7 @@ _PUT: Final = "INSERT INTO zarr (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE S
 _PUT_ABSENT: Final = "INSERT INTO zarr (k, v) VALUES (?, ?) ON CONFLICT (k) DO NOTHING"
 _PUT_MATCH: Final = "UPDATE zarr SET v = ? WHERE k = ? AND v = ?"
 _DELETE: Final = "DELETE FROM zarr WHERE k = ?"
-_OPTIONS: Final = {
-    "journal": ("wal", "delete", "truncate", "persist"),
-    "synchronous": ("off", "normal", "full", "extra"),
-}
+_OPTIONS: Final = {"journal": get_args(Journal), "synchronous": get_args(Synchronous)}
 
 _DAMAGE: Final = re.compile("Could not decode|unsupported file format|malformed|no such column|cannot open value")
 """What SQLite says of damage under codes that mean other things, too."""
@@ -119,13 +116,6 @@ class SQLiteStore(TransactionDatabase):
         """Close the database; it is opened again where the store is used again."""
         super().close()
         self._connections.close()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_connections"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._connections = Connections(str(self._place), self.read_only, **self._options)
 
     # Reading
 
@@ -268,15 +258,16 @@ class Connections:
     change becomes part of that change.
     """
 
-    def __init__(
-        self, path: str, read_only: bool, journal: Journal, synchronous: Synchronous, timeout: float
-    ) -> None:
+    def __init__(self, path: str, read_only: bool, journal: Journal, synchronous: Synchronous, timeout: float) -> None:
         self.path = path
         self.read_only = read_only
         self.journal = journal
         self.synchronous = synchronous
         self.timeout = timeout
         self._renew()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self.read_only, self.journal, self.synchronous, self.timeout)
 
     def _renew(self) -> None:
         self._pid = os.getpid()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,16 @@ from zarr.storage.ranges import slice_of
 from zarr.storage.wrappers.wrapper import Call, StepsStore
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
     from zarr.steps.requests import Steps
+
+
+def to_bytes(document: Mapping[str, Any]) -> bytes:
+    """Return a document as it is stored."""
+    return json.dumps(document, indent=2).encode()
 
 
 def read_steps(key: str) -> Steps[bytes | None]:
@@ -107,10 +115,7 @@ class LayoutStore(StepsStore):
         """Return True if the hierarchy can be written to."""
         return not self.read_only
 
-    @property
-    def supports_deletes(self) -> bool:
-        """Return True if what is in the hierarchy can be deleted."""
-        return not self.read_only
+    supports_deletes = supports_writes
 
     def _check_writable(self) -> None:
         if self.read_only:
@@ -165,11 +170,6 @@ class LayoutStore(StepsStore):
         """Return all keys."""
         return (yield from self.list_prefix_steps(""))
 
-    def set_steps(self, key: str, value: Buffer) -> Steps[None]:
-        """Refuse: the layout is only read."""
-        raise self._refusal()
-        yield
-
     def set_if_not_exists_steps(self, key: str, value: Buffer) -> Steps[None]:
         """Store a value where the key has none."""
         if not (yield from self.exists_steps(key)):
@@ -185,10 +185,11 @@ class LayoutStore(StepsStore):
         raise self._refusal()
         yield
 
-    def delete_dir_steps(self, prefix: str) -> Steps[None]:
+    delete_dir_steps = delete_steps
+
+    def set_steps(self, key: str, value: Buffer) -> Steps[None]:
         """Refuse: the layout is only read."""
-        raise self._refusal()
-        yield
+        yield from self.delete_steps(key)
 
     async def is_empty(self, prefix: str) -> bool:
         """Return True if there is nothing below a folder."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from zarr.abc.store import Store
-from zarr.errors import MetadataValidationError, ReadOnlyError
+from zarr.dtype import parse_dtype
+from zarr.errors import ReadOnlyError
 from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put
+from zarr.storage.checks import parse_object, require
 from zarr.storage.keys import check_prefix, child_names, dir_prefix, join
-from zarr.storage.layouts.base import LayoutStore, read_steps, split_document
+from zarr.storage.layouts.base import LayoutStore, read_steps, split_document, to_bytes
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
@@ -65,22 +66,15 @@ def parse_bootstrap(document: Mapping[str, Any], place: object) -> Draft3Layout:
     MetadataValidationError
         If it is of another protocol, its metadata is not JSON, or it has an extension that must be understood.
     """
-    protocol = document["zarr_format"]
-    if "/zarr/spec/protocol/core/3" not in protocol:
-        raise MetadataValidationError(
-            f"{place}/zarr.json: zarr_format is {protocol!r}, which is not known; it is 3, or {CORE_URI!r}"
-        )
+    name, core, protocol = f"{place}/zarr.json", "/zarr/spec/protocol/core/3", document["zarr_format"]
+    require(core in protocol, f"{name}: zarr_format is {protocol!r}, which is not known; it is 3, or {CORE_URI!r}")
     encoding = document.get("metadata_encoding", "application/json")
-    if encoding != "application/json" and "/zarr/spec/protocol/core/3" not in str(encoding):
-        raise MetadataValidationError(
-            f"{place}/zarr.json: metadata in the encoding {encoding!r}; only JSON ('application/json') can be read"
-        )
-    check_extensions(document, f"{place}/zarr.json")
+    good = encoding == "application/json" or core in str(encoding)
+    require(good, f"{name}: metadata in the encoding {encoding!r}; only JSON ('application/json') can be read")
+    check_extensions(document, name)
     suffix = document.get("metadata_key_suffix", "")
-    if not isinstance(suffix, str) or "/" in suffix:
-        raise MetadataValidationError(
-            f"{place}/zarr.json: metadata_key_suffix must be the end of a name, got {suffix!r}"
-        )
+    good = isinstance(suffix, str) and "/" not in suffix
+    require(good, f"{name}: metadata_key_suffix must be the end of a name, got {suffix!r}")
     return Draft3Layout(suffix, rooted="metadata_key_suffix" in document)
 
 
@@ -92,12 +86,11 @@ def check_extensions(document: Mapping[str, Any], name: str) -> None:
     MetadataValidationError
     """
     extensions = document.get("extensions", [])
-    if not isinstance(extensions, list):
-        raise MetadataValidationError(f"{name}: extensions must be a list, got {extensions!r}")
+    require(isinstance(extensions, list), f"{name}: extensions must be a list, got {extensions!r}")
     for extension in extensions:
-        if not isinstance(extension, Mapping) or extension.get("must_understand", True) is not False:
-            uri = extension.get("extension") if isinstance(extension, Mapping) else extension
-            raise MetadataValidationError(f"{name}: the extension {uri!r} must be understood, and is not known")
+        about = extension if isinstance(extension, Mapping) else {"extension": extension}
+        optional = about.get("must_understand", True) is False
+        require(optional, f"{name}: the extension {about.get('extension')!r} must be understood, and is not known")
 
 
 # ------------------------------------------------------------------------------------------- reading
@@ -119,28 +112,25 @@ def array_document(draft: Mapping[str, Any], name: str) -> dict[str, Any]:
         If a member is missing or malformed, or the array has something that format 3 has no name for.
     """
     missing = [key for key in ("shape", "data_type", "chunk_grid", "chunk_memory_layout") if key not in draft]
-    if missing:
-        raise MetadataValidationError(f"{name}: the members {missing} are missing")
+    require(not missing, f"{name}: the members {missing} are missing")
     check_extensions(draft, name)
-    if not isinstance(draft["shape"], list):
-        raise MetadataValidationError(f"{name}: shape must be a list of lengths, got {draft['shape']!r}")
-    if draft.get("storage_transformers"):
-        raise MetadataValidationError(f"{name}: storage transformers of a draft cannot be read")
-    grid = draft["chunk_grid"]
-    if not isinstance(grid, Mapping) or grid.get("type") != "regular" or not isinstance(grid.get("chunk_shape"), list):
-        raise MetadataValidationError(f"{name}: the chunk grid {grid!r} is not a regular one with a chunk_shape")
+    shape, grid = draft["shape"], draft["chunk_grid"]
+    require(isinstance(shape, list), f"{name}: shape must be a list of lengths, got {shape!r}")
+    require(not draft.get("storage_transformers"), f"{name}: storage transformers of a draft cannot be read")
+    good = isinstance(grid, Mapping) and grid.get("type") == "regular" and isinstance(grid.get("chunk_shape"), list)
+    require(good, f"{name}: the chunk grid {grid!r} is not a regular one with a chunk_shape")
     data_type, endian, itemsize = _data_type(draft["data_type"], name)
     return {
         "zarr_format": 3,
         "node_type": "array",
-        "shape": draft["shape"],
+        "shape": shape,
         "data_type": data_type,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": grid["chunk_shape"]}},
         # Keys of chunks are translated by the store; with a letter before them, they are told from names of nodes.
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": grid.get("separator", ".")}},
         "fill_value": _fill_value(draft.get("fill_value"), data_type),
         "codecs": [
-            *_layout_codecs(draft["chunk_memory_layout"], len(draft["shape"]), name),
+            *_layout_codecs(draft["chunk_memory_layout"], len(shape), name),
             {"name": "bytes", "configuration": {"endian": endian} if endian else {}},
             *_compressor(draft.get("compressor"), itemsize, name),
         ],
@@ -149,102 +139,60 @@ def array_document(draft: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _layout_codecs(layout: object, ndim: int, name: str) -> list[dict[str, Any]]:
-    if layout not in ("C", "F"):
-        raise MetadataValidationError(f"{name}: chunk_memory_layout must be 'C' or 'F', got {layout!r}")
+    require(layout in ("C", "F"), f"{name}: chunk_memory_layout must be 'C' or 'F', got {layout!r}")
     if layout == "C" or ndim < 2:
         return []
     return [{"name": "transpose", "configuration": {"order": list(range(ndim))[::-1]}}]
 
 
-_CORE_NAMES: Final = {
-    "b1": "bool", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16",
-    "u4": "uint32", "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64",
-    "c16": "complex128",
-}  # fmt: skip
-
-
 def _data_type(given: Any, name: str) -> tuple[Any, str | None, int]:
     """Return the name of a data type in format 3, its byte order and the size of an element."""
-    if isinstance(given, Mapping):
-        found = _named_type(given.get("type"))
-        if found is None and isinstance(given.get("fallback"), str):
-            return _data_type(given["fallback"], name)
-        if found is None:
-            raise MetadataValidationError(
-                f"{name}: the data type {given.get('type')!r} of the extension {given.get('extension')!r} is not "
-                "known, and it names no fallback"
-            )
-        return found
-    found = _named_type(given)
-    if found is None:
-        raise MetadataValidationError(f"{name}: the data type {given!r} is not known")
-    return found
+    about = given if isinstance(given, Mapping) else {"type": given}
+    found = _named_type(about.get("type")) or _named_type(about.get("fallback"))
+    of = f" of the extension {about.get('extension')!r}" if about is given else ""
+    end = ", and it names no known fallback" if about is given else ""
+    require(found, f"{name}: the data type {about.get('type')!r}{of} is not known{end}")
+    return cast("tuple[Any, str | None, int]", found)
 
 
 def _named_type(text: Any) -> tuple[Any, str | None, int] | None:
     if not isinstance(text, str):
         return None
-    if text == "bool":
-        return "bool", None, 1
     if text.startswith("r") and text[1:].isdigit() and int(text[1:]) % 8 == 0:
         return text, None, int(text[1:]) // 8
     try:
         dtype = np.dtype(text)
+        if dtype.kind not in "biufcmMUS" or not dtype.itemsize:
+            return None
+        named = cast("Any", parse_dtype(dtype, zarr_format=3))._v3_json()  # to read what is there is no reason to warn
     except (TypeError, ValueError):
         return None
-    named = _extended_type(dtype)
-    if named is None or (dtype.itemsize > 1 and dtype.kind not in "SV" and text[:1] not in "<>"):
+    endian = None if dtype.kind == "S" else {"<": "little", ">": "big"}.get(text[0])
+    if endian is None and dtype.itemsize > 1 and dtype.kind != "S":
         return None
-    endian = None if text[:1] not in "<>" or dtype.kind == "S" else {"<": "little", ">": "big"}[text[0]]
     return named, endian, dtype.itemsize
-
-
-def _extended_type(dtype: np.dtype[Any]) -> Any:
-    if dtype.kind in "mM":
-        unit, scale = np.datetime_data(dtype)
-        kind = "numpy.datetime64" if dtype.kind == "M" else "numpy.timedelta64"
-        return {"name": kind, "configuration": {"unit": unit, "scale_factor": scale}}
-    if dtype.kind == "U" and dtype.itemsize:
-        return {"name": "fixed_length_utf32", "configuration": {"length_bytes": dtype.itemsize}}
-    if dtype.kind == "S" and dtype.itemsize:
-        return {"name": "null_terminated_bytes", "configuration": {"length_bytes": dtype.itemsize}}
-    return _CORE_NAMES.get(dtype.str[1:])
 
 
 def _fill_value(value: Any, data_type: Any) -> Any:
     """Return a fill value of format 3: null, which leaves it open, becomes the one that format 3 implies."""
-    name = data_type["name"] if isinstance(data_type, dict) else data_type
     if value is not None:
         return value
-    if name.startswith("complex"):
-        return [0.0, 0.0]
-    if name[0] == "r" and name[1:].isdigit():
-        return [0] * (int(name[1:]) // 8)
-    zeros: dict[str, Any] = {
-        "bool": False,
-        "numpy.datetime64": "NaT",
-        "numpy.timedelta64": "NaT",
-        "fixed_length_utf32": "",
-        "null_terminated_bytes": "",
-    }
-    return zeros.get(name, 0)
+    dtype = parse_dtype(data_type, zarr_format=3)
+    return dtype.to_json_scalar(dtype.default_scalar(), zarr_format=3)
 
 
 def _compressor(given: Any, itemsize: int, name: str) -> list[dict[str, Any]]:
     if given is None:
         return []
-    uri = given.get("codec") if isinstance(given, Mapping) else None
-    if not isinstance(uri, str):
-        raise MetadataValidationError(f"{name}: the compressor {given!r} names no codec")
+    uri: Any = given.get("codec") if isinstance(given, Mapping) else None
+    require(isinstance(uri, str), f"{name}: the compressor {given!r} names no codec")
     codec = uri.partition("/codec/")[2].partition("/")[0] or uri.rpartition("/")[2]
-    configuration = {} if given.get("configuration") is None else given["configuration"]
-    if not isinstance(configuration, Mapping):
-        raise MetadataValidationError(f"{name}: the configuration of {uri!r} must be an object, got {configuration!r}")
-    configuration = dict(configuration)
+    options = {} if given.get("configuration") is None else given["configuration"]
+    require(isinstance(options, Mapping), f"{name}: the configuration of {uri!r} must be an object, got {options!r}")
+    configuration = dict(options)
     if codec == "blosc":
         shuffle = configuration.get("shuffle", 1)
-        if type(shuffle) is not int:
-            raise MetadataValidationError(f"{name}: shuffle of {uri!r} must be -1, 0, 1 or 2, got {shuffle!r}")
+        require(type(shuffle) is int, f"{name}: shuffle of {uri!r} must be -1, 0, 1 or 2, got {shuffle!r}")
         shuffle = (2 if itemsize == 1 else 1) if shuffle == -1 else shuffle
         configuration = {**configuration, "shuffle": _SHUFFLES.get(shuffle, shuffle), "typesize": itemsize}
         configuration.setdefault("blocksize", 0)
@@ -310,9 +258,8 @@ def _draft_type(data_type: Any, endian: str | None) -> Any:
     name = data_type["name"] if isinstance(data_type, Mapping) else data_type
     if name == "bool":
         return "bool"
-    kinds = {word: kind for kind, word in _CORE_NAMES.items() if kind[0] in "iuf"}
-    if name in kinds:
-        return kinds[name] if kinds[name][1] == "1" else (mark or "<") + kinds[name]
+    if re.fullmatch(r"u?int(8|16|32|64)|float(16|32|64)", name):
+        return np.dtype(name).newbyteorder(mark or "<").str.removeprefix("|")  # type: ignore[arg-type]
     if name in ("numpy.datetime64", "numpy.timedelta64"):
         of = data_type["configuration"]
         number = "" if of["scale_factor"] == 1 else str(of["scale_factor"])
@@ -330,23 +277,8 @@ def bootstrap_document(suffix: str = "") -> dict[str, Any]:
     return {**document, "extensions": []}
 
 
-def to_bytes(document: Mapping[str, Any]) -> bytes:
-    """Return a document as it is stored."""
-    return json.dumps(document, indent=2).encode()
-
-
 _CHUNK = re.compile(r"(.*/)?c((?:[./]\d+)*)", re.DOTALL)
 _NAME = re.compile(r"[-_.A-Za-z0-9]+")
-
-
-def _load(raw: bytes, name: str) -> dict[str, Any]:
-    try:
-        document = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise MetadataValidationError(f"The document {name!r} is not valid JSON: {error}.") from error
-    if not isinstance(document, dict):
-        raise MetadataValidationError(f"The document {name!r} must be a JSON object.")
-    return document
 
 
 class Draft3Store(LayoutStore):
@@ -430,7 +362,7 @@ class Draft3Store(LayoutStore):
             key = self._node_key(path, kind)
             raw = yield from read_steps(key)
             if raw is not None:
-                draft = _load(raw, key)
+                draft = parse_object(raw, key)
                 return to_bytes(array_document(draft, key) if kind == "array" else group_document(draft, key))
         if path and not (yield ListDir(f"{self._meta(path)}/")):
             return None
@@ -483,7 +415,7 @@ class Draft3Store(LayoutStore):
         forms = {}
         for path in sorted(wanted):
             raw = yield from read_steps(self._node_key(path, "array"))
-            forms[path] = _form_of(_load(raw or b"{}", path))
+            forms[path] = _form_of(parse_object(raw or b"{}", path))
         for top in _tops(wanted):
             chunks = yield List(self._data(top))
             keys.update(filter(None, (self._key_of(key, forms) for key in chunks)))
@@ -521,7 +453,7 @@ class Draft3Store(LayoutStore):
                 raise ValueError(f"the name {name!r} (in {path!r}) has other characters than A-Z, a-z, 0-9, '-_.'")
         if document != "zarr.json":
             raise ValueError(f"{key!r} is a document of format 2; {self} takes those of format 3")
-        node: Mapping[str, Any] = _load(value.to_bytes(), key)
+        node: Mapping[str, Any] = parse_object(value.to_bytes(), key)
         kind = "group" if node.get("node_type") == "group" else "array"
         yield Put(self._node_key(path, kind), type(value).from_bytes(to_bytes(draft_of(node))))
 

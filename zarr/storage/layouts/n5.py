@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr.errors import MetadataValidationError
 from zarr.steps.requests import List, ListDir
+from zarr.storage.checks import parse_object, require
 from zarr.storage.keys import check_prefix, child_names, dir_prefix, join
-from zarr.storage.layouts.base import LayoutStore, read_steps
-from zarr.storage.layouts.draft3 import to_bytes
+from zarr.storage.layouts.base import LayoutStore, read_steps, to_bytes
 
 if TYPE_CHECKING:
     from zarr.steps.requests import Steps
@@ -19,10 +17,7 @@ if TYPE_CHECKING:
 N5_KEYS: Final = frozenset(("dimensions", "blockSize", "dataType", "compression", "compressionType", "n5"))
 """Members of ``attributes.json`` that are not attributes of a user."""
 
-_TYPES: Final = frozenset(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)) | {
-    "float32",
-    "float64",
-}
+_TYPES: Final = {"float32", "float64", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))}
 
 
 def is_n5_array(attributes: Mapping[str, Any]) -> bool:
@@ -69,13 +64,12 @@ def n5_array_document(attributes: Mapping[str, Any], name: str) -> dict[str, Any
     """
     dimensions, block = attributes["dimensions"], attributes["blockSize"]
     for key, value in (("dimensions", dimensions), ("blockSize", block)):
-        if not isinstance(value, list) or not value or not all(type(n) is int and n >= 0 for n in value):
-            raise MetadataValidationError(f"{name}: {key} must be a list of sizes, got {value!r}")
-    if len(dimensions) != len(block):
-        raise MetadataValidationError(f"{name}: {len(dimensions)} dimensions, but a blockSize of {len(block)}")
+        good = isinstance(value, list) and value and all(type(n) is int and n >= 0 for n in value)
+        require(good, f"{name}: {key} must be a list of sizes, got {value!r}")
+    require(len(dimensions) == len(block), f"{name}: {len(dimensions)} dimensions, but a blockSize of {len(block)}")
     data_type = attributes["dataType"]
-    if not isinstance(data_type, str) or data_type not in _TYPES:
-        raise MetadataValidationError(f"{name}: N5's dataType {data_type!r} is not known; it has {sorted(_TYPES)}")
+    known = isinstance(data_type, str) and data_type in _TYPES
+    require(known, f"{name}: N5's dataType {data_type!r} is not known; it has {sorted(_TYPES)}")
     reverse = list(range(len(block)))[::-1]
     transpose = {"name": "transpose", "configuration": {"order": reverse}}
     inner = [transpose, {"name": "bytes", "configuration": {"endian": "big"}}, *_compression(attributes, name)]
@@ -96,38 +90,28 @@ def n5_array_document(attributes: Mapping[str, Any], name: str) -> dict[str, Any
 def _compression(attributes: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     given = attributes.get("compression", attributes.get("compressionType", "raw"))
     options = {"type": given} if isinstance(given, str) else given
-    if not isinstance(options, Mapping):
-        raise MetadataValidationError(f"{name}: compression must be an object with a type, got {given!r}")
+    require(isinstance(options, Mapping), f"{name}: compression must be an object with a type, got {given!r}")
     kind = options.get("type")
     if kind == "raw":
         return []
-    codec = _codec(str(kind), options)
-    if codec is None:
-        raise MetadataValidationError(
-            f"{name}: N5's compression {kind!r} is not known; raw, gzip, bzip2, xz, lz4, blosc and zstd are"
-        )
-    return [codec]
+    codec = "zlib" if kind == "gzip" and options.get("useZlib") else str(kind)
+    known = "raw, gzip, bzip2, xz, lz4, blosc and zstd"
+    require(codec in _CODECS, f"{name}: N5's compression {kind!r} is not known; {known} are")
+    found, configuration = _CODECS[codec]
+    return [{"name": found, "configuration": {**configuration}}]
 
 
-def _codec(kind: str, options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the codec of format 3 that reads what a compression of N5 wrote; levels matter to writers only."""
-    if kind == "gzip":
-        if options.get("useZlib"):
-            return {"name": "numcodecs.zlib", "configuration": {"level": 1}}
-        return {"name": "gzip", "configuration": {"level": 5}}
-    simple: dict[str, dict[str, Any]] = {
-        "zlib": {"name": "numcodecs.zlib", "configuration": {"level": 1}},
-        "bzip2": {"name": "numcodecs.bz2", "configuration": {"level": 9}},
-        "xz": {"name": "numcodecs.lzma", "configuration": {"format": 1, "preset": 6}},
-        "lzma": {"name": "numcodecs.lzma", "configuration": {"format": 1, "preset": 6}},
-        "lz4": {"name": "zarr.n5_lz4", "configuration": {}},
-        "zstd": {"name": "zstd", "configuration": {"level": 3, "checksum": False}},
-        "blosc": {
-            "name": "blosc",
-            "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "blocksize": 0},
-        },
-    }
-    return simple.get(kind)
+_CODECS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "gzip": ("gzip", {"level": 5}),
+    "zlib": ("numcodecs.zlib", {"level": 1}),
+    "bzip2": ("numcodecs.bz2", {"level": 9}),
+    "xz": ("numcodecs.lzma", {"format": 1, "preset": 6}),
+    "lzma": ("numcodecs.lzma", {"format": 1, "preset": 6}),
+    "lz4": ("zarr.n5_lz4", {}),
+    "zstd": ("zstd", {"level": 3, "checksum": False}),
+    "blosc": ("blosc", {"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "blocksize": 0}),
+}
+"""The codecs of format 3 that read what a compression of N5 wrote; levels matter to writers only."""
 
 
 DOCUMENT = "attributes.json"
@@ -172,15 +156,7 @@ class N5Store(LayoutStore):
     def _attributes_steps(self, path: str) -> Steps[dict[str, Any] | None]:
         key = self._below(path, DOCUMENT)
         raw = yield from read_steps(key)
-        if raw is None:
-            return None
-        try:
-            attributes = json.loads(raw)
-        except (ValueError, RecursionError) as error:
-            raise MetadataValidationError(f"The document {key!r} is not valid JSON: {error}.") from error
-        if not isinstance(attributes, dict):
-            raise MetadataValidationError(f"The document {key!r} must be a JSON object.")
-        return attributes
+        return None if raw is None else parse_object(raw, key)
 
     def document_steps(self, path: str) -> Steps[bytes | None]:
         """Return the document of an array, or of a group: of any folder that has something in it."""

@@ -19,25 +19,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import zarr_core
 from zarr._lazy import LazyModule
-from zarr.abc.stores.changes import Changes, Stage, TakenError
+from zarr.abc.stores.changes import Changes, Stage, TakenError, is_document
 from zarr.errors import MetadataValidationError
 from zarr.storage.checks import check_clearable, file_in_place
 from zarr.storage.keys import JOURNAL_FOLDER, METADATA_NAMES, check_key, is_partial
-from zarr.storage.local.files import (
-    REPLACED,
-    claim,
-    is_alive,
-    make_directories,
-    partial_name,
-    read_file,
-    remove_folder,
-    remove_replaced,
-    remove_tree,
-    sweep_beside,
-    sync_directory,
-    sync_tree,
-    write_file,
-)
+from zarr.storage.local import files
 
 if TYPE_CHECKING:
     import shutil
@@ -65,14 +51,14 @@ def exchange(one: str, other: str) -> None:
     if -code not in _NO_EXCHANGE:
         raise OSError(-code, os.strerror(-code), one, None, other)
     is_hidden = is_partial(os.path.basename(one))
-    aside = os.path.join(one if is_hidden else os.path.dirname(one), REPLACED)
+    aside = os.path.join(one if is_hidden else os.path.dirname(one), files.REPLACED)
     os.rename(other, aside)
     try:
         os.rename(one, other)
     except BaseException:
         os.rename(aside, other)
         raise
-    os.rename(os.path.join(other, REPLACED) if is_hidden else aside, one)
+    os.rename(os.path.join(other, files.REPLACED) if is_hidden else aside, one)
 
 
 class LocalStage(Stage):
@@ -114,28 +100,28 @@ class LocalStage(Stage):
         beside, name = os.path.split(self._target)
         if not path and os.path.isdir(root) and (path not in replace or not os.access(beside, os.W_OK)):
             beside, name = root, "root"
-        sweep_beside(beside, name)
-        self.folder = os.path.join(beside, partial_name(name))
+        files.sweep_beside(beside, name)
+        self.folder = os.path.join(beside, files.partial_name(name))
         self.store = store_in(self.folder)
         self._source = os.path.join(self.folder, path) if path else self.folder
 
     def discard(self) -> None:
         """Remove the folder."""
-        remove_folder(self.folder, ignore_errors=True)
+        files.remove_folder(self.folder, ignore_errors=True)
 
     def publish(self) -> None:
         """Give what was written its place."""
         self._check_absent(self._keys)
         if self._fsync:
-            sync_tree(self.folder)
-        make_directories(os.path.dirname(self._target), self._fsync)
+            files.sync_tree(self.folder)
+        files.make_directories(os.path.dirname(self._target), self._fsync)
         self._place(self._source, self._target, self._keys)
         if self._fsync:
-            sync_directory(os.path.dirname(self._target))
+            files.sync_directory(os.path.dirname(self._target))
         if os.path.islink(self.folder):
             os.unlink(self.folder)
         elif os.path.lexists(self.folder):
-            remove_replaced(self.folder)  # hidden already
+            files.remove_replaced(self.folder)  # hidden already
 
     def _check_absent(self, below: str) -> None:
         for key in self._absent:
@@ -167,10 +153,10 @@ class LocalStage(Stage):
                 self._place(entry.path, place, f"{keys}{entry.name}/")
             elif entry.name not in METADATA_NAMES:
                 os.replace(entry.path, place)
-            elif not claim(entry.path, place) and keys + entry.name in self._absent:
+            elif not files.claim(entry.path, place) and keys + entry.name in self._absent:
                 raise TakenError(keys + entry.name)
         if self._fsync:
-            sync_directory(target)
+            files.sync_directory(target)
 
     def _swap(self, source: str, target: str) -> None:
         with contextlib.suppress(OSError):
@@ -187,7 +173,7 @@ class LocalStage(Stage):
             if old == self.folder:
                 continue
             if os.path.isdir(old) and not os.path.islink(old):
-                remove_tree(old)
+                files.remove_tree(old)
             else:
                 os.unlink(old)
         for name in sorted(os.listdir(source), key=lambda name: name in METADATA_NAMES):
@@ -212,18 +198,18 @@ def commit_changes(base: str, fsync: bool, changes: Changes) -> None:
         If another process carries out changes for longer than a minute.
     """
     root = os.path.realpath(base)
-    make_directories(root, fsync)
-    aside = os.path.join(root, partial_name("journal"))
+    files.make_directories(root, fsync)
+    aside = os.path.join(root, files.partial_name("journal"))
     journal = os.path.join(root, JOURNAL_FOLDER)
     here = aside
     try:
         plan = _write_down(aside, changes, fsync)
         _take_turn(aside, journal)
         here = journal
-        overlay.check_expected(changes, lambda key: read_file(os.path.join(root, key)))
+        overlay.check_expected(changes, lambda key: files.read_file(os.path.join(root, key)))
         if fsync:
-            sync_directory(root)  # the journal has its name before what it says is decided
-        write_file(os.path.join(journal, _LIST), memoryview(json.dumps(plan).encode()), fsync=fsync)
+            files.sync_directory(root)  # the journal has its name before what it says is decided
+        files.write_file(os.path.join(journal, _LIST), memoryview(json.dumps(plan).encode()), fsync=fsync)
     except BaseException:
         _remove(here, root)
         raise
@@ -260,22 +246,18 @@ def _write_down(aside: str, changes: Changes, fsync: bool) -> dict[str, Any]:
     for key in put:
         value = changes.values[key]
         assert value is not None
-        write_file(os.path.join(values, key), memoryview(value.as_numpy_array()), fsync=fsync)  # type: ignore[arg-type]
-    write_file(os.path.join(aside, _owner_name()), memoryview(b""), fsync=fsync)
+        files.write_file(os.path.join(values, key), memoryview(value.as_numpy_array()), fsync=fsync)  # type: ignore[arg-type]
+    files.write_file(os.path.join(aside, _owner_name()), memoryview(b""), fsync=fsync)
     if fsync:
-        sync_tree(aside)
+        files.sync_tree(aside)
     folders = [[folder, _inode(os.path.join(values, folder) if folder else values)] for folder in changes.removed]
-    documents = sorted((key for key in put if _is_document(key)), key=lambda key: (key.count("/"), key))
+    documents = sorted((key for key in put if is_document(key)), key=lambda key: (key.count("/"), key))
     return {
         "removed": folders,
-        "chunks": [key for key in put if not _is_document(key)],
+        "chunks": [key for key in put if not is_document(key)],
         "documents": documents,
-        "deleted": sorted((key for key, value in changes.values.items() if value is None), key=_is_document),
+        "deleted": sorted((key for key, value in changes.values.items() if value is None), key=is_document),
     }
-
-
-def _is_document(key: str) -> bool:
-    return key.rpartition("/")[2] in METADATA_NAMES
 
 
 def _inode(path: str) -> int | None:
@@ -306,10 +288,10 @@ def _take_turn(aside: str, journal: str) -> None:
 
 def _remove(journal: str, root: str) -> None:
     """Take the journal away; it vanishes in one step, so that nobody finds half of it."""
-    hidden = os.path.join(root, partial_name("journal"))
+    hidden = os.path.join(root, files.partial_name("journal"))
     with contextlib.suppress(OSError):
         os.rename(journal, hidden)
-        remove_folder(hidden, ignore_errors=True)
+        files.remove_folder(hidden, ignore_errors=True)
 
 
 def carry_out(root: str, journal: str, plan: dict[str, Any], fsync: bool) -> None:
@@ -326,7 +308,7 @@ def carry_out(root: str, journal: str, plan: dict[str, Any], fsync: bool) -> Non
     for key in (*plan["chunks"], *plan["documents"]):
         source, place = os.path.join(values, key), os.path.join(root, key)
         if os.path.lexists(source):
-            make_directories(os.path.dirname(place), fsync)
+            files.make_directories(os.path.dirname(place), fsync)
             os.replace(source, place)
     for key in reversed(plan["deleted"]):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
@@ -334,7 +316,7 @@ def carry_out(root: str, journal: str, plan: dict[str, Any], fsync: bool) -> Non
     if fsync:
         for directory in sorted(touched):
             if os.path.isdir(directory):
-                sync_directory(directory)
+                files.sync_directory(directory)
 
 
 def _replace_folder(root: str, journal: str, folder: str, inode: int | None, number: str) -> None:
@@ -388,10 +370,10 @@ def recover(base: str, fsync: bool = False) -> None:
     # Somebody else may do the same at the same time, and be faster: then there is nothing left to do.
     with contextlib.suppress(FileNotFoundError, PermissionError):
         owners = [int(name[6:], 16) for name in os.listdir(journal) if re.fullmatch(_OWNER, name)]
-        if any(is_alive(owner) for owner in owners):
+        if any(files.is_alive(owner) for owner in owners):
             return
         root = os.path.realpath(base)
-        data = read_file(os.path.join(journal, _LIST))
+        data = files.read_file(os.path.join(journal, _LIST))
         if data is not None:
             carry_out(root, journal, parse_plan(root, journal, data), fsync)
         _remove(journal, root)

@@ -33,9 +33,7 @@ WINDOWS: Final = sys.platform == "win32"
 _READ_FLAGS: Final = (
     os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 )
-_WRITE_FLAGS: Final = (
-    os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-)
+_WRITE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINKS: Final = frozenset(
     getattr(errno, name)
     for name in ("EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV", "EINVAL")
@@ -551,27 +549,18 @@ def splice_file(path: str, parts: Sequence[Part], *, fsync: bool = False) -> Non
 
 
 def _write_parts(fd: int, source: int, parts: Sequence[Part]) -> None:
-    scratch = memoryview(bytearray(_PIECE))
     for part in parts:
         if isinstance(part, tuple):
-            _copy_range(source, fd, part[0], part[1] - part[0], scratch)
+            _copy_range(source, fd, *part)
         else:
             write_all(fd, part)
 
 
-def _copy_range(source: int, fd: int, start: int, count: int, scratch: memoryview) -> None:
+def _copy_range(source: int, fd: int, start: int, end: int) -> None:
     os.lseek(source, start, os.SEEK_SET)
-    while count > 0:
-        got = _read_into(source, scratch[: min(count, len(scratch))])
-        if not got:
-            raise EOFError(f"the file became shorter while it was copied: {count} bytes are missing")
-        write_all(fd, scratch[:got])
-        count -= got
-
-
-def _read_into(source: int, scratch: memoryview) -> int:
-    if hasattr(os, "readv"):
-        return os.readv(source, [scratch])
-    data = os.read(source, len(scratch))
-    scratch[: len(data)] = data
-    return len(data)
+    while start < end:
+        piece = os.read(source, min(end - start, _PIECE))
+        if not piece:
+            raise EOFError(f"the file became shorter while it was copied: {end - start} bytes are missing")
+        write_all(fd, memoryview(piece))
+        start += len(piece)

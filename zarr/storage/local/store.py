@@ -29,20 +29,7 @@ from zarr.storage.keys import (
     is_partial,
     is_tidy,
 )
-from zarr.storage.local.files import (
-    file_stamp,
-    lies_inside,
-    move_file,
-    open_regular,
-    read_file,
-    read_span,
-    remove_tree,
-    scan,
-    splice_file,
-    sweep_beside,
-    walk,
-    write_file,
-)
+from zarr.storage.local import files
 
 if TYPE_CHECKING:
     import pathlib
@@ -133,12 +120,6 @@ class LocalStore(BlockingStore):
         """Return the folder, as it was named: a relative path is one from the working directory of that time."""
         return pathlib.Path(self._base)
 
-    def with_read_only(self, read_only: bool = False) -> Self:
-        """Return a store over the same folder that may, or may not, be written to."""
-        other = type(self)(pathlib.Path(self._base), read_only=read_only, fsync=self.fsync, links=self.links)
-        other.root = self.root
-        return other
-
     @classmethod
     async def open(cls, root: Path | str, *, read_only: bool = False, mode: AccessModeLiteral | None = None) -> Self:
         """Make a store and see that its folder can be used.
@@ -198,7 +179,7 @@ class LocalStore(BlockingStore):
 
     def _check_inside(self, key: str) -> None:
         """Refuse a key that links lead out of the folder."""
-        if not lies_inside(self._base + key, os.path.realpath(self._base)):
+        if not files.lies_inside(self._base + key, os.path.realpath(self._base)):
             raise LinkLeavesStoreError(f"links lead key {key!r} out of {self!r}, which was opened with links='inside'")
 
     @property
@@ -230,9 +211,9 @@ class LocalStore(BlockingStore):
                 check_memory(self, (key,))
                 raise
             if type(data) is int:  # something stands in the way, or the core cannot do it here: ask at length
-                data = read_file(path)
+                data = files.read_file(path)
         else:
-            data = read_file(path, lambda size: ranges.bounds_of(byte_range, size))
+            data = files.read_file(path, lambda size: ranges.bounds_of(byte_range, size))
         if data is None:
             return None
         return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)  # type: ignore[arg-type]
@@ -256,7 +237,7 @@ class LocalStore(BlockingStore):
     @contextmanager
     def open_value_sync(self, key: str) -> Iterator[Callable[[ByteRequest], bytes] | None]:
         """Open the value of a key, to read ranges of it; None where there is none."""
-        opened = open_regular(self._path(key))
+        opened = files.open_regular(self._path(key))
         if opened is None:
             yield None
             return
@@ -265,7 +246,7 @@ class LocalStore(BlockingStore):
         def read(byte_range: ByteRequest) -> bytes:
             start, stop = ranges.bounds_of(byte_range, size)
             os.lseek(fd, 0, os.SEEK_SET)
-            return read_span(fd, start, stop - start)
+            return files.read_span(fd, start, stop - start)
 
         try:
             yield read
@@ -274,7 +255,7 @@ class LocalStore(BlockingStore):
 
     def stamp_sync(self, key: str) -> tuple[int, int, int, int, int] | None:
         """Return what tells the value of a key from all others: numbers of its file; see ``file_stamp``."""
-        return file_stamp(self._path(key))
+        return files.file_stamp(self._path(key))
 
     def exists_sync(self, key: str) -> bool:
         """Return whether the key has a value."""
@@ -287,19 +268,20 @@ class LocalStore(BlockingStore):
     def _sweep_beside(self) -> None:
         """Remove what dead processes left of a new root, which is built beside the old one: see ``LocalStage``."""
         if not self.read_only:
-            sweep_beside(*os.path.split(os.path.realpath(self._base)))
+            files.sweep_beside(*os.path.split(os.path.realpath(self._base)))
 
     def list_sync(self) -> Iterable[str]:
         """Return all keys."""
         self._sweep_beside()
-        return filter(is_key, walk(self._base, "", clean=not self.read_only, inside=self._inside))
+        return filter(is_key, files.walk(self._base, "", clean=not self.read_only, inside=self._inside))
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """Return all keys under the prefix, which names a folder."""
         prefix = prefix.rstrip("/")
         if not prefix:
             return self.list_sync()
-        return filter(is_key, walk(self._dir(prefix), f"{prefix}/", clean=not self.read_only, inside=self._inside))
+        found = files.walk(self._dir(prefix), f"{prefix}/", clean=not self.read_only, inside=self._inside)
+        return filter(is_key, found)
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """Return the names directly under the prefix, in order."""
@@ -311,9 +293,9 @@ class LocalStore(BlockingStore):
         return sorted(
             [
                 entry.name
-                for entry in scan(self._dir(prefix), clean=not self.read_only)
+                for entry in files.scan(self._dir(prefix), clean=not self.read_only)
                 if is_key(start + entry.name)
-                if not inside or not entry.is_symlink() or lies_inside(entry.path, inside)
+                if not inside or not entry.is_symlink() or files.lies_inside(entry.path, inside)
             ]
         )
 
@@ -331,7 +313,7 @@ class LocalStore(BlockingStore):
     def set_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` under the key, in one step."""
         path = self._target(key)
-        write_file(path, self._data(value), fsync=self.fsync)
+        files.write_file(path, self._data(value), fsync=self.fsync)
 
     def splice_sync(self, key: str, parts: Sequence[Buffer | tuple[int, int]]) -> None:
         """Replace the value of a key, in one step, by buffers and ranges (start, end) of itself, one after the other.
@@ -342,14 +324,15 @@ class LocalStore(BlockingStore):
             The value ends before a range does.
         """
         path = self._target(key)
-        splice_file(path, [part if isinstance(part, tuple) else self._data(part) for part in parts], fsync=self.fsync)
+        pieces = [part if isinstance(part, tuple) else self._data(part) for part in parts]
+        files.splice_file(path, pieces, fsync=self.fsync)
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Store ``value`` where the key has none; of several who try at once, in any process, one succeeds."""
         path = self._target(key)
         if self.fsync and os.path.lexists(path):
             return False
-        return write_file(path, self._data(value), fsync=self.fsync, exclusive=True)
+        return files.write_file(path, self._data(value), fsync=self.fsync, exclusive=True)
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
         """Store ``value`` where the key has none."""
@@ -369,7 +352,7 @@ class LocalStore(BlockingStore):
         except OSError:
             if not os.path.isdir(path) or os.path.islink(path):
                 raise
-            remove_tree(path)
+            files.remove_tree(path)
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix; they vanish in one step, save for those of the root.
@@ -383,10 +366,10 @@ class LocalStore(BlockingStore):
         path = self._dir(prefix)
         if path == self._base:
             check_clearable(path)
-            for entry in list(scan(path, clean=True)):
+            for entry in list(files.scan(path, clean=True)):
                 self.delete_sync(entry.name)
         elif os.path.isdir(path):
-            remove_tree(path)
+            files.remove_tree(path)
         elif os.path.isfile(path):
             raise FileInPlaceError(f"delete_dir was passed a prefix={prefix!r} that is a file in {self!r}")
 
@@ -397,7 +380,7 @@ class LocalStore(BlockingStore):
             return
         self._check_writable()
         await names_to_move(self, src.strip("/"), dest.strip("/"))
-        await self._call(move_file, self._target(src.strip("/")), self._target(dest.strip("/")))
+        await self._call(files.move_file, self._target(src.strip("/")), self._target(dest.strip("/")))
 
     def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
         """Return a hidden folder beside ``path`` to write to, which takes its place in one step."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from zarr.errors import MetadataValidationError
+from zarr.storage.checks import require
 from zarr.storage.keys import child_names, dir_prefix
 
 MAX_GENERATED: Final = 1_000_000
@@ -66,24 +67,13 @@ class ParquetTable(Mapping[str, Any]):
         return found
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._documents
-        for array in self._grids:
-            yield from self._chunks_of(array)
-
-    def __contains__(self, key: object) -> bool:
-        try:
-            self[str(key)]
-        except KeyError:
-            return False
-        return True
+        yield from self.under("")
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, ParquetTable) and self._name == other._name and self._documents == other._documents
-        )
+        return isinstance(other, ParquetTable) and self._name == other._name and self._documents == other._documents
 
     def under(self, prefix: str) -> Iterator[str]:
         """Return the keys that begin with a prefix; of the arrays that have none of them no chunk is looked at.
@@ -109,10 +99,8 @@ class ParquetTable(Mapping[str, Any]):
     def _chunks_of(self, array: str) -> Iterator[str]:
         grid = self._grids[array]
         count = math.prod(grid)
-        if count > MAX_GENERATED:
-            raise MetadataValidationError(
-                f"{self._name}/{array} has {count} chunks, more than the {MAX_GENERATED} that are listed"
-            )
+        name = f"{self._name}/{array}"
+        require(count <= MAX_GENERATED, f"{name} has {count} chunks, more than the {MAX_GENERATED} that are listed")
         if not count:  # one of the others may be longer than any memory
             return
         for row, coords in enumerate(itertools.product(*map(range, grid))):
@@ -161,8 +149,8 @@ class ParquetTable(Mapping[str, Any]):
             about = pq.read_metadata(pa.BufferReader(data))
             self._check_rows(about.num_rows, len(data), place)
             wanted = [column for column in COLUMNS if column in about.schema.names]
-            if missing := {"path", "offset", "size"} - set(wanted):
-                raise MetadataValidationError(f"{place} has no columns {sorted(missing)}")
+            missing = {"path", "offset", "size"} - set(wanted)
+            require(not missing, f"{place} has no columns {sorted(missing)}")
             # Long paths are the same in many rows: as a dictionary they take the room of one.
             repeated = [column for column in ("path", "raw") if column in wanted]
             file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=repeated)
@@ -176,12 +164,10 @@ class ParquetTable(Mapping[str, Any]):
 
     def _check_rows(self, nrows: int, nbytes: int, place: str) -> None:
         """Refuse a file that is small and stands for very many rows."""
-        if nrows * _ROW_BYTES > _FREE_BYTES + _MOST_SWOLLEN * nbytes:
-            raise MetadataValidationError(f"{place} says that it has {nrows} rows, in {nbytes} bytes")
-        if nrows > self._record_size:
-            raise MetadataValidationError(
-                f"{place} has {nrows} rows, and the record_size of the table is {self._record_size}"
-            )
+        fits = nrows * _ROW_BYTES <= _FREE_BYTES + _MOST_SWOLLEN * nbytes
+        require(fits, f"{place} says that it has {nrows} rows, in {nbytes} bytes")
+        size = self._record_size
+        require(nrows <= size, f"{place} has {nrows} rows, and the record_size of the table is {size}")
 
 
 def _whole(number: Any) -> Any:
@@ -198,10 +184,9 @@ def _parsed_documents(raw: bytes, name: str) -> tuple[dict[str, Any], int]:
         documents, size = document["metadata"], document["record_size"]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise MetadataValidationError(f"{name} is not that of references: metadata, record_size ({error})") from error
-    if not isinstance(documents, dict):
-        raise MetadataValidationError(f"{name}: metadata must be an object, got {type(documents).__name__}")
-    if type(size) is not int or not 1 <= size <= MAX_OFFSET:
-        raise MetadataValidationError(f"{name}: record_size must be a number of at least 1, got {size!r}")
+    require(isinstance(documents, dict), f"{name}: metadata must be an object, got {type(documents).__name__}")
+    good = type(size) is int and 1 <= size <= MAX_OFFSET
+    require(good, f"{name}: record_size must be a number of at least 1, got {str(size)[:100]}")
     return documents, size
 
 
@@ -212,12 +197,10 @@ def _grid_of(document: Any, name: str) -> tuple[int, ...]:
         separator = parsed.get("dimension_separator", ".")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise MetadataValidationError(f"{name} is no document of an array: shape, chunks ({error})") from error
-    if not all(type(n) is int and n >= least for pair in pairs for n, least in zip(pair, (0, 1), strict=True)):
-        raise MetadataValidationError(f"{name}: shape and chunks must be lengths, got {pairs}")
-    if separator not in (".", None):
-        raise MetadataValidationError(
-            f"{name}: the rows of parquet files are found by keys with dots; the dimension_separator is {separator!r}"
-        )
+    good = all(type(n) is int and n >= least for pair in pairs for n, least in zip(pair, (0, 1), strict=True))
+    require(good, f"{name}: shape and chunks must be lengths, got {str(pairs)[:100]}")
+    rule = "the rows of parquet files are found by keys with dots"
+    require(separator in (".", None), f"{name}: {rule}; the dimension_separator is {separator!r}")
     return tuple(-(-length // chunk) for length, chunk in pairs)
 
 

@@ -11,12 +11,14 @@ import operator
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import BrokenReferenceError, MetadataValidationError, ReadOnlyError
 from zarr.storage.base import BlockingStore
+from zarr.storage.checks import parse_object, require
 from zarr.storage.keys import check_key, check_local_path, check_prefix, child_names, only_keys
 from zarr.storage.ranges import bounds_of
 from zarr.storage.references.parquet import MAX_GENERATED, MAX_OFFSET, ParquetTable
@@ -92,24 +94,21 @@ def parse_table(document: Any, name: str) -> dict[str, Any]:
     >>> parse_table({"version": 1, "templates": {"u": "s3://b"}, "refs": {"a/0": ["{{u}}/x", 0, 9]}}, "refs.json")
     {'a/0': ['s3://b/x', 0, 9]}
     """
-    if not isinstance(document, Mapping):
-        raise MetadataValidationError(f"{name}: references are a JSON object, got {type(document).__name__}")
+    require(isinstance(document, Mapping), f"{name}: references are a JSON object, got {type(document).__name__}")
     if "refs" not in document:
         return dict(document)
-    if document.get("version", 1) != 1:
-        raise MetadataValidationError(f"{name}: references of version {document['version']!r}; 0 and 1 are known")
-    for member in ("refs", "templates"):
-        if not isinstance(document.get(member) or {}, Mapping):
-            raise MetadataValidationError(f"{name}: {member} must be an object, got {document[member]!r}")
-    templates = dict(document.get("templates") or {})
-    refs = {}
-    for key, value in (document["refs"] or {}).items():
+    version = document.get("version", 1)
+    require(version == 1, f"{name}: references of version {version!r}; 0 and 1 are known")
+    listed, templates, generators = (document.get(member) or [] for member in ("refs", "templates", "gen"))
+    for member, found in ("refs", listed), ("templates", templates):
+        kind = type(found).__name__
+        require(not found or isinstance(found, Mapping), f"{name}: {member} must be an object, got a {kind}")
+    good = not generators or isinstance(generators, list)
+    require(good, f"{name}: gen must be a list of generators, got a {type(generators).__name__}")
+    refs, templates = dict(listed), dict(templates)
+    for key, value in refs.items():
         if isinstance(value, list) and value and isinstance(value[0], str) and "{{" in value[0]:
-            value = [render(value[0], templates), *value[1:]]
-        refs[key] = value
-    generators = document.get("gen") or []
-    if not isinstance(generators, list):
-        raise MetadataValidationError(f"{name}: gen must be a list of generators, got {generators!r}")
+            refs[key] = [render(value[0], templates), *value[1:]]
     room = MAX_GENERATED
     for generator in generators:
         made = dict(_generated(generator, templates, name, room))
@@ -125,12 +124,11 @@ def _generated(
         dimensions, key, url = generator["dimensions"], generator["key"], generator["url"]
     except (KeyError, TypeError):
         raise MetadataValidationError(f"{name}: a generator needs dimensions, key and url, got {generator!r}") from None
-    if not isinstance(dimensions, Mapping) or not isinstance(key, str) or not isinstance(url, str):
-        raise MetadataValidationError(f"{name}: a generator has an object of dimensions, and texts, got {generator!r}")
+    good = isinstance(dimensions, Mapping) and isinstance(key, str) and isinstance(url, str)
+    require(good, f"{name}: a generator has an object of dimensions, and texts, got {generator!r}")
     ranges = [_range_of(values, name) for values in dimensions.values()]
     count = math.prod(len(values) for values in ranges)
-    if count > room:
-        raise MetadataValidationError(f"{name}: the generators make more than {MAX_GENERATED} references")
+    require(count <= room, f"{name}: the generators make more than {MAX_GENERATED} references")
     if not count:  # one of the others may be longer than any memory
         return
     for combination in itertools.product(*ranges):
@@ -190,8 +188,7 @@ def render(text: str, names: Mapping[str, Any]) -> str:
         parts += [text[end : match.start()], str(_evaluate(match[1].strip(), names))]
         end = match.end()
         room -= len(parts[-2]) + len(parts[-1])
-        if room < 0:
-            raise MetadataValidationError(f"the template {text[:100]!r} makes more than {MAX_RENDERED} characters")
+        require(room >= 0, f"the template {text[:100]!r} makes more than {MAX_RENDERED} characters")
     return "".join([*parts, text[end:]])
 
 
@@ -322,11 +319,7 @@ class ReferenceStore(BlockingStore):
             return _read_file(f"{folder}/{name}", None if local else options)
 
         if is_json:
-            raw = read(text.rpartition("/")[2])
-            try:
-                table = json.loads(raw)
-            except (ValueError, RecursionError) as error:
-                raise MetadataValidationError(f"{text!r} is not valid JSON: {error}") from error
+            table = parse_object(read(text.rpartition("/")[2]), text)
         else:
             table = ParquetTable(read, text)
         # Files named in a table of parquet lie beside its folder.
@@ -392,9 +385,7 @@ class ReferenceStore(BlockingStore):
         found = self._reference(key)
         if found is None:
             raise FileNotFoundError(key)
-        if not isinstance(found, Span):
-            return len(found)
-        return self._size(key, found)
+        return self._size(key, found) if isinstance(found, Span) else len(found)
 
     def list_sync(self) -> Iterable[str]:
         """Return all keys."""
@@ -415,20 +406,14 @@ class ReferenceStore(BlockingStore):
         return child_names(list(self.list_sync()), prefix)
 
     def _read(self, key: str, span: Span, byte_range: ByteRequest | None) -> bytes:
-        place, options = self._place(key, span.url)
         start, stop = span.offset, None if span.length is None else span.offset + span.length
-        try:
-            if byte_range is not None:
-                size = self._size(key, span) if span.length is None else span.length
-                first, last = bounds_of(byte_range, size)
-                start, stop = span.offset + first, span.offset + last
-            if start == stop:
-                return b""
+        if byte_range is not None:
+            first, last = bounds_of(byte_range, self._size(key, span))
+            start, stop = span.offset + first, span.offset + last
+        if start == stop:
+            return b""
+        with self._opening(key, span) as (place, options):
             data = _read_file(place, options, start, stop)
-        except BrokenReferenceError:
-            raise
-        except OSError as error:
-            raise BrokenReferenceError(f"{self}: {key!r} is in {place!r}, which cannot be read: {error}") from error
         if stop is not None and len(data) != stop - start:
             raise BrokenReferenceError(
                 f"{self}: {key!r} is bytes {start} to {stop} of {place!r}, which has only {len(data)} of them"
@@ -438,9 +423,15 @@ class ReferenceStore(BlockingStore):
     def _size(self, key: str, span: Span) -> int:
         if span.length is not None:
             return span.length
+        with self._opening(key, span) as (place, options):
+            return _size_of(place, options)
+
+    @contextmanager
+    def _opening(self, key: str, span: Span) -> Iterator[tuple[str, dict[str, Any] | None]]:
+        """Yield the place of a file and the options for fsspec; name the key where the file cannot be read."""
         place, options = self._place(key, span.url)
         try:
-            return _size_of(place, options)
+            yield place, options
         except OSError as error:
             raise BrokenReferenceError(f"{self}: {key!r} is in {place!r}, which cannot be read: {error}") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import os
@@ -10,7 +11,6 @@ import weakref
 from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest
 from zarr.buffer.core import Buffer
 from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
@@ -23,15 +23,11 @@ from zarr.storage.ranges import check_byte_range
 from zarr.storage.url import MISTAKES, filesystem_of, naming_url
 
 if TYPE_CHECKING:
-    import asyncio
-
     from fsspec.asyn import AsyncFileSystem
     from fsspec.mapping import FSMap
 
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
-else:
-    asyncio = LazyModule("asyncio")
 
 
 CONNECTIONS: Final = 256
@@ -101,18 +97,6 @@ def _absolute(fs: Any, path: str) -> str:
     return path if path[:1] in ("/", "~") or not _has_files(fs) else os.path.join(os.getcwd(), path)
 
 
-async def _put_file(path: str, data: bytes, exclusive: bool) -> None:
-    """Put a value in the place of a local file in one step.
-
-    Raises
-    ------
-    FileExistsError
-        There is one, and ``exclusive`` was asked for.
-    """
-    if not await asyncio.to_thread(write_file, path, memoryview(data), exclusive=exclusive):
-        raise FileExistsError(errno.EEXIST, "the key has a value", path)
-
-
 def _clone(fs: Any) -> Any:
     """Return a new file system of the same class and options, for another event loop."""
     options = dict(fs.storage_options)
@@ -154,7 +138,6 @@ class FsspecStore(NamedStore):
     True
     """
 
-
     fs: AsyncFileSystem
     path: str
     allowed_exceptions: tuple[type[Exception], ...]
@@ -189,7 +172,11 @@ class FsspecStore(NamedStore):
         loop = asyncio.get_running_loop()
         fs = self._by_loop.get(loop)
         if fs is None:
-            fs = self.fs if _claimed(self.fs, loop) or not _has_connections(self.fs) else _clone(self.fs)
+            # Whose it is stands on the file system itself, since fsspec hands the same one to several stores. One that
+            # runs plain calls in threads serves all loops.
+            owner = self.fs.__dict__.setdefault("_zarr_loop", weakref.ref(loop))
+            mine = owner() is loop or type(self.fs).__name__ == "AsyncFileSystemWrapper"
+            fs = self.fs if mine else _clone(self.fs)
             allow_connections(fs)
             self._by_loop[loop] = fs
         return fs
@@ -207,10 +194,7 @@ class FsspecStore(NamedStore):
 
     @classmethod
     def from_upath(
-        cls,
-        upath: Any,
-        read_only: bool = False,
-        allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
+        cls, upath: Any, read_only: bool = False, allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS
     ) -> FsspecStore:
         """Make a store of a path of universal_pathlib."""
         fs = make_async(upath.fs)
@@ -258,14 +242,6 @@ class FsspecStore(NamedStore):
                 path = fs._strip_protocol(path)
             return cls(fs=fs, path=path, read_only=read_only, allowed_exceptions=allowed_exceptions)
 
-    def with_read_only(self, read_only: bool = False) -> FsspecStore:
-        """Return a store over the same files that may, or may not, be written to."""
-        other = type(self)(
-            fs=self.fs, path=self.path, allowed_exceptions=self.allowed_exceptions, read_only=read_only
-        )
-        other._root = self._root
-        return other
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__}({type(self.fs).__name__}, {self.path})>"
 
@@ -299,9 +275,7 @@ class FsspecStore(NamedStore):
 
     # Reading
 
-    async def get(
-        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key."""
         start, end = _span(byte_range)
         if not self._is_open:
@@ -387,7 +361,9 @@ class FsspecStore(NamedStore):
 
     async def _put(self, fs: Any, path: str, data: bytes, **options: Any) -> None:
         if _is_local(fs):  # which would write in place, so that readers see half of it
-            await _put_file(fs._strip_protocol(path), data, options.get("mode") == "create")
+            place, exclusive = fs._strip_protocol(path), options.get("mode") == "create"
+            if not await asyncio.to_thread(write_file, place, memoryview(data), exclusive=exclusive):
+                raise FileExistsError(errno.EEXIST, "the key has a value", place)
             return
         try:
             await fs._pipe_file(path, data, **options)
@@ -455,17 +431,6 @@ class FsspecStore(NamedStore):
             for path in await fs._find(self._root, withdirs=True):
                 with contextlib.suppress(*self.allowed_exceptions):
                     await fs._rm(path, recursive=True)
-
-
-def _claimed(fs: Any, loop: asyncio.AbstractEventLoop) -> bool:
-    """Return whether a file system is this loop's: noted on it, since fsspec hands the same one to several stores."""
-    owner = fs.__dict__.setdefault("_zarr_loop", weakref.ref(loop))
-    return owner() is loop
-
-
-def _has_connections(fs: Any) -> bool:
-    """Return whether a file system is bound to a loop: those that run plain calls in threads are not."""
-    return type(fs).__name__ != "AsyncFileSystemWrapper"
 
 
 def _span(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:

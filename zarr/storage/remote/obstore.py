@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import contextlib
 import os
 import pickle
 from collections.abc import AsyncGenerator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import OffsetByteRequest, SuffixByteRequest
 from zarr.buffer.core import Buffer
 from zarr.errors import ArrayTooLargeError, StoreDamagedError
+from zarr.storage import keys
 from zarr.storage.base import NamedStore
 from zarr.storage.checks import check_buffer, check_clearable, memory_of_machine
-from zarr.storage.keys import (
-    LOCKS_FOLDER,
-    check_object_key,
-    check_object_prefix,
-    check_prefix,
-    dir_prefix,
-    is_key,
-    is_lock,
-    only_keys,
-)
 from zarr.storage.ranges import bounds_of, check_byte_range
 
 if TYPE_CHECKING:
-    import asyncio
-
+    import obstore
+    from obstore import exceptions
     from obstore.store import ObjectStore as _UpstreamObjectStore
 
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import BufferPrototype
 else:
-    asyncio = LazyModule("asyncio")
+    obstore, exceptions = LazyModule("obstore"), LazyModule("obstore.exceptions")
 
 _LARGE: Final = 64 << 20
 """A value of fewer bytes fits into the memory of any machine."""
@@ -81,12 +73,6 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         self.store = store
         self._folder = _folder_of(store)
 
-    def with_read_only(self, read_only: bool = False) -> Self:
-        """Return a store over the same objects that may, or may not, be written to."""
-        other = type(self)(store=self.store, read_only=read_only)
-        other._folder = self._folder
-        return other
-
     def __str__(self) -> str:
         return f"object_store://{self.store}"
 
@@ -121,15 +107,13 @@ class ObjectStore(NamedStore, Generic[T_Store]):
 
     def lock_folder(self, path: str) -> str | None:
         """Return the folder of the lock files of a node: beside its data, where that is in a local folder."""
-        return None if self._folder is None else os.path.join(self._folder, check_prefix(path), LOCKS_FOLDER)
+        return None if self._folder is None else os.path.join(self._folder, keys.check_prefix(path), keys.LOCKS_FOLDER)
 
     # Reading
 
-    async def get(
-        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key."""
-        check_object_key(key)
+        keys.check_object_key(key)
         if not self._is_open:
             await self._ensure_open()
         if byte_range is not None:
@@ -150,8 +134,6 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         return bounds_of(byte_range, size)[0] < size
 
     async def _get(self, key: str, byte_range: ByteRequest | None) -> Any:
-        import obstore
-
         if byte_range is None:
             response = await obstore.get_async(self.store, key)
             self._check_fits(key, response.meta["size"])
@@ -178,8 +160,6 @@ class ObjectStore(NamedStore, Generic[T_Store]):
 
     async def _get_suffix(self, key: str, length: int) -> Any:
         """Return the end of a value: one request, or two where a service (Azure) has no such ranges."""
-        import obstore
-
         if length:
             try:
                 response = await obstore.get_async(self.store, key, options={"range": {"suffix": length}})
@@ -199,9 +179,7 @@ class ObjectStore(NamedStore, Generic[T_Store]):
 
     async def exists(self, key: str) -> bool:
         """Return whether the key has a value."""
-        import obstore
-
-        check_object_key(key)
+        keys.check_object_key(key)
         try:
             await obstore.head_async(self.store, key)
         except Exception as error:
@@ -212,34 +190,28 @@ class ObjectStore(NamedStore, Generic[T_Store]):
 
     async def getsize(self, key: str) -> int:
         """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
-        import obstore
-
-        check_object_key(key)
+        keys.check_object_key(key)
         meta = await obstore.head_async(self.store, key)
         return int(meta["size"])
 
     async def getsize_prefix(self, prefix: str) -> int:
         """Return how many bytes all keys under the prefix hold; one listing tells."""
-        folder = dir_prefix(check_object_prefix(prefix))
+        folder = keys.dir_prefix(keys.check_object_prefix(prefix))
         return sum([int(meta["size"]) async for meta in self._objects(folder)])
 
     async def _objects(self, prefix: str) -> AsyncGenerator[Any, None]:
-        import obstore
-
         with self._damage_named():
             async for batch in obstore.list(self.store, prefix=prefix or None):
                 for meta in batch:
-                    if is_key(meta["path"]) and not is_lock(meta["path"]):
+                    if keys.is_key(meta["path"]) and not keys.is_lock(meta["path"]):
                         yield meta
 
     @contextlib.contextmanager
     def _damage_named(self) -> Iterator[None]:
         """Say what it is if a name in the store is none that a key can have."""
-        from obstore.exceptions import InvalidPathError
-
         try:
             yield
-        except InvalidPathError as error:
+        except exceptions.InvalidPathError as error:
             raise StoreDamagedError(f"{self} cannot be listed: {str(error).splitlines()[0]}") from error
 
     async def list(self) -> AsyncGenerator[str, None]:
@@ -249,42 +221,35 @@ class ObjectStore(NamedStore, Generic[T_Store]):
 
     async def list_prefix(self, prefix: str) -> AsyncGenerator[str, None]:
         """Return all keys under the prefix, which names a folder."""
-        async for meta in self._objects(check_object_prefix(prefix)):
+        async for meta in self._objects(keys.check_object_prefix(prefix)):
             yield meta["path"]
 
     async def list_dir(self, prefix: str) -> AsyncGenerator[str, None]:
         """Return the names directly under the prefix, in order."""
-        import obstore
-
-        start = dir_prefix(check_object_prefix(prefix))
+        start = keys.dir_prefix(keys.check_object_prefix(prefix))
         with self._damage_named():
             found = await obstore.list_with_delimiter_async(self.store, prefix=start or None)
         names = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
         # A service may list the marker of the folder itself, too: it is no name below the folder.
-        paths = {name.rstrip("/") for name in names} - {prefix.rstrip("/"), start + LOCKS_FOLDER}
-        for name in sorted(path.removeprefix(start) for path in only_keys(paths)):
+        paths = {name.rstrip("/") for name in names} - {prefix.rstrip("/"), start + keys.LOCKS_FOLDER}
+        for name in sorted(path.removeprefix(start) for path in keys.only_keys(paths)):
             yield name
 
     # Writing
 
     async def set(self, key: str, value: Buffer) -> None:
         """Store ``value`` under the key."""
-        import obstore
-
         self._check_writable()
-        check_object_key(key)
+        keys.check_object_key(key)
         await obstore.put_async(self.store, key, check_buffer(self, value).to_bytes())
 
     async def put_if_absent(self, key: str, value: Buffer) -> bool:
         """Store ``value`` where the key has none; of several who try at once, one succeeds."""
-        import obstore
-        from obstore.exceptions import AlreadyExistsError
-
         self._check_writable()
-        check_object_key(key)
+        keys.check_object_key(key)
         try:
             await obstore.put_async(self.store, key, check_buffer(self, value).to_bytes(), mode="create")
-        except AlreadyExistsError:
+        except exceptions.AlreadyExistsError:
             return False
         return True
 
@@ -305,13 +270,10 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         NotImplementedError
             If the service has no conditional requests.
         """
-        import obstore
-        from obstore.exceptions import PreconditionError
-
         if expected is None:
             return await self.put_if_absent(key, value)
         self._check_writable()
-        check_object_key(key)
+        keys.check_object_key(key)
         data = check_buffer(self, value).to_bytes()
         try:
             found = await obstore.get_async(self.store, key)
@@ -319,36 +281,31 @@ class ObjectStore(NamedStore, Generic[T_Store]):
                 return False
             known = {name: found.meta[name] for name in ("e_tag", "version") if found.meta.get(name)}
             await obstore.put_async(self.store, key, data, mode=known)  # type: ignore[arg-type]
-        except (FileNotFoundError, PreconditionError):
+        except (FileNotFoundError, exceptions.PreconditionError):
             return False
         return True
 
     async def _copy_value(self, src: str, dest: str) -> None:
         """Copy one value where it lies."""
-        import obstore
-
-        check_object_key(dest)
+        keys.check_object_key(dest)
         await obstore.copy_async(self.store, src, dest)
 
     async def delete(self, key: str) -> None:
         """Remove the key, if it is there."""
-        import obstore
-
         self._check_writable()
-        check_object_key(key)
+        keys.check_object_key(key)
         with contextlib.suppress(FileNotFoundError):
             await obstore.delete_async(self.store, key)
 
     async def delete_dir(self, prefix: str) -> None:
         """Remove all keys under the prefix, many in one request where the service can do that."""
-        import obstore
-
         self._check_writable()
         if not prefix.strip("/") and type(self.store).__name__ == "LocalStore":
             check_clearable(str(getattr(self.store, "prefix", None) or "/"))
-        keys = [meta["path"] async for meta in self._objects(dir_prefix(check_object_prefix(prefix)))]
-        for first in range(0, len(keys), 1000):
-            await obstore.delete_async(self.store, keys[first : first + 1000])
+        folder = keys.dir_prefix(keys.check_object_prefix(prefix))
+        paths = [meta["path"] async for meta in self._objects(folder)]
+        for first in range(0, len(paths), 1000):
+            await obstore.delete_async(self.store, paths[first : first + 1000])
 
 
 def _is_bad_range(error: Exception) -> bool:

@@ -120,10 +120,7 @@ class Format2Store(WrapperStore[T_Store]):
         return document_of(key) == ".zattrs" and value.to_bytes() == _NOTHING
 
     async def get(
-        self,
-        key: str,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Read the value of a key."""
         return self._outward(key, await super().get(key, prototype or default_buffer_prototype(), byte_range))
@@ -224,20 +221,7 @@ class Format2Store(WrapperStore[T_Store]):
             self[key] = default
         return self[key]
 
-    def pop(self, key: str, *default: Any) -> Any:
-        """Remove a key and return its value.
-
-        Raises
-        ------
-        KeyError
-            There is none, and no default is given.
-        """
-        if default and key not in self:
-            return default[0]
-        value = self[key]
-        del self[key]
-        return value
-
+    pop = MutableMapping.pop
     update = MutableMapping.update
     popitem = MutableMapping.popitem
 

@@ -21,7 +21,7 @@ from zarr.storage.databases.sqlite import SQLiteStore as CurrentSQLiteStore
 from zarr.storage.keys import dir_prefix
 from zarr.storage.layouts.n5 import N5Store as CurrentN5Store
 from zarr.storage.local.store import LocalStore
-from zarr.storage.memory.store import MemoryStore as CurrentMemoryStore
+from zarr.storage.memory import MemoryStore as CurrentMemoryStore
 from zarr.storage.payloads import MappingStore
 from zarr.storage.remote.fsspec import FsspecStore
 from zarr.storage.version2.base import Format2Store, Separator, document_of
@@ -358,35 +358,23 @@ class N5FSStore(CurrentN5Store):
 
 
 class _GoneStore:
-    _instead = ""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise TypeError(f"there is no {type(self).__name__} any more. {self._instead}")
+        raise TypeError(f"there is no {type(self).__name__} any more. {type(self).__doc__}")
 
 
 class ABSStore(_GoneStore):
-    """Azure blobs are opened by URL."""
+    """Open Azure blobs with zarr.storage.FsspecStore.from_url('abfs://...', storage_options={...}) and adlfs.
 
-    _instead = (
-        "Open Azure blobs with zarr.storage.FsspecStore.from_url('abfs://container/path', storage_options={...}) and "
-        "the package adlfs, or with zarr.storage.ObjectStore(obstore.store.AzureStore(...))."
-    )
+    Or with zarr.storage.ObjectStore(obstore.store.AzureStore(...)).
+    """
 
 
 class RedisStore(_GoneStore):
-    """A mapping over a Redis client can be used as a store."""
-
-    _instead = (
-        "Give any mutable mapping of str to bytes to zarr.storage.KVStore(mapping), such as one over a redis client."
-    )
+    """Give any mutable mapping of str to bytes to zarr.storage.KVStore(mapping), as one over a redis client."""
 
 
 class MongoDBStore(_GoneStore):
-    """A mapping over a collection can be used as a store."""
-
-    _instead = (
-        "Give any mutable mapping of str to bytes to zarr.storage.KVStore(mapping), such as one over a collection."
-    )
+    """Give any mutable mapping of str to bytes to zarr.storage.KVStore(mapping), as one over a collection."""
 
 
 class ConsolidatedMetadataStore(Format2Store[Store]):
@@ -419,10 +407,7 @@ class ConsolidatedMetadataStore(Format2Store[Store]):
         self._documents = {key: make(json.dumps(value).encode()) for key, value in copy["metadata"].items()}
 
     async def get(
-        self,
-        key: str,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Read a document from the copy, any other value from the store."""
         if document_of(key) is not None:

@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from zarr.abc.store import Store
 from zarr.storage.wrappers.wrapper import WrapperStore, named_as
@@ -142,21 +142,12 @@ class LoggingStore(WrapperStore[T_Store]):
     def _with_store(self, store: T_Store) -> Self:
         return type(self)(store=store, log_level=self.log_level, log_handler=self.log_handler)
 
-    _open = logged("_open")
-    _ensure_open = logged("_ensure_open")
-    close = logged("close")
-
     def __str__(self) -> str:
         return f"logging-{self._store}"
 
     def __eq__(self, other: object) -> bool:
         with self.log(other, method="__eq__"):
             return type(self) is type(other) and self._store == other._store
-
-    read_only = logged_property("read_only")
-    supports_writes = logged_property("supports_writes")
-    supports_deletes = logged_property("supports_deletes")
-    supports_listing = logged_property("supports_listing")
 
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
@@ -171,27 +162,15 @@ class LoggingStore(WrapperStore[T_Store]):
         with self.log(prefix, method="is_empty"):
             return bool(await super().is_empty(prefix))
 
-    get = logged("get")
-    exists = logged("exists")
-    set = logged("set")
-    set_if_not_exists = logged("set_if_not_exists")
-    delete = logged("delete")
-    delete_dir = logged("delete_dir")
-    clear = logged("clear")
-    getsize = logged("getsize")
-    getsize_prefix = logged("getsize_prefix")
-    list = logged("list")
-    list_prefix = logged("list_prefix")
-    list_dir = logged("list_dir")
 
-    get_sync = logged("get_sync")
-    get_ranges_sync = logged("get_ranges_sync")
-    set_sync = logged("set_sync")
-    delete_sync = logged("delete_sync")
-    exists_sync = logged("exists_sync")
-    getsize_sync = logged("getsize_sync")
-    list_sync = logged("list_sync")
-    list_prefix_sync = logged("list_prefix_sync")
-    list_dir_sync = logged("list_dir_sync")
-    delete_dir_sync = logged("delete_dir_sync")
-    set_if_not_exists_sync = logged("set_if_not_exists_sync")
+_LOGGED: Final = (
+    "_open _ensure_open close get exists set set_if_not_exists delete delete_dir clear getsize getsize_prefix list "
+    "list_prefix list_dir get_sync get_ranges_sync set_sync delete_sync exists_sync getsize_sync list_sync "
+    "list_prefix_sync list_dir_sync delete_dir_sync set_if_not_exists_sync"
+)
+"""The methods whose calls are logged."""
+
+for _name in _LOGGED.split():
+    setattr(LoggingStore, _name, logged(_name))
+for _name in ("read_only", "supports_writes", "supports_deletes", "supports_listing"):
+    setattr(LoggingStore, _name, logged_property(_name))

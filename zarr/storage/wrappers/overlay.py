@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import BulkAccess, SyncStore
@@ -63,7 +63,7 @@ _UNTOUCHED: Any = object()
 """For keys that a transaction has not changed."""
 
 
-class OverlayStore(SyncStore):
+class OverlayStore(BlockingStore):
     """A store as it will be: changes are kept in memory, all else is read from the store below.
 
     Parameters
@@ -85,17 +85,11 @@ class OverlayStore(SyncStore):
     (['a'], [], ['a'])
     """
 
-    blocking = True
-    contents_first: bool = True
-
     def __init__(self, base: SyncStore, lock_prefix: str, *, watch: bool = False, read_only: bool = False) -> None:
         super().__init__(read_only=read_only)
         self._base = base
         self._lock_prefix = lock_prefix
         self._watch = watch
-        self._start()
-
-    def _start(self) -> None:
         # Shared by the views of one overlay, so it is changed in place.
         self._lock = threading.RLock()
         self._values: dict[str, Buffer | None] = {}
@@ -103,21 +97,15 @@ class OverlayStore(SyncStore):
         self._seen: dict[str, bytes | None] = {}
         self._defaults: dict[str, None] = {}
 
-    def with_read_only(self, read_only: bool = False) -> Self:
-        """Return a view of the same changes that may, or may not, be written to."""
-        other = type(self)(self._base, self._lock_prefix, watch=self._watch, read_only=read_only)
-        other._lock, other._values = self._lock, self._values
-        other._removed, other._seen, other._defaults = self._removed, self._seen, self._defaults
-        return other
-
     def __str__(self) -> str:
         return str(self._base)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._base!r}, changes={len(self._values)})"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, OverlayStore) and self._values is other._values
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (id(self._values),)
 
     @property
     def lock_prefix(self) -> str:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, cast
 
 from zarr.abc.store import Store, SyncStore, bulk_access_of, is_synchronous, takes_contents_first
 from zarr.abc.stores.async_store import as_folder, gather_windowed
+from zarr.abc.stores.overrides import plain_method
 from zarr.buffer.core import default_buffer_prototype
 from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put, Request
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from zarr.abc.store import BulkAccess, ByteRequest
     from zarr.abc.stores.changes import PartialValue
     from zarr.buffer.core import Buffer, BufferPrototype
@@ -43,7 +42,7 @@ def handed_on(name: str) -> Any:
     """Return a method that hands each call on to the method of the same name of the wrapped store."""
 
     def plain(self: WrapperStore[Any], *args: Any, **options: Any) -> Any:
-        return self._sync_method(name)(*args, **options)
+        return plain_method(self._store, name)(*args, **options)
 
     def listing(self: WrapperStore[Any], *args: Any) -> Any:
         return getattr(self._store, name)(*args)
@@ -130,19 +129,11 @@ class WrapperStore(Store, Generic[T_Store]):
         self._store.__enter__()
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._store.__exit__(exc_type, exc_value, traceback)
+    def __exit__(self, *exception: Any) -> None:
+        self._store.__exit__(*exception)
 
-    async def _open(self) -> None:
-        await self._store._open()
-
-    async def _ensure_open(self) -> None:
-        await self._store._ensure_open()
+    _open = handed_on("_open")
+    _ensure_open = handed_on("_ensure_open")
 
     def _check_writable(self) -> None:
         self._store._check_writable()
@@ -170,9 +161,7 @@ class WrapperStore(Store, Generic[T_Store]):
 
     # Coroutines
 
-    async def get(
-        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
         """Return the value of a key of the wrapped store, or a range of it."""
         return await self._store.get(key, prototype, byte_range)
 
@@ -244,22 +233,11 @@ class WrapperStore(Store, Generic[T_Store]):
 
     # Plain methods
 
-    def _sync_method(self, name: str) -> Any:
-        method = getattr(self._store, name, None)
-        if method is None:
-            verb = name.removesuffix("_sync")
-            raise TypeError(f"Store {type(self._store).__name__} does not support synchronous {verb}.")
-        return method
-
     def get_sync(
-        self,
-        key: str,
-        *,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Return the value of a key of the wrapped store, or a range of it."""
-        value: Buffer | None = self._sync_method("get_sync")(key, prototype=prototype, byte_range=byte_range)
+        value: Buffer | None = plain_method(self._store, "get_sync")(key, prototype=prototype, byte_range=byte_range)
         return value
 
     def get_ranges_sync(
@@ -273,7 +251,7 @@ class WrapperStore(Store, Generic[T_Store]):
     ) -> Sequence[tuple[int, Buffer | None]]:
         """Read several parts of one value; by the wrapped store, unless this class has a way of its own to read."""
         same = type(self).get_sync is WrapperStore.get_sync and "get_sync" not in vars(self)
-        read = self._sync_method("get_ranges_sync") if same else super().get_ranges_sync
+        read = plain_method(self._store, "get_ranges_sync") if same else super().get_ranges_sync
         found: Sequence[tuple[int, Buffer | None]] = read(
             key, byte_ranges, prototype=prototype, max_gap_bytes=max_gap_bytes, max_coalesced_bytes=max_coalesced_bytes
         )

@@ -21,24 +21,8 @@ from zarr.errors import FolderInPlaceError
 from zarr.storage.checks import refused
 from zarr.storage.keys import METADATA_NAMES, is_key
 from zarr.storage.local.files import partial_name, sync_directory
-from zarr.storage.zip.container import (
-    END_SIGNATURE,
-    END_SIZE,
-    HEADER_SIZES,
-    STORED,
-    Entry,
-    Handle,
-    ZipFormatError,
-    check_swollen,
-    compress,
-    data_offset,
-    decompress,
-    directory_bytes,
-    is_swollen,
-    local_header,
-    raw_name,
-    read_directory,
-)
+from zarr.storage.zip import container
+from zarr.storage.zip.container import Entry, Handle, ZipFormatError
 
 _COMPACT_ABOVE_BYTES: Final = 1 << 20
 _LONGEST_NAME: Final = 0xFFFF
@@ -90,11 +74,6 @@ class Archive:
         """Return the open file, and the entries of the keys in it."""
         known = self._known
         return self.open() if known is None else known
-
-    @property
-    def handle(self) -> Handle:
-        """Return the open file."""
-        return self.known()[0]
 
     @property
     def entries(self) -> dict[str, Entry]:
@@ -197,7 +176,7 @@ class Archive:
         try:
             if not size and self.read_only:
                 raise ZipFormatError("the file is empty")
-            entries, self._end = read_directory(handle.read_at, size) if size else ({}, 0)
+            entries, self._end = container.read_directory(handle.read_at, size) if size else ({}, 0)
         except ZipFormatError as error:
             raise ZipFormatError(f"{self.path or self.file}: {error}") from error
         self.folders = {name[:-1] for name in entries if name.endswith("/")}
@@ -208,12 +187,12 @@ class Archive:
     def read(self, handle: Handle, entry: Entry, bounds: tuple[int, int] | None = None) -> bytes:
         """Return the value of an entry, or a part of it; the checksum of a whole value is looked at."""
         try:
-            start = data_offset(handle.read_at, entry)
-            if bounds is not None and entry.method == STORED:
+            start = container.data_offset(handle.read_at, entry)
+            if bounds is not None and entry.method == container.STORED:
                 return handle.read_at(start + bounds[0], bounds[1] - bounds[0])
-            if is_swollen(entry):
-                check_swollen(entry, self.entries, partial(self.read, handle))
-            data = decompress(handle.read_at(start, entry.stored_size), entry)
+            if container.is_swollen(entry):
+                container.check_swollen(entry, self.entries, partial(self.read, handle))
+            data = container.decompress(handle.read_at(start, entry.stored_size), entry)
         except ZipFormatError as error:
             raise ZipFormatError(f"{self.path or self.file}: {error}") from error
         return data if bounds is None else data[bounds[0] : bounds[1]]
@@ -230,9 +209,9 @@ class Archive:
         """
         if len(key) > _LONGEST_NAME // 4 and len(key.encode()) > _LONGEST_NAME:
             raise ValueError(f"a key of {len(key)} characters: names in a zip archive have up to {_LONGEST_NAME} bytes")
-        stored = compress(data, method)
+        stored = container.compress(data, method)
         entry = Entry(key, method, zlib.crc32(data), len(stored), len(data), 0, date_time=_dos_time())
-        payload = local_header(entry) + stored
+        payload = container.local_header(entry) + stored
         with self.lock:
             handle = self._make_writable()
             offset = self._append(handle, payload)
@@ -362,7 +341,7 @@ class Archive:
         """
         size = handle.size()
         if size > self._end:
-            if END_SIGNATURE in handle.read_at(self._end, size - self._end):
+            if container.END_SIGNATURE in handle.read_at(self._end, size - self._end):
                 self._end = size
             else:
                 handle.truncate(self._end)
@@ -388,7 +367,7 @@ class Archive:
             handle.fsync()
         while True:
             start = self._end
-            directory = directory_bytes(list(self.entries.values()), start, allow_zip64=self.zip64)
+            directory = container.directory_bytes(list(self.entries.values()), start, allow_zip64=self.zip64)
             if self._end == start:  # else a finalizer has written meanwhile
                 break
         self._append(handle, directory)
@@ -415,8 +394,8 @@ class Archive:
             return False
         # A list: a finalizer may add an entry meanwhile.
         entries = list(self.entries.values())
-        named = sum([HEADER_SIZES + entry.stored_size + 2 * len(raw_name(entry)) for entry in entries])
-        dead = self._end - named - END_SIZE
+        named = sum([entry.stored_size + 2 * len(container.raw_name(entry)) for entry in entries])
+        dead = self._end - named - len(entries) * container.HEADER_SIZES - container.END_SIZE
         if self._end <= _COMPACT_ABOVE_BYTES:
             return dead > 0 and self._new
         return dead > max(_COMPACT_ABOVE_BYTES, self._end // 2)
@@ -463,11 +442,12 @@ class Archive:
         for old in entries:
             flags = old.flags & ~0x8 | 0x800
             new = Entry(old.name, old.method, old.crc, old.stored_size, old.size, end, flags, old.date_time)
-            data = local_header(new) + source.read_at(data_offset(source.read_at, old), old.stored_size)
+            start = container.data_offset(source.read_at, old)
+            data = container.local_header(new) + source.read_at(start, old.stored_size)
             target.write_at(end, data)
             copied[new.name] = new
             end += len(data)
-        tail = directory_bytes(list(copied.values()), end, allow_zip64=self.zip64)
+        tail = container.directory_bytes(list(copied.values()), end, allow_zip64=self.zip64)
         target.write_at(end, tail)
         return copied, end + len(tail)
 

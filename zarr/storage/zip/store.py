@@ -143,9 +143,7 @@ class ZipStore(PayloadStore, TransactionStore):
         """Return a store over the same open file that may, or may not, be written to."""
         if not read_only and self._shared.read_only:
             raise ValueError("the zip file was opened with mode 'r'; open it with mode 'a' to write to it")
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other._read_only = read_only
+        other = super().with_read_only(read_only)
         other._owner = False
         return other
 

@@ -1,13 +1,16 @@
-"""Transactions: a store that stages changes until all of them are stored together."""
+"""Transactions: a store that stages changes until all of them are stored together, or none of them.
+
+May import: everything up to ``zarr.api``. The changes themselves are kept by ``zarr.storage.wrappers.overlay``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import Store, SyncStore, is_synchronous, takes_contents_first
-from zarr.abc.stores.changes import Changes, TakenError, stages
+from zarr.abc.stores.changes import Changes, TakenError, is_document, stages
 from zarr.api.synchronous import open_group
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
@@ -19,20 +22,17 @@ from zarr.steps.consolidated import note_change, touch
 from zarr.steps.requests import LockScope
 from zarr.storage.keys import METADATA_NAMES
 from zarr.storage.resolve import resolve_store
-from zarr.storage.wrappers.overlay import OverlayStore, check_expected, digest_of
+from zarr.storage.wrappers.overlay import OverlayStore, check_expected, digest_of, is_below
 
 if TYPE_CHECKING:
     import asyncio
-    from types import TracebackType
 
     from zarr.abc.store import ByteRequest
     from zarr.buffer.core import Buffer, BufferPrototype
     from zarr.groups.group import Group
     from zarr.storage import StoreLike
-    from zarr.storage.zip import store as zip_store
 else:
     asyncio = LazyModule("asyncio")
-    zip_store = LazyModule("zarr.storage.zip.store")
 
 
 class Transaction(OverlayStore):
@@ -56,13 +56,6 @@ class Transaction(OverlayStore):
     def note_locking(self, path: str, folder: str | None) -> None:
         """Note that other processes must be locked out of a node when the changes are stored."""
         self._scopes[path] = LockScope(path, folder)
-
-    def with_read_only(self, read_only: bool = False) -> Self:
-        """Return a view of the same changes that may, or may not, be written to."""
-        other = type(self)(self._target)
-        other._lock, other._values, other._removed, other._seen = self._lock, self._values, self._removed, self._seen
-        other._lock_prefix, other._read_only, other._scopes = self._lock_prefix, read_only, self._scopes
-        return other
 
     def __str__(self) -> str:
         return f"transaction {id(self._values):x} on {self._target}"
@@ -101,17 +94,15 @@ class Transaction(OverlayStore):
         """
         self._check_writable()
         changes = self.changes()
-        if changes.values or changes.removed:
-            try:
+        try:
+            if changes.values or changes.removed:
                 self._store_held(changes)
-            except TakenError as error:
-                raise TransactionConflictError(
-                    f"{self._target}: key {error.key!r} was changed by another writer since the transaction read it; "
-                    "nothing was stored: run the transaction again"
-                ) from error
-            finally:
-                self.rollback()
-        else:
+        except TakenError as error:
+            raise TransactionConflictError(
+                f"{self._target}: key {error.key!r} was changed by another writer since the transaction read it; "
+                "nothing was stored: run the transaction again"
+            ) from error
+        finally:
             self.rollback()
 
     def _store_held(self, changes: Changes) -> None:
@@ -131,8 +122,8 @@ class Transaction(OverlayStore):
         apply = getattr(self._target, "apply_sync", None)
         if apply is not None and stages(self._target):
             apply(changes)
-            if isinstance(self._target, zip_store.ZipStore):
-                self._target.commit()
+            if instance_of(self._target, "zarr.storage.zip.store", "ZipStore"):
+                self._target.commit()  # type: ignore[attr-defined]
         else:
             apply_in_order(self._base, changes)
 
@@ -147,29 +138,15 @@ class Transaction(OverlayStore):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self.read_only:
-            return
-        if exc_type is None:
-            self.commit()
-        else:
-            self.rollback()
+    def __exit__(self, exc_type: type[BaseException] | None, *exception: Any) -> None:
+        if not self.read_only:
+            self.commit() if exc_type is None else self.rollback()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await asyncio.to_thread(self.__exit__, exc_type, exc_value, traceback)
+    async def __aexit__(self, *exception: Any) -> None:
+        await asyncio.to_thread(self.__exit__, *exception)
 
 
 def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = None) -> Transaction:
@@ -218,17 +195,6 @@ def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = No
     target = resolve_store(store, mode="a", storage_options=storage_options)
     target._check_writable()
     return Transaction(target)
-
-
-def is_document(key: str) -> bool:
-    """Return True for the key of a metadata document.
-
-    Examples
-    --------
-    >>> is_document("a/zarr.json"), is_document("a/c/0")
-    (True, False)
-    """
-    return key.rpartition("/")[2] in METADATA_NAMES
 
 
 def apply_in_order(store: SyncStore, changes: Changes) -> None:
@@ -289,27 +255,18 @@ def _put_document(store: SyncStore, key: str, value: Buffer, changes: Changes) -
         store.set_sync(key, value)
         return
     found = store.get_sync(key)
-    removed = any(not folder or key.startswith(f"{folder}/") for folder in changes.removed)
-    expected = None if removed else changes.digests[key]
+    expected = None if any(is_below(key, folder) for folder in changes.removed) else changes.digests[key]
     same = digest_of(None if found is None else found.as_numpy_array()) == expected
     if not same or not store.set_if_match_sync(key, value, found):
         raise TakenError(key)
 
 
 def _blocking(name: str) -> Any:
-    """Return a method that calls a coroutine of the wrapped store and waits for its result."""
+    """Return a method that calls a coroutine, or a listing, of the wrapped store and waits for its result."""
 
     def call(self: BlockingView, *arguments: Any) -> Any:
-        return sync(getattr(self._store, name)(*arguments))
-
-    return call
-
-
-def _listing(name: str) -> Any:
-    """Return a method that collects what an iterator of the wrapped store yields."""
-
-    def call(self: BlockingView, *arguments: Any) -> Any:
-        return collect_aiterator(getattr(self._store, name)(*arguments))
+        answer = getattr(self._store, name)(*arguments)
+        return collect_aiterator(answer) if hasattr(answer, "__aiter__") else sync(answer)
 
     return call
 
@@ -353,9 +310,9 @@ class BlockingView(SyncStore):
     set_if_match_sync = _blocking("set_if_match")
     delete_sync = _blocking("delete")
     delete_dir_sync = _blocking("delete_dir")
-    list_sync = _listing("list")
-    list_prefix_sync = _listing("list_prefix")
-    list_dir_sync = _listing("list_dir")
+    list_sync = _blocking("list")
+    list_prefix_sync = _blocking("list_prefix")
+    list_dir_sync = _blocking("list_dir")
 
     @property
     def supports_set_if_match(self) -> bool:

@@ -64,10 +64,6 @@ class MemoryStore(TransactionStore):
         super().__init__(read_only=read_only)
         self._store_dict = {} if store_dict is None else store_dict
 
-    def with_read_only(self, read_only: bool = False) -> MemoryStore:
-        """Return a store over the same dictionary that may, or may not, be written to."""
-        return type(self)(self._store_dict, read_only=read_only)
-
     def __str__(self) -> str:
         return f"memory://{id(self._store_dict)}"
 
@@ -87,11 +83,7 @@ class MemoryStore(TransactionStore):
     # Reading
 
     def get_sync(
-        self,
-        key: str,
-        *,
-        prototype: BufferPrototype | None = None,
-        byte_range: ByteRequest | None = None,
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Return the value of a key, or a range of it; None where there is no such key."""
         value = self._store_dict.get(self._start + key)
@@ -372,10 +364,6 @@ class ManagedMemoryStore(MemoryStore):
         if not is_managed(name):
             raise ValueError(f"Memory store not found for URL {url!r}. The store may have been garbage collected.")
         return cls(name, path=parsed.path, read_only=read_only)
-
-    def with_read_only(self, read_only: bool = False) -> ManagedMemoryStore:
-        """Return a store over the same keys that may, or may not, be written to."""
-        return type(self)(self._name, path=self.path, read_only=read_only)
 
     def __str__(self) -> str:
         return f"memory://{self._name}/{self.path}" if self.path else f"memory://{self._name}"
