@@ -135,6 +135,7 @@ def split_dtype_spec_v3(data: object) -> tuple[str, Mapping[str, Any]] | None:
 
 
 _HEX = r"0x[0-9a-fA-F]+"
+_SMALL: Final = 2**11
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -163,6 +164,8 @@ def float_from_json(data: object, dtype: np.dtype[Any]) -> Any:
     >>> float_from_json("0x7fc00000", np.dtype("float32"))
     np.float32(nan)
     """
+    if (type(data) is float or type(data) is int) and -_SMALL <= data <= _SMALL and dtype.itemsize > 1:
+        return dtype.type(data)  # rounded once, and far from an overflow
     if isinstance(data, str):
         if data.startswith("0x"):
             return _float_from_bits(data, dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeGuard, cast
 
 from zarr._lazy import instance_of, lazy_names
@@ -19,12 +19,19 @@ from zarr.chunks.base import (
     parse_chunk_grid,
 )
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
-from zarr.chunks.shapes import are_lengths, parse_shape, parse_stored_shape
+from zarr.chunks.shapes import parse_shape, parse_stored_shape
 from zarr.defaults import settings
 from zarr.dtype.base import ZDType
 from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
-from zarr.metadata.cache import find_members, known_documents, remember, structure_key
+from zarr.metadata.cache import (
+    find_members,
+    has_whole_shards,
+    is_sharable,
+    keep,
+    known_documents,
+    structure_key,
+)
 from zarr.metadata.documents import MissingNodeTypeError, document_place, dump_document, dump_framed, locate, require
 from zarr.metadata.members import (
     AllowedExtraField,
@@ -36,7 +43,6 @@ from zarr.metadata.members import (
     parse_extra_fields,
     parse_fill_value,
     parse_storage_transformers,
-    parse_stored_codecs,
     settle_codecs,
     validate_array_bytes_codec,
     warn_whole_shards,
@@ -45,8 +51,9 @@ from zarr.metadata.repair import NAMES as STRING_NAMES
 from zarr.metadata.repair import (
     Reading,
     add_string_codec,
+    has_shards,
     keep_stored,
-    regular_edges,
+    plain_lengths,
     repair_array_document,
     tell_readings,
     with_codecs_member,
@@ -222,24 +229,28 @@ class ArrayV3Metadata(Metadata):
         storage_transformers: Iterable[dict[str, JSON]] | None = None,
         extra_fields: Mapping[str, AllowedExtraField] | None = None,
     ) -> None:
-        lengths = parse_shape(shape)
         self._settle(
-            shape=lengths,
-            data_type=data_type,
-            chunk_grid=parse_chunk_grid(chunk_grid),
-            chunk_key_encoding=parse_chunk_key_encoding(chunk_key_encoding),
-            fill_value=data_type.cast_scalar(fill_value),
-            codecs=parse_codecs(codecs),
-            attributes=parse_attributes(attributes),
-            dimension_names=parse_dimension_names(dimension_names),
-            storage_transformers=parse_storage_transformers(storage_transformers),
-            extra_fields=parse_extra_fields(extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array"),
+            {
+                "shape": parse_shape(shape),
+                "data_type": data_type,
+                "chunk_grid": parse_chunk_grid(chunk_grid),
+                "chunk_key_encoding": parse_chunk_key_encoding(chunk_key_encoding),
+                "fill_value": data_type.cast_scalar(fill_value),
+                "codecs": parse_codecs(codecs),
+                "attributes": parse_attributes(attributes),
+                "dimension_names": parse_dimension_names(dimension_names),
+                "storage_transformers": parse_storage_transformers(storage_transformers),
+                "extra_fields": parse_extra_fields(
+                    extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array"
+                ),
+            }
         )
 
-    def _settle(self, **members: Any) -> None:
+    def _settle(self, members: dict[str, Any]) -> None:
         """Check parsed members against each other, and put them in place."""
-        shape, grid = members["shape"], members["chunk_grid"]
-        check_ranks(shape, grid, members["dimension_names"])
+        shape, grid, names = members["shape"], members["chunk_grid"], members["dimension_names"]
+        if names is not None or type(grid) is not RegularChunkGridMetadata or len(shape) != len(grid.chunk_shape):
+            check_ranks(shape, grid, names)
         kind, fill = members["data_type"], members["fill_value"]
         members["codecs"] = settle_codecs(members["codecs"], shape=shape, dtype=kind, fill_value=fill, chunk_grid=grid)
         # The class is frozen, so its fields are put in place behind its back, all at once.
@@ -271,7 +282,13 @@ class ArrayV3Metadata(Metadata):
 
     @classmethod
     def from_dict(
-        cls, data: Mapping[str, Any], *, path: str | None = None, place: object = None, quiet: bool = False
+        cls,
+        data: Mapping[str, Any],
+        *,
+        path: str | None = None,
+        place: object = None,
+        quiet: bool = False,
+        raw: bytes | None = None,
     ) -> Self:
         """Read the parsed document.
 
@@ -285,6 +302,8 @@ class ArrayV3Metadata(Metadata):
             Where the array lies, for warnings, if more is known than its path.
         quiet
             Whether nothing is told of what is not read as it stands.
+        raw
+            The bytes that were parsed, to know them again.
 
         Returns
         -------
@@ -298,45 +317,61 @@ class ArrayV3Metadata(Metadata):
         UnknownCodecError
             If no implementation of a codec is known.
         """
-        member: str | None = None
-        known, key = known_documents(), structure_key(data)
-        found = find_members(known, key)
-        if found is not None and _takes_place(found, data):
+        known, key, lengths = known_documents(), structure_key(data), plain_lengths(data)
+        found = find_members(known, key) if key in known and lengths is not None else None
+        if found is not None and _takes_place(found, *lengths, data.get("attributes", {})):  # type: ignore[misc]
+            keep(known, found, (raw, found["attributes"]))
             return cls.of_members(found)
+        member: str | None = None
+        members: dict[str, Any] = {}
         readings: list[Reading] = []
         try:
-            parse_node_type_array(require(data, "node_type", MissingNodeTypeError))
-            parse_zarr_format(require(data, "zarr_format"))
+            if data.get("node_type") != "array":
+                parse_node_type_array(require(data, "node_type", MissingNodeTypeError))
+            parse_zarr_format(data["zarr_format"] if "zarr_format" in data else require(data, "zarr_format"))
             member = "chunk_grid"
             named = data.get("data_type")
             implied = type(named) is not str or named in STRING_NAMES
-            stored = with_codecs_member(data) if implied else data
-            data, readings = repair_array_document(stored, 3)
+            data = stored = with_codecs_member(data) if implied else data
+            if lengths is not None:
+                members.update(shape=lengths[0], chunk_grid=RegularChunkGridMetadata.of_lengths(lengths[1]))
+            if lengths is None or has_shards(data.get("codecs")):
+                data, readings = repair_array_document(stored, 3)
             # Each member is read on its own, so that a fault can be given its place.
-            members: dict[str, Any] = {}
             for member, parse in _PARSERS:
-                members[member] = parse(data[member] if member in data else require(data, member))  # type: ignore[arg-type]
+                if member not in members:
+                    members[member] = parse(data[member] if member in data else require(data, member))  # type: ignore[arg-type]
             if implied:
                 members["codecs"] = add_string_codec(members["codecs"], data)
-            members["fill_value"] = parse_fill_value(require(data, member := "fill_value"), members["data_type"])
-            for member, optional in _OPTIONAL_PARSERS:
-                members[member] = optional(data.get(member))
+            fill = data["fill_value"] if (member := "fill_value") in data else require(data, member)
+            members[member] = parse_fill_value(fill, members["data_type"])
+            members["attributes"] = parse_attributes(data.get(member := "attributes"))
+            for member, optional, absent in _OPTIONAL_PARSERS:
+                members[member] = optional(data[member]) if member in data else absent
             member = None
-            unknown = {key: value for key, value in data.items() if key not in ARRAY_METADATA_KEYS}
-            members["extra_fields"] = parse_extra_fields(unknown, reserved_keys=ARRAY_METADATA_KEYS, node_type="array")
+            members["extra_fields"] = {}
+            if not data.keys() <= ARRAY_METADATA_KEYS:
+                unknown = {key: value for key, value in data.items() if key not in ARRAY_METADATA_KEYS}
+                members["extra_fields"] = parse_extra_fields(
+                    unknown, reserved_keys=ARRAY_METADATA_KEYS, node_type="array"
+                )
             metadata = object.__new__(cls)
             # The members are parsed already, so the constructor would only do it again.
-            metadata._settle(**members)
+            metadata._settle(members)
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             located = locate(error, document_place(ZARR_JSON, path, member))
             if located is error:
                 raise
             raise located from error
-        if not quiet:
-            tell_readings(readings, place or path)
-            warn_whole_shards(metadata.codecs)
-        keep_stored(metadata, stored, readings)
-        remember(known, key, metadata.__dict__)
+        if readings:
+            keep_stored(metadata, stored, readings)
+            if not quiet:
+                tell_readings(readings, place or path)
+        if has_whole_shards(metadata.codecs):
+            if not quiet:
+                warn_whole_shards()
+        elif is_sharable(metadata.__dict__):
+            keep(known, metadata.__dict__, (key, None), (raw, metadata.attributes))
         return metadata
 
     @classmethod
@@ -459,7 +494,7 @@ class ArrayV3Metadata(Metadata):
         members.update(shape=parse_shape(shape), chunk_grid=self.chunk_grid.resized(self.shape, shape))
         updated = object.__new__(type(self))
         settled = type(self.chunk_grid) is RegularChunkGridMetadata and fits_shapes(self.codecs)
-        (updated.__dict__.update if settled else updated._settle)(**members)
+        (updated.__dict__.update if settled else updated._settle)(members)
         if settled or (updated.codecs == self.codecs and updated.chunk_grid == self.chunk_grid):
             updated.__dict__["_frames"] = self.__dict__.setdefault("_frames", {})
         return updated
@@ -476,23 +511,19 @@ class ArrayV3Metadata(Metadata):
         return self.update_attributes(self.attributes)
 
 
-def _takes_place(members: dict[str, Any], data: Mapping[str, Any]) -> bool:
-    """Give members of a known kind the shape, grid and attributes of a document.
+def _takes_place(members: dict[str, Any], shape: tuple[int, ...], edges: tuple[int, ...], attributes: Any) -> bool:
+    """Give members of a known kind the shape, chunk shape and attributes of a document.
 
     Return False where more is to be looked at, or codecs that depend on shapes would have to be settled again.
     """
-    shape: Any = data.get("shape")
-    edges, attributes = regular_edges(data), data.get("attributes", {})
-    if type(shape) not in (list, tuple) or edges is None or type(attributes) is not dict or not are_lengths(shape, 0):
+    old_shape, old_edges = members["shape"], members["chunk_grid"].chunk_shape
+    if type(attributes) is not dict or not len(shape) == len(edges) == len(old_shape):
         return False
-    members["attributes"] = parse_attributes(attributes)
-    if tuple(shape) == members["shape"] and edges == members["chunk_grid"].chunk_shape:
-        return True
-    if not len(shape) == len(edges) == len(members["shape"]) or not fits_shapes(members["codecs"]):
+    if (shape != old_shape or edges != old_edges) and not fits_shapes(members["codecs"]):
         return False
-    members["shape"] = tuple(shape)
-    if edges != members["chunk_grid"].chunk_shape:
-        members["chunk_grid"] = RegularChunkGridMetadata(chunk_shape=edges)
+    members.update(shape=shape, attributes=dict(attributes))
+    if edges != old_edges:
+        members["chunk_grid"] = RegularChunkGridMetadata.of_lengths(edges)
         members.pop("_frames", None)
     return True
 
@@ -531,10 +562,9 @@ _PARSERS: Final = (
     ("data_type", parse_data_type),
     ("chunk_grid", parse_chunk_grid),
     ("chunk_key_encoding", parse_chunk_key_encoding),
-    ("codecs", parse_stored_codecs),
+    ("codecs", partial(parse_codecs, stored=True)),
 )
 _OPTIONAL_PARSERS: Final = (
-    ("attributes", parse_attributes),
-    ("dimension_names", parse_dimension_names),
-    ("storage_transformers", parse_storage_transformers),
+    ("dimension_names", parse_dimension_names, None),
+    ("storage_transformers", parse_storage_transformers, ()),
 )

@@ -7,9 +7,9 @@ one document that makes it a node is written, and of several who create a node a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
-from zarr._lazy import LazyModule, instance_of
+from zarr._lazy import LazyModule
 from zarr.abc.store import takes_contents_first
 from zarr.abc.stores.changes import TakenError, stages
 from zarr.buffer.core import default_buffer_prototype
@@ -36,7 +36,6 @@ from zarr.steps.documents import (
     not_found,
     parse_v2,
     parse_v3,
-    path_of,
     place_label,
     wanted_names,
     warn_of_both,
@@ -71,7 +70,7 @@ else:
 
 def _read_documents_steps(place: StorePath | str, names: Sequence[str]) -> Steps[dict[str, bytes]]:
     """Return the documents of a node that are there, by name."""
-    values = yield from _read_values_steps(path_of(place), names)
+    values = yield from _read_values_steps(place if isinstance(place, str) else place.path, names)
     return {name: value.to_bytes() for name, value in values.items() if value is not None}
 
 
@@ -127,13 +126,10 @@ def parse_array(found: dict[str, bytes], place: StorePath | str, quiet: bool = F
     if "zarr.json" in found:
         if ".zarray" in found:
             warn_of_both(place, ".zarray")
-        metadata: NodeMetadata = parse_v3(found["zarr.json"], place, "array", quiet)
-    elif ".zarray" in found:
-        metadata = parse_v2(found, ".zarray", place, quiet)
-    else:
-        raise not_found(place, ArrayNotFoundError)
-    assert not instance_of(metadata, "zarr.metadata.group", "GroupMetadata")
-    return cast("ArrayMetadata", metadata)
+        return parse_v3(found["zarr.json"], place, "array", quiet)  # type: ignore[return-value]
+    if ".zarray" in found:
+        return parse_v2(found, ".zarray", place, quiet)  # type: ignore[return-value]
+    raise not_found(place, ArrayNotFoundError)
 
 
 def read_group_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[GroupMetadata]:

@@ -69,8 +69,8 @@ class Numeric(LibraryType[TDType_co, TScalar_co], HasItemSize):
 
     def to_native_dtype(self) -> TDType_co:
         """Return the numpy dtype, with the byte order."""
-        mark = endianness_mark(getattr(self, "endianness", "little"))
-        return native_dtype(mark + self._code)  # type: ignore[no-any-return]
+        order = getattr(self, "endianness", "little")
+        return native_dtype(("<" if order == "little" else endianness_mark(order)) + self._code)  # type: ignore[no-any-return]
 
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
