@@ -9,11 +9,11 @@ and everything is forgotten when a registry or the configuration of codecs chang
 from __future__ import annotations
 
 import marshal
+import sys
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final, TypeAlias
 
-from zarr._lazy import loaded_class
 from zarr.chunks.base import RegularChunkGridMetadata
 from zarr.defaults import settings
 from zarr.registry.tables import Changes
@@ -130,7 +130,7 @@ def has_whole_shards(codecs: Sequence[Any]) -> bool:
     """Return whether shards can only be read and written as a whole, since another codec stands beside theirs."""
     if len(codecs) < 2:
         return False
-    sharding = loaded_class("zarr.codecs.sharding", "ShardingCodec")
+    sharding = getattr(sys.modules.get("zarr.codecs.sharding"), "ShardingCodec", ())
     for codec in codecs:  # noqa: SIM110  (a generator takes twice as long)
         if isinstance(codec, sharding):
             return True

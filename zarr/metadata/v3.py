@@ -326,9 +326,9 @@ class ArrayV3Metadata(Metadata):
         members: dict[str, Any] = {}
         readings: list[Reading] = []
         try:
-            if data.get("node_type") != "array":
+            if data.get("node_type") != "array" or repr(data.get("zarr_format")) != "3":
                 parse_node_type_array(require(data, "node_type", MissingNodeTypeError))
-            parse_zarr_format(data["zarr_format"] if "zarr_format" in data else require(data, "zarr_format"))
+                parse_zarr_format(require(data, "zarr_format"))
             member = "chunk_grid"
             named = data.get("data_type")
             implied = type(named) is not str or named in STRING_NAMES

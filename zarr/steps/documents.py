@@ -191,7 +191,8 @@ def parse_v3(
     raw: bytes, place: StorePath | str, wanted: str | None = None, quiet: bool = False
 ) -> ArrayV3Metadata | GroupMetadata:
     """Return the metadata of a document ``zarr.json``; of a kind of node, where only one will do."""
-    members = find_members(known_documents(), raw) if wanted != "group" else None
+    known = known_documents()
+    members = find_members(known, raw) if wanted != "group" and raw in known else None
     if members is not None:
         return v3.ArrayV3Metadata.of_members(members)
     path = place if isinstance(place, str) else place.path

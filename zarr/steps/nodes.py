@@ -70,15 +70,10 @@ else:
 
 def _read_documents_steps(place: StorePath | str, names: Sequence[str]) -> Steps[dict[str, bytes]]:
     """Return the documents of a node that are there, by name."""
-    values = yield from _read_values_steps(place if isinstance(place, str) else place.path, names)
-    return {name: value.to_bytes() for name, value in values.items() if value is not None}
-
-
-def _read_values_steps(path: str, names: Sequence[str]) -> Steps[dict[str, Buffer | None]]:
-    below = f"{path}/" if path else ""
-    keys = [below + name for name in names]
+    path = place if isinstance(place, str) else place.path
+    keys = [f"{path}/{name}" for name in names] if path else list(names)
     values = [(yield Get(keys[0]))] if len(keys) == 1 else (yield GetMany(keys))
-    return dict(zip(names, values, strict=True))
+    return {name: value.to_bytes() for name, value in zip(names, values, strict=True) if value is not None}
 
 
 def read_array_steps(
@@ -246,9 +241,9 @@ _MAKING: Final = frozenset(("zarr.json", ".zarray", ".zgroup"))
 """The documents that make a node; the others only add to it."""
 
 
-def _contains_error(place: StorePath, name: str, raw: Buffer) -> Exception:
+def _contains_error(place: StorePath, name: str, raw: bytes) -> Exception:
     if name == "zarr.json":
-        document = load_document(raw.to_bytes(), document_name(place, name))
+        document = load_document(raw, document_name(place, name))
         name = ".zarray" if document.get("node_type") == "array" else ".zgroup"
     return (ContainsArrayError if name == ".zarray" else ContainsGroupError)(place.store, place.path)
 
@@ -264,9 +259,8 @@ def check_absent_steps(place: StorePath, zarr_format: ZarrFormat) -> Steps[None]
     ------
     ContainsArrayError, ContainsGroupError
     """
-    for name, value in (yield from _read_values_steps(place.path, _NODE_NAMES[zarr_format])).items():
-        if value is not None:
-            raise _contains_error(place, name, value)
+    for name, raw in (yield from _read_documents_steps(place, _NODE_NAMES[zarr_format])).items():
+        raise _contains_error(place, name, raw)
 
 
 def ensure_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> Steps[None]:
