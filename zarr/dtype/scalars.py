@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 import numpy as np
 
 from zarr._lazy import LazyModule
-from zarr.types import JSON, DTypeJSON, EndiannessStr, ZarrFormat
+from zarr.types import JSON as JSON
+from zarr.types import DTypeJSON as DTypeJSON
+from zarr.types import EndiannessStr as EndiannessStr
+from zarr.types import ZarrFormat as ZarrFormat
 
 if TYPE_CHECKING:
     import base64
@@ -334,18 +337,3 @@ def drop_unused_bits(raw: np.ndarray[Any, np.dtype[np.uint8]], dtype: np.dtype[A
     bits = used_bits(dtype)
     return raw if bits == 8 else raw & np.uint8(2**bits - 1)
 
-
-__all__ = [
-    "DTypeJSON",
-    "ENDIANNESS_STR",
-    "EndiannessStr",
-    "JSON",
-    "OBJECT_CODEC_IDS",
-    "ObjectCodecID",
-    "ZarrFormat",
-    "check_dtype_name_v2",
-    "check_dtype_spec_no_object_codec_v2",
-    "check_dtype_spec_v2",
-    "check_dtype_spec_v3",
-    "split_dtype_spec_v3",
-]

@@ -84,7 +84,7 @@ def find_members(known: Documents, key: bytes | None) -> dict[str, Any] | None:
 
 
 def keep(
-    known: Documents, members: Mapping[str, Any], *keys: tuple[bytes | None, Mapping[str, Any] | None]
+    known: Documents, members: Mapping[str, Any], *keys: tuple[bytes | None, dict[str, Any] | None]
 ) -> None:
     """Keep the members that a document was parsed to, if they can be shared: see :func:`is_sharable`.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeGuard, cast
 
-from zarr._lazy import instance_of, lazy_names
+from zarr._lazy import instance_of
 from zarr._records import field, record
 from zarr.abc.codec import Codec
 from zarr.abc.metadata import Metadata
@@ -15,7 +15,6 @@ from zarr.chunks.base import (
     ChunkGridMetadata,
     RegularChunkGridMetadata,
     check_rectilinear_enabled,
-    create_chunk_grid_metadata,
     parse_chunk_grid,
 )
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
@@ -35,7 +34,6 @@ from zarr.metadata.cache import (
 from zarr.metadata.documents import MissingNodeTypeError, document_place, dump_document, dump_framed, locate, require
 from zarr.metadata.members import (
     AllowedExtraField,
-    check_allowed_extra_field,
     fits_shapes,
     parse_attributes,
     parse_codecs,
@@ -44,7 +42,6 @@ from zarr.metadata.members import (
     parse_fill_value,
     parse_storage_transformers,
     settle_codecs,
-    validate_array_bytes_codec,
     warn_whole_shards,
 )
 from zarr.metadata.repair import NAMES as STRING_NAMES
@@ -59,37 +56,14 @@ from zarr.metadata.repair import (
     with_codecs_member,
 )
 from zarr.registry.tables import Changes
-from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, parse_shapelike
+from zarr.types import JSON, ZARR_JSON, DimensionNamesLike
 
 if TYPE_CHECKING:
-    from zarr.chunks.rectilinear import RectilinearChunkGridMetadata, RectilinearChunksDisabledError
+    from zarr.chunks.rectilinear import RectilinearChunkGridMetadata
     from zarr.codecs.sharding import ShardingCodec
     from zarr.types import NamedConfig
 
 _HOME: Final = "zarr.chunks.rectilinear"
-__getattr__, __dir__ = lazy_names(__name__, {_HOME: "RectilinearChunkGridMetadata RectilinearChunksDisabledError"})
-
-__all__ = [
-    "ARRAY_METADATA_KEYS",
-    "ZARR_JSON",
-    "AllowedExtraField",
-    "ArrayV3Metadata",
-    "RectilinearChunkGridMetadata",
-    "RectilinearChunksDisabledError",
-    "RegularChunkGridMetadata",
-    "check_allowed_extra_field",
-    "create_chunk_grid_metadata",
-    "parse_chunk_grid",
-    "parse_codecs",
-    "parse_data_type",
-    "parse_dimension_names",
-    "parse_extra_fields",
-    "parse_node_type_array",
-    "parse_shapelike",
-    "parse_storage_transformers",
-    "parse_zarr_format",
-    "validate_array_bytes_codec",
-]
 
 _KEYS = ("shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes")
 ARRAY_METADATA_KEYS: Final = frozenset(("zarr_format", "node_type", *_KEYS, "dimension_names", "storage_transformers"))
@@ -318,10 +292,11 @@ class ArrayV3Metadata(Metadata):
             If no implementation of a codec is known.
         """
         known, key, lengths = known_documents(), structure_key(data), plain_lengths(data)
-        found = find_members(known, key) if key in known and lengths is not None else None
-        if found is not None and _takes_place(found, *lengths, data.get("attributes", {})):  # type: ignore[misc]
-            keep(known, found, (raw, found["attributes"]))
-            return cls.of_members(found)
+        if lengths is not None and key in known:
+            found = find_members(known, key)
+            if found is not None and _takes_place(found, *lengths, data.get("attributes", {})):
+                keep(known, found, (raw, found["attributes"]))
+                return cls.of_members(found)
         member: str | None = None
         members: dict[str, Any] = {}
         readings: list[Reading] = []

@@ -164,6 +164,12 @@ class _Named(ZDType[Any, Any], HasItemSize):
             v3_unstable_dtype_warning(self)
         return self.name
 
+    def _check_scalar(self, data: object) -> bool:
+        try:
+            return self.cast_scalar(data) is not None
+        except (TypeError, ValueError, OverflowError):
+            return False
+
     @property
     def item_size(self) -> int:
         """The number of bytes of one element in memory."""
@@ -190,12 +196,6 @@ class SmallInt(_Named):
     """
 
     _members: ClassVar[tuple[str, ...]] = _INTEGERS
-
-    def _check_scalar(self, data: object) -> bool:
-        try:
-            return self.cast_scalar(data) is not None
-        except (TypeError, ValueError, OverflowError):
-            return False
 
     def cast_scalar(self, data: object) -> Any:
         """Make a scalar of a number.
@@ -267,12 +267,6 @@ class SmallFloat(_Named, HasEndianness):
     def _make(cls, name: str, endianness: Any = "little") -> Self:
         return cls(name=name, endianness=endianness if name == "bfloat16" else "little")
 
-    def _check_scalar(self, data: object) -> bool:
-        try:
-            return self.cast_scalar(data) is not None
-        except (TypeError, ValueError):
-            return False
-
     def cast_scalar(self, data: object) -> Any:
         """Make a scalar of a number, rounding to the nearest.
 
@@ -333,12 +327,6 @@ class SmallComplex(_Named, HasEndianness):
     @property
     def _part(self) -> str:
         return self.name.removeprefix("complex_")
-
-    def _check_scalar(self, data: object) -> bool:
-        try:
-            return self.cast_scalar(data) is not None
-        except (TypeError, ValueError):
-            return False
 
     def _of_parts(self, real: Any, imag: Any) -> Any:
         # Assembled from bytes: arithmetic would not keep the bits of a NaN.
