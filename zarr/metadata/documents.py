@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from json import JSONDecodeError
 from operator import is_
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -459,6 +459,23 @@ def locate(error: Exception, place: str) -> Exception:
         return MetadataValidationError(message)
     error.add_note(f"in {place}")
     return error
+
+
+def raise_located(error: Exception, place: str) -> NoReturn:
+    """Raise an error that was caught with the place in its message: that of :func:`locate`, made of the other one.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise_located(KeyError("x"), "'zarr.json'")
+    ... except KeyError as error:
+    ...     str(error), error.__cause__
+    ("x (in 'zarr.json')", KeyError('x'))
+    """
+    located = locate(error, place)
+    if located is error:
+        raise error
+    raise located from error
 
 
 def require(document: Mapping[str, object], member: str, missing: type[MetadataKeyError] = MetadataKeyError) -> object:

@@ -282,23 +282,6 @@ def check_new_path(path: str) -> None:
             raise ValueError(f"The node name {name!r} (in {path!r}) is that of a metadata document; choose another.")
 
 
-def check_node_path(path: str) -> None:
-    """Check every segment of the path of a node; the root, ``""``, is fine.
-
-    Raises
-    ------
-    ValueError
-        If a segment is not an allowed name.
-
-    Examples
-    --------
-    >>> check_node_path("a/b")
-    """
-    if path:
-        for name in path.split("/"):
-            check_node_name(name)
-
-
 def parse_fill_value(data: Any, dtype: ZDType[Any, Any]) -> Any:
     """Read the ``fill_value`` member of format 3.
 

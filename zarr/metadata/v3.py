@@ -31,7 +31,14 @@ from zarr.metadata.cache import (
     known_documents,
     structure_key,
 )
-from zarr.metadata.documents import MissingNodeTypeError, document_place, dump_document, dump_framed, locate, require
+from zarr.metadata.documents import (
+    MissingNodeTypeError,
+    document_place,
+    dump_document,
+    dump_framed,
+    raise_located,
+    require,
+)
 from zarr.metadata.members import (
     AllowedExtraField,
     fits_shapes,
@@ -334,10 +341,7 @@ class ArrayV3Metadata(Metadata):
             # The members are parsed already, so the constructor would only do it again.
             metadata._settle(members)
         except (ValueError, TypeError, KeyError, OverflowError) as error:
-            located = locate(error, document_place(ZARR_JSON, path, member))
-            if located is error:
-                raise
-            raise located from error
+            raise_located(error, document_place(ZARR_JSON, path, member))
         if readings:
             keep_stored(metadata, stored, readings)
             if not quiet:
