@@ -342,8 +342,9 @@ def parse_codecs(data: object, *, stored: bool = False) -> tuple[Codec, ...]:
             name, configuration = parse_named_configuration(entry, require_configuration=False)
             entry = {"name": name} if configuration is None else {"name": name, "configuration": configuration}
         name = entry["name"]
+        cls = get_codec_class(name)
         try:
-            found.append(get_codec_class(name).from_dict(entry))
+            found.append(cls.from_dict(entry))
         except MetadataValidationError:
             raise
         except KeyError as error:

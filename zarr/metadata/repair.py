@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from zarr._lazy import LazyModule
 from zarr._records import record, set_values
@@ -29,6 +29,9 @@ else:
     rectilinear = LazyModule("zarr.chunks.rectilinear")
     arrow_vlen = LazyModule("zarr.codecs.extensions.arrow_vlen")
 
+
+Lengths: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""The shape of an array and its chunk shape."""
 
 RECREATE_HINT: Final = (
     "Nothing is stored along such an axis, so nothing is lost where the array is made anew with the chunks that it "
@@ -100,7 +103,7 @@ def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tupl
     return ({**document, "chunk_grid": grid, "codecs": codecs} if readings else document), readings
 
 
-def plain_lengths(document: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def plain_lengths(document: Mapping[str, Any]) -> Lengths | None:
     """Return the shape and the chunk shape of a document with a regular grid; None where more is to be looked at.
 
     Examples

@@ -53,6 +53,7 @@ from zarr.metadata.members import (
 )
 from zarr.metadata.repair import NAMES as STRING_NAMES
 from zarr.metadata.repair import (
+    Lengths,
     Reading,
     add_string_codec,
     has_shards,
@@ -74,6 +75,7 @@ _HOME: Final = "zarr.chunks.rectilinear"
 
 _KEYS = ("shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes")
 ARRAY_METADATA_KEYS: Final = frozenset(("zarr_format", "node_type", *_KEYS, "dimension_names", "storage_transformers"))
+_parse_extra_fields = partial(parse_extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array")
 _MEMBERS: Final = (*sorted(ARRAY_METADATA_KEYS - {"zarr_format", "node_type"}), "extra_fields")
 
 
@@ -221,9 +223,7 @@ class ArrayV3Metadata(Metadata):
                 "attributes": parse_attributes(attributes),
                 "dimension_names": parse_dimension_names(dimension_names),
                 "storage_transformers": parse_storage_transformers(storage_transformers),
-                "extra_fields": parse_extra_fields(
-                    extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array"
-                ),
+                "extra_fields": _parse_extra_fields(extra_fields),
             }
         )
 
@@ -304,44 +304,11 @@ class ArrayV3Metadata(Metadata):
             if found is not None and _takes_place(found, *lengths, data.get("attributes", {})):
                 keep(known, found, (raw, found["attributes"]))
                 return cls.of_members(found)
-        member: str | None = None
-        members: dict[str, Any] = {}
-        readings: list[Reading] = []
+        at: list[str | None] = [None]
         try:
-            if data.get("node_type") != "array" or repr(data.get("zarr_format")) != "3":
-                parse_node_type_array(require(data, "node_type", MissingNodeTypeError))
-                parse_zarr_format(require(data, "zarr_format"))
-            member = "chunk_grid"
-            named = data.get("data_type")
-            implied = type(named) is not str or named in STRING_NAMES
-            data = stored = with_codecs_member(data) if implied else data
-            if lengths is not None:
-                members.update(shape=lengths[0], chunk_grid=RegularChunkGridMetadata.of_lengths(lengths[1]))
-            if lengths is None or has_shards(data.get("codecs")):
-                data, readings = repair_array_document(stored, 3)
-            # Each member is read on its own, so that a fault can be given its place.
-            for member, parse in _PARSERS:
-                if member not in members:
-                    members[member] = parse(data[member] if member in data else require(data, member))  # type: ignore[arg-type]
-            if implied:
-                members["codecs"] = add_string_codec(members["codecs"], data)
-            fill = data["fill_value"] if (member := "fill_value") in data else require(data, member)
-            members[member] = parse_fill_value(fill, members["data_type"])
-            members["attributes"] = parse_attributes(data.get(member := "attributes"))
-            for member, optional, absent in _OPTIONAL_PARSERS:
-                members[member] = optional(data[member]) if member in data else absent
-            member = None
-            members["extra_fields"] = {}
-            if not data.keys() <= ARRAY_METADATA_KEYS:
-                unknown = {key: value for key, value in data.items() if key not in ARRAY_METADATA_KEYS}
-                members["extra_fields"] = parse_extra_fields(
-                    unknown, reserved_keys=ARRAY_METADATA_KEYS, node_type="array"
-                )
-            metadata = object.__new__(cls)
-            # The members are parsed already, so the constructor would only do it again.
-            metadata._settle(members)
+            metadata, stored, readings = cls._of_document(data, lengths, at)
         except (ValueError, TypeError, KeyError, OverflowError) as error:
-            raise_located(error, document_place(ZARR_JSON, path, member))
+            raise_located(error, document_place(ZARR_JSON, path, at[0]))
         if readings:
             keep_stored(metadata, stored, readings)
             if not quiet:
@@ -352,6 +319,48 @@ class ArrayV3Metadata(Metadata):
         elif is_sharable(metadata.__dict__):
             keep(known, metadata.__dict__, (key, None), (raw, metadata.attributes))
         return metadata
+
+    @classmethod
+    def _of_document(
+        cls, data: Mapping[str, Any], lengths: Lengths | None, at: list[str | None]
+    ) -> tuple[Self, Mapping[str, Any], list[Reading]]:
+        """Parse the members, each on its own; ``at`` says which one, so that a fault can be given its place."""
+        if data.get("node_type") != "array" or repr(data.get("zarr_format")) != "3":
+            parse_node_type_array(require(data, "node_type", MissingNodeTypeError))
+            parse_zarr_format(require(data, "zarr_format"))
+        at[0] = "chunk_grid"
+        members: dict[str, Any] = {}
+        readings: list[Reading] = []
+        named = data.get("data_type")
+        implied = type(named) is not str or named in STRING_NAMES
+        data = stored = with_codecs_member(data) if implied else data
+        if lengths is not None:
+            members.update(shape=lengths[0], chunk_grid=RegularChunkGridMetadata.of_lengths(lengths[1]))
+        if lengths is None or has_shards(data.get("codecs")):
+            data, readings = repair_array_document(stored, 3)
+        for member, parse in _PARSERS:
+            at[0] = member
+            if member not in members:
+                members[member] = parse(data[member] if member in data else require(data, member))  # type: ignore[arg-type]
+        if implied:
+            members["codecs"] = add_string_codec(members["codecs"], data)
+        at[0] = "fill_value"
+        fill = data["fill_value"] if "fill_value" in data else require(data, "fill_value")
+        members["fill_value"] = parse_fill_value(fill, members["data_type"])
+        at[0] = "attributes"
+        members["attributes"] = parse_attributes(data.get("attributes"))
+        for member, optional, absent in _OPTIONAL_PARSERS:
+            at[0] = member
+            members[member] = optional(data[member]) if member in data else absent
+        at[0] = None
+        members["extra_fields"] = {}
+        if not data.keys() <= ARRAY_METADATA_KEYS:
+            unknown = {name: value for name, value in data.items() if name not in ARRAY_METADATA_KEYS}
+            members["extra_fields"] = _parse_extra_fields(unknown)
+        metadata = object.__new__(cls)
+        # The members are parsed already, so the constructor would only do it again.
+        metadata._settle(members)
+        return metadata, stored, readings
 
     @classmethod
     def of_members(cls, members: Mapping[str, Any]) -> Self:
