@@ -96,8 +96,7 @@ class FixedDimension:
         if self.extent < 0:
             raise ValueError(f"FixedDimension extent must be >= 0, got {self.extent}")
         count = -(-self.extent // self.size)
-        object.__setattr__(self, "nchunks", count)
-        object.__setattr__(self, "ngridcells", count)
+        self.__dict__.update(nchunks=count, ngridcells=count)
 
     def index_to_chunk(self, idx: int) -> int:
         """Say which chunk holds the element ``idx``; `IndexError` outside of the array."""
@@ -179,11 +178,9 @@ class VaryingDimension:
         if extent > cumulative[-1]:
             raise ValueError(f"VaryingDimension extent {extent} exceeds sum of edges {cumulative[-1]}")
         count = bisect_right(cumulative, extent - 1) + 1 if extent else 0
-        for name, value in zip(
-            ("edges", "cumulative", "extent", "nchunks", "ngridcells"),
-            (lengths, cumulative, extent, count, len(lengths)),
-        ):
-            object.__setattr__(self, name, value)
+        # The class is frozen, so its fields are put in place behind its back, all at once.
+        self.__dict__.update(edges=lengths, cumulative=cumulative, extent=extent)
+        self.__dict__.update(nchunks=count, ngridcells=len(lengths))
 
     def index_to_chunk(self, idx: int) -> int:
         """Say which chunk holds the element ``idx``; `IndexError` outside of the array."""

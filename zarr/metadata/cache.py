@@ -86,7 +86,7 @@ def find_members(known: Documents, key: bytes | None) -> dict[str, Any] | None:
 def keep(
     known: Documents, members: Mapping[str, Any], *keys: tuple[bytes | None, dict[str, Any] | None]
 ) -> None:
-    """Keep the members that a document was parsed to, if they can be shared: see :func:`is_sharable`.
+    """Keep the members that a document was parsed to; they must be such that :func:`is_sharable` is true.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def keep(
 def is_sharable(members: Mapping[str, Any]) -> bool:
     """Return whether all parts are this library's own, cannot be changed, and were read without a warning.
 
-    A document :func:`has_whole_shards` that warns, too.
+    Members of which :func:`has_whole_shards` is true are read with a warning; ask that first.
     """
     if members["extra_fields"] or members["storage_transformers"] or "_stored_document" in members:
         return False

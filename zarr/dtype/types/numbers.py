@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, kw_only=True)
 class Numeric(LibraryType[TDType_co, TScalar_co], HasItemSize):
-    """Numbers that numpy has under a letter and a width, such as ``i4``.
+    """Numbers that numpy has under a letter and a width, such as ``i4``; format 3 has them by the name of the class.
 
     Attributes
     ----------
@@ -60,6 +60,7 @@ class Numeric(LibraryType[TDType_co, TScalar_co], HasItemSize):
         if "_code" in vars(cls):
             dtype = native_dtype(cls._code)
             cls.dtype_cls = type(dtype)
+            cls._zarr_v3_name = cls.__name__.lower()
             cls._zarr_v2_names = tuple([mark + cls._code for mark in ("|" if dtype.itemsize == 1 else "><")])
 
     @classmethod
@@ -120,7 +121,6 @@ class Bool(Numeric["np.dtype[np.bool_]", np.bool_]):
     'bool'
     """
 
-    _zarr_v3_name: ClassVar[str] = "bool"
     _zarr_v2_name: ClassVar[str] = "|b1"
     _code: ClassVar[str] = "b1"
 
@@ -184,28 +184,24 @@ class BaseWideInt(BaseInt[TDType_co, TScalar_co], HasEndianness):
 class Int8(BaseInt["np.dtype[np.int8]", np.int8]):
     """Integers from -128 to 127."""
 
-    _zarr_v3_name: ClassVar[str] = "int8"
     _code: ClassVar[str] = "i1"
 
 
 class UInt8(BaseInt["np.dtype[np.uint8]", np.uint8]):
     """Integers from 0 to 255."""
 
-    _zarr_v3_name: ClassVar[str] = "uint8"
     _code: ClassVar[str] = "u1"
 
 
 class Int16(BaseWideInt["np.dtype[np.int16]", np.int16]):
     """Integers of 2 bytes."""
 
-    _zarr_v3_name: ClassVar[str] = "int16"
     _code: ClassVar[str] = "i2"
 
 
 class UInt16(BaseWideInt["np.dtype[np.uint16]", np.uint16]):
     """Integers of 2 bytes from 0."""
 
-    _zarr_v3_name: ClassVar[str] = "uint16"
     _code: ClassVar[str] = "u2"
 
 
@@ -218,28 +214,24 @@ class Int32(BaseWideInt["np.dtype[np.int32]", np.int32]):
     '>i4'
     """
 
-    _zarr_v3_name: ClassVar[str] = "int32"
     _code: ClassVar[str] = "i4"
 
 
 class UInt32(BaseWideInt["np.dtype[np.uint32]", np.uint32]):
     """Integers of 4 bytes from 0."""
 
-    _zarr_v3_name: ClassVar[str] = "uint32"
     _code: ClassVar[str] = "u4"
 
 
 class Int64(BaseWideInt["np.dtype[np.int64]", np.int64]):
     """Integers of 8 bytes."""
 
-    _zarr_v3_name: ClassVar[str] = "int64"
     _code: ClassVar[str] = "i8"
 
 
 class UInt64(BaseWideInt["np.dtype[np.uint64]", np.uint64]):
     """Integers of 8 bytes from 0."""
 
-    _zarr_v3_name: ClassVar[str] = "uint64"
     _code: ClassVar[str] = "u8"
 
 
@@ -273,7 +265,6 @@ class BaseFloat(Numeric[TDType_co, TScalar_co], HasEndianness):
 class Float16(BaseFloat["np.dtype[np.float16]", np.float16]):
     """Floats of 2 bytes."""
 
-    _zarr_v3_name: ClassVar[str] = "float16"
     _code: ClassVar[str] = "f2"
 
 
@@ -286,14 +277,12 @@ class Float32(BaseFloat["np.dtype[np.float32]", np.float32]):
     'NaN'
     """
 
-    _zarr_v3_name: ClassVar[str] = "float32"
     _code: ClassVar[str] = "f4"
 
 
 class Float64(BaseFloat["np.dtype[np.float64]", np.float64]):
     """Floats of 8 bytes."""
 
-    _zarr_v3_name: ClassVar[str] = "float64"
     _code: ClassVar[str] = "f8"
 
 
@@ -353,7 +342,6 @@ class Complex64(BaseComplex["np.dtype[np.complex64]", np.complex64]):
     (1.0, 2.0)
     """
 
-    _zarr_v3_name: ClassVar[str] = "complex64"
     _zarr_v3_aliases: ClassVar[tuple[str, ...]] = ("complex_float32",)
     _code: ClassVar[str] = "c8"
     _part_code: ClassVar[str] = "f4"
@@ -362,7 +350,6 @@ class Complex64(BaseComplex["np.dtype[np.complex64]", np.complex64]):
 class Complex128(BaseComplex["np.dtype[np.complex128]", np.complex128]):
     """Complex numbers of two floats of 8 bytes."""
 
-    _zarr_v3_name: ClassVar[str] = "complex128"
     _zarr_v3_aliases: ClassVar[tuple[str, ...]] = ("complex_float64",)
     _code: ClassVar[str] = "c16"
     _part_code: ClassVar[str] = "f8"
