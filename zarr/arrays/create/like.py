@@ -37,11 +37,13 @@ MAX_BLOCK_BYTES = 16 << 20
 MAX_COPIED_BYTES = 8 * MAX_BLOCK_BYTES
 """So many bytes are held at once, where several blocks are under way; more only where one block is larger."""
 
-_CHOSEN: Final[dict[str, Any]] = {name: CREATE_ARRAY[name][0] for name in KEPT}
+_CHOSEN: Final[dict[str, Any]] = {name: CREATE_ARRAY[name] for name in KEPT}
 """Parameters that a copy may keep of its source, with the values that choose them anew."""
 
 _LENT: Final[dict[str, Any]] = {
-    name: row[0] for name, row in FROM_ARRAY.items() if name not in ("storage_options", "overwrite", "config")
+    name: default
+    for name, default in FROM_ARRAY.items()
+    if name not in ("storage_options", "overwrite", "config")
 }
 """The parameters of the metadata document of a copy, with their defaults."""
 

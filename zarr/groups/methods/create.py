@@ -48,7 +48,7 @@ class MakesArrays:
         name : str
             Path of the array below the group.
         **parameters
-            See :data:`zarr.arrays.create.parameters.CREATE_ARRAY`.
+            See :class:`zarr.arrays.create.parameters.CreateArray`.
 
         Returns
         -------
@@ -80,7 +80,7 @@ class MakesArrays:
         name : str
             Path of the array below the group.
         **parameters
-            See :data:`zarr.arrays.create.parameters.CREATE_ARRAY`.
+            See :class:`zarr.arrays.create.parameters.CreateArray`.
 
         Returns
         -------
