@@ -22,13 +22,13 @@ from zarr.errors import (
 from zarr.metadata import ArrayV2Metadata, ArrayV3Metadata, GroupMetadata
 from zarr.steps.nodes import (
     check_mode_steps,
+    delete_node_steps,
     ensure_ancestors_steps,
     read_array_steps,
     read_group_steps,
     read_node_steps,
     write_node_steps,
 )
-from zarr.steps.removing import delete_node_steps
 from zarr.steps.requests import (
     Delete,
     DeletePrefix,

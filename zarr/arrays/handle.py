@@ -1,15 +1,20 @@
-"""One array, open: what both faces hold. Its state is swapped in one assignment, so no reader sees half a change."""
+"""One open array: what both faces hold, and the steps that open it.
+
+Its state is replaced in one assignment, so no reader sees half a change.
+"""
 
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import bulk_access_of, is_synchronous
 from zarr.arrays.layout import ArrayLayout
+from zarr.chunks.spec import ArrayConfigLike, parse_array_config
 from zarr.errors import BaseZarrError, label_of
 from zarr.runners.choose import async_runner_for, runner_for
+from zarr.steps.nodes import read_array_steps
 from zarr.steps.requests import Await
 
 if TYPE_CHECKING:
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
     from zarr.chunks import ChunkGrid
     from zarr.chunks.spec import ArrayConfig
+    from zarr.metadata import v2, v3
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.runners.asynchronous import LoopRunner
@@ -27,11 +33,17 @@ if TYPE_CHECKING:
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.storage.wrappers import transformed
+    from zarr.types import ZarrFormat
 else:
     transformed = LazyModule("zarr.storage.wrappers.transformed")
     grids = LazyModule("zarr.chunks")
+    v2 = LazyModule("zarr.metadata.v2")
+    v3 = LazyModule("zarr.metadata.v3")
 
 T = TypeVar("T")
+
+AT_HAND = ("files", "memory")
+"""How chunks are moved in stores that may be listed unasked: folders and memory; others only where a user asks."""
 
 
 class ArrayState:
@@ -248,3 +260,40 @@ class ArrayHandle:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (ArrayHandle, (self.store_path, self.metadata, self.config))
+
+
+def parse_metadata(metadata: Any, place: object = None) -> ArrayV2Metadata | ArrayV3Metadata:
+    """Array metadata from an object or its JSON form; the place is for warnings.
+
+    Raises
+    ------
+    TypeError
+        It is neither.
+    ValueError
+        It is of no format that there is.
+    """
+    if instance_of(metadata, "zarr.metadata.v3", "ArrayV3Metadata"):
+        return cast("ArrayV3Metadata", metadata)
+    if instance_of(metadata, "zarr.metadata.v2", "ArrayV2Metadata"):
+        return cast("ArrayV2Metadata", metadata)
+    if isinstance(metadata, dict):
+        if "node_type" in metadata or "chunk_grid" in metadata:
+            return v3.ArrayV3Metadata.from_dict(metadata, place=place)
+        if "zarr_format" in metadata and metadata["zarr_format"] not in (2, 3):
+            raise ValueError(f"Invalid zarr_format: {metadata['zarr_format']}. Expected 2 or 3")
+        return v2.ArrayV2Metadata.from_dict(metadata, place=place)
+    raise TypeError(f"array metadata is needed, got {type(metadata).__name__}")
+
+
+def open_array_steps(
+    store_path: StorePath, zarr_format: ZarrFormat | None = None, config: ArrayConfigLike | None = None
+) -> Steps[ArrayHandle]:
+    """Open the array at a path.
+
+    Raises
+    ------
+    ArrayNotFoundError
+        There is no array.
+    """
+    metadata = yield from read_array_steps(store_path, zarr_format)
+    return ArrayHandle(store_path, metadata, parse_array_config(config))

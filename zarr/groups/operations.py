@@ -36,8 +36,13 @@ from zarr.metadata.group import GroupMetadata
 from zarr.metadata.members import as_attributes, named_attributes
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.documents import hold_node, node_key, node_lock
-from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
-from zarr.steps.removing import delete_node_steps, or_found_steps
+from zarr.steps.nodes import (
+    delete_node_steps,
+    ensure_ancestors_steps,
+    or_found_steps,
+    read_node_steps,
+    write_node_steps,
+)
 from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Steps
 from zarr.storage.path import StorePath
 from zarr.types import METADATA_NAMES, parse_shapelike

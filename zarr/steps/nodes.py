@@ -7,7 +7,7 @@ one document that makes it a node is written, and of several who create a node a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import takes_contents_first
@@ -65,6 +65,7 @@ else:
     group = LazyModule("zarr.metadata.group")
     _names = LazyModule("zarr.metadata.members")
 
+T = TypeVar("T")
 
 # Reading
 
@@ -471,3 +472,44 @@ def _stage_node_steps(
         # Somebody in another process was faster: the error names what is there now.
         yield from check_absent_steps(place, zarr_format)
         raise
+
+
+# Removing, and what all do who make, change or move a node while others do so, too
+
+
+def delete_node_steps(place: StorePath | str, locking: str = "thread") -> Steps[None]:
+    """Remove a node and all below it, when nobody is making or changing any of these nodes.
+
+    Parameters
+    ----------
+    place : StorePath or str
+    locking : str
+        Who else must not change the node meanwhile; see :class:`zarr.chunks.spec.ArrayConfig`.
+    """
+    yield Gather([_delete_locked_steps(path_of(place), locking)])
+
+
+def _delete_locked_steps(path: str, locking: str) -> Steps[None]:
+    yield hold_node(path, locking, below=True)
+    yield DeletePrefix(path)
+
+
+def or_found_steps(place: Any, steps: Callable[..., Steps[T]], *args: Any, **parameters: Any) -> Steps[T]:
+    """Run steps that find a node or make it: once more where somebody made it between the two, so that it is found.
+
+    Parameters
+    ----------
+    place : StorePath or handle
+    steps : function that returns steps
+    *args, **parameters
+        What it is called with, after the place.
+    """
+    try:
+        return (yield from steps(place, *args, **parameters))
+    except (ContainsArrayError, ContainsGroupError):
+        return (yield from steps(place, *args, **parameters))
+
+
+def opening_steps(place: StorePath, steps: Callable[..., Steps[T]], mode: str | None, *how: Any) -> Steps[T]:
+    """Open or, in mode "a", make what is not there: of several who do so at once, all get the same node."""
+    return or_found_steps(place, steps, mode, *how) if mode == "a" else steps(place, mode, *how)

@@ -10,7 +10,7 @@ import pytest
 
 import zarr
 from zarr.arrays.create import steps as create
-from zarr.arrays.create.creation_cache import kind_key
+from zarr.arrays.create.steps import kind_key
 from zarr.codecs import BloscCodec, BytesCodec, GzipCodec, TransposeCodec, ZstdCodec
 
 CHOICES: dict[str, list[Any]] = {

@@ -18,7 +18,7 @@ import numpy as np
 
 import zarr_core
 from zarr.abc.store import takes_contents_first
-from zarr.arrays.documents import node_keys, put_documents_steps, record_steps
+from zarr.arrays.change.documents import node_keys, put_documents_steps, record_steps
 from zarr.arrays.io.chunks import is_filled
 from zarr.arrays.io.reading import read_plan_steps
 from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps

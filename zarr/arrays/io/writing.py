@@ -28,14 +28,14 @@ from zarr.logs import logs_codecs
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
-    from zarr.arrays.change import repair
+    from zarr.arrays.change import documents
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import foreign_pipeline, shard_write
     from zarr.arrays.layout import ArrayLayout
     from zarr.dtype.types import text
 else:
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
-    repair = LazyModule("zarr.arrays.change.repair")
+    documents = LazyModule("zarr.arrays.change.documents")
     shard_write = LazyModule("zarr.arrays.io.shard_write")
     text = LazyModule("zarr.dtype.types.text")
 
@@ -140,7 +140,7 @@ def write_value_steps(
 
 def _repaired_steps(handle: ArrayHandle, steps: Steps[None]) -> Steps[None]:
     """Write to an array whose document was read leniently: that is stored as it was understood first."""
-    yield from repair.store_repaired_steps(handle)
+    yield from documents.store_repaired_steps(handle)
     yield from steps
 
 

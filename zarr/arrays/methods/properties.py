@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import batch
     from zarr.arrays.io.batch import BatchScope
-    from zarr.arrays.show import info, notebook
-    from zarr.arrays.show.info import ArrayInfo
-    from zarr.arrays.show.notebook import Stored
+    from zarr.arrays.show import info
+    from zarr.arrays.show.info import ArrayInfo, Stored
     from zarr.chunks import ChunkGrid
     from zarr.dtype import ZDType
     from zarr.dtype.types import nullable
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 else:
     batch = LazyModule("zarr.arrays.io.batch")
     info = LazyModule("zarr.arrays.show.info")
-    notebook = LazyModule("zarr.arrays.show.notebook")
+    info = LazyModule("zarr.arrays.show.info")
     nullable = LazyModule("zarr.dtype.types.nullable")
 
 
@@ -319,7 +318,7 @@ class ArrayFace:
 
     def _repr_html_(self) -> str:
         """Return the HTML of a notebook: the summary, the attributes and the grid of chunks."""
-        return notebook.array_page(self._handle, self.info, None)
+        return info.array_page(self._handle, self.info, None)
 
     def _info(self, stored: Stored | None = None) -> ArrayInfo:
         metadata = self._handle.metadata
@@ -340,7 +339,7 @@ class ArrayFace:
             _count_bytes=self.nbytes,
             _count_bytes_stored=None if stored is None else stored.nbytes,
             _count_chunks_initialized=None if stored is None else len(stored.chunks),
-            _draw=notebook.drawing_of(self._handle, None if stored is None else stored.chunks),
+            _draw=info.drawing_of(self._handle, None if stored is None else stored.chunks),
         )
 
     def __repr__(self) -> str:
