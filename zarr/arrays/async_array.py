@@ -54,14 +54,17 @@ P = ParamSpec("P")
 T_ArrayMetadata = TypeVar("T_ArrayMetadata")
 
 
-def awaited(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """Return the twin of a method of ``Array`` for ``AsyncArray``, whose ``_run`` gives a coroutine of the result."""
+def awaited(
+    method: Callable[Concatenate[Any, P], T], face: str = "AsyncArray"
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """Return the twin of a method for an asynchronous face, whose ``_run`` gives a coroutine of the result."""
 
     @wraps(method)
     async def twin(self: Any, /, *args: P.args, **options: P.kwargs) -> T:
         return cast("T", await cast("Any", method)(self, *args, **options))
 
-    twin.__qualname__ = f"AsyncArray.{method.__name__}"
+    twin.__name__ = method.__name__.strip("_")
+    twin.__qualname__ = f"{face}.{twin.__name__}"
     return twin
 
 

@@ -6,29 +6,27 @@ from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.abc.nodes import AsynchronousGroup
-from zarr.arrays.async_array import AsyncArray
+from zarr.arrays.async_array import AsyncArray, awaited
 from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, takes
 from zarr.arrays.create.version2 import with_one_compressor
 from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.io.batch import BatchScope
 from zarr.chunks.spec import parse_array_config
 from zarr.defaults import BATCH_BYTES
-from zarr.groups.batch import GroupBatchScope, adopted
+from zarr.groups.batch import GroupBatch, adopted
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.hierarchy import member_hierarchy_steps
 from zarr.groups.members import Lookup, Lookups, consolidate_steps, look_up, members_steps
-from zarr.groups.methods.members import GroupFace
+from zarr.groups.methods.members import GroupFace, HasMembers
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import (
     array_steps,
-    contains_steps,
     create_group_steps,
     create_groups_steps,
     create_member_steps,
-    delete_steps,
     find_steps,
     group_steps,
     like_steps,
-    move_steps,
     new_group_steps,
     node_steps,
     require_array_steps,
@@ -38,7 +36,6 @@ from zarr.groups.operations import (
     set_steps,
     update_attributes_steps,
 )
-from zarr.groups.summary import info_complete_steps, tree_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.locks.synchronizers import with_synchronizer
@@ -50,7 +47,6 @@ if TYPE_CHECKING:
 
     from zarr.chunks.spec import ArrayConfigLike
     from zarr.dtype import ZDTypeLike
-    from zarr.groups.summary import GroupInfo, TreeRepr
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike
@@ -112,9 +108,9 @@ class AsyncGroup(GroupFace):
     def _wrap(self, record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
         return adopted(self._handle, wrap_async(record))
 
-    def batch(self, max_bytes: int = BATCH_BYTES) -> GroupBatchScope:
+    def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
         """See :meth:`zarr.Group.batch`; to be entered by ``async with``."""
-        return GroupBatchScope(self._handle, self._run, max_bytes)
+        return BatchScope(self._handle, self._run, self._run, GroupBatch, max_bytes)
 
     def _run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:
         return async_runner_for(self.store).run(steps)
@@ -162,13 +158,8 @@ class AsyncGroup(GroupFace):
     def attrs(self) -> dict[str, Any]:
         return self.metadata.attributes
 
-    async def info_complete(self) -> GroupInfo:
-        return await self._run(info_complete_steps(self._handle))
-
-    async def tree(
-        self, expand: bool | None = None, level: int | None = None, *, max_nodes: int = 500, plain: bool = False
-    ) -> TreeRepr:
-        return await self._run(tree_steps(self._handle, expand, level, max_nodes, plain))
+    info_complete = awaited(HasMembers.info_complete, "AsyncGroup")
+    tree = awaited(HasMembers.tree, "AsyncGroup")
 
     # -------------------------------------------------------------------------------------------- members
 
@@ -192,8 +183,7 @@ class AsyncGroup(GroupFace):
     async def get_group(self, path: str) -> AsyncGroup:
         return self._wrap(await self._run(group_steps(self._handle, path)))  # type: ignore[return-value]
 
-    async def contains(self, member: str) -> bool:
-        return await self._run(contains_steps(self._handle, member))
+    contains = awaited(HasMembers.__contains__, "AsyncGroup")
 
     async def members(
         self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
@@ -247,11 +237,8 @@ class AsyncGroup(GroupFace):
     async def setitem(self, key: str, value: Any) -> None:
         await self._run(set_steps(self._handle, key, value))
 
-    async def delitem(self, key: str) -> None:
-        await self._run(delete_steps(self._handle, key))
-
-    async def move(self, source: str, dest: str) -> None:
-        await self._run(move_steps(self._handle, source, dest))
+    delitem = awaited(HasMembers.__delitem__, "AsyncGroup")
+    move = awaited(HasMembers.move, "AsyncGroup")
 
     async def update_attributes(self, new_attributes: dict[str, Any]) -> AsyncGroup:
         await self._run(update_attributes_steps(self._handle, new_attributes))

@@ -13,8 +13,7 @@ from zarr.groups.batch import adopted
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.hierarchy import member_hierarchy_steps
 from zarr.groups.members import members_steps
-from zarr.groups.methods.create import MakesArrays, array_of
-from zarr.groups.methods.members import GroupFace, HasMembers
+from zarr.groups.methods.members import array_of
 from zarr.groups.methods.version2 import LegacyMembers
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import (
@@ -52,7 +51,7 @@ def wrap(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | 
     return array_of(record, config)
 
 
-class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
+class Group(LegacyMembers):
     """A group: a node that holds arrays and other groups.
 
     Made by :func:`zarr.create_group` and :func:`zarr.open_group`.

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 else:
     batch = LazyModule("zarr.arrays.io.batch")
     info = LazyModule("zarr.arrays.show.info")
-    info = LazyModule("zarr.arrays.show.info")
     nullable = LazyModule("zarr.dtype.types.nullable")
 
 
@@ -309,7 +308,8 @@ class ArrayFace:
         >>> int(array[:].sum())
         4950
         """
-        return batch.BatchScope(self._handle, max_bytes)
+        handle = self._handle
+        return batch.BatchScope(handle, handle.run, handle.async_run, lambda budget: batch.Batch(handle, budget), max_bytes)
 
     @property
     def info(self) -> ArrayInfo:

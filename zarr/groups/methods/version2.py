@@ -10,6 +10,7 @@ import numpy as np
 
 from zarr.arrays.create.version2 import dataset_parameters
 from zarr.errors import ContainsArrayError, ContainsGroupError
+from zarr.groups.methods.members import HasMembers
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import like_steps, member_array_steps, set_steps
 from zarr.older_calls import also_in_order
@@ -22,26 +23,13 @@ if TYPE_CHECKING:
     from zarr.arrays.array import Array
 
 
-class LegacyMembers:
+class LegacyMembers(HasMembers):
     """The members of ``Group`` that zarr-python 3 has no more; they rest on those that it has."""
 
     if TYPE_CHECKING:
         members: Any
         get: Any
-        info: Any
-        _change: Any
-        _make: Any
-        __delitem__: Any
-        __setitem__: Any
-        __contains__: Any
         __getitem__: Any
-        require_array: Any
-        store: Any
-        store_path: Any
-        metadata: Any
-        _handle: Any
-        _run: Any
-        _wrap: Any
 
     def __enter__(self) -> Self:
         return self
@@ -68,8 +56,7 @@ class LegacyMembers:
     @property
     def chunk_store(self) -> Store:
         """The store of the chunks: the group's own."""
-        store: Store = self.store
-        return store
+        return self.store
 
     @property
     def meta_array(self) -> np.ndarray[Any, Any]:
@@ -251,9 +238,8 @@ class LegacyMembers:
                     f"the group at {self.store_path.label} is of format 3, which has no codecs for objects such as "
                     f"{kwargs['object_codec']!r}: make the group with zarr_format=2, or store strings with dtype=str"
                 )
-            return self._make(like_steps(self._handle, name, **kwargs))  # type: ignore[no-any-return]
-        array: Array[Any] = self._make(member_array_steps(self._handle, name, **dataset_parameters(kwargs)))
-        return array
+            return self._make(like_steps(self._handle, name, **kwargs))
+        return self._make(member_array_steps(self._handle, name, **dataset_parameters(kwargs)))
 
     @also_in_order("shape", "dtype", "exact")
     def require_dataset(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **kwargs: Any) -> Any:
