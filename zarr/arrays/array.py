@@ -252,8 +252,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of each dimension; to set it is to resize the array."""
-        shape: tuple[int, ...] = self._handle.metadata.shape
-        return shape
+        return self._handle.metadata.shape
 
     @shape.setter
     def shape(self, value: ShapeLike) -> None:

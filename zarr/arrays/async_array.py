@@ -132,8 +132,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
     @property
     def attrs(self) -> dict[str, JSON]:
         """The attributes."""
-        attributes: dict[str, JSON] = self._handle.metadata.attributes
-        return attributes
+        return self._handle.metadata.attributes
 
     @property
     def oindex(self) -> AsyncOIndex:

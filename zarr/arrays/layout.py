@@ -256,8 +256,7 @@ class ArrayLayout:
     def key(self, coords: tuple[int, ...]) -> str:
         """Return the full store key of a chunk (of a shard, where there are shards)."""
         if self.keys is not None:
-            key: str = self.keys.key(coords)
-            return key
+            return self.keys.key(coords)
         return self.prefix + self._encoding.encode_chunk_key(coords)
 
     def coords_of(self, key: str) -> tuple[int, ...] | None:

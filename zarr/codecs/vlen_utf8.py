@@ -40,8 +40,7 @@ def pack_strings(elements: AnyArray) -> bytes:
     """
     if elements.dtype.kind == "O" and any(element is None for element in elements):
         elements = np.array(["" if element is None else element for element in elements], dtype=object)
-    packed: bytes = zarr_core.pack_utf8(np.ascontiguousarray(elements))
-    return packed
+    return zarr_core.pack_utf8(np.ascontiguousarray(elements))
 
 
 class BoundVLen(BoundBase):
@@ -93,12 +92,10 @@ class BoundVLenBytes(BoundVLen):
     """Byte strings, in object arrays."""
 
     def _unpack(self, data: Bytes) -> AnyArray:
-        elements: AnyArray = zarr_core.unpack_bytes(data, self._count)
-        return elements
+        return zarr_core.unpack_bytes(data, self._count)
 
     def _pack(self, elements: AnyArray) -> bytes:
-        packed: bytes = zarr_core.pack_bytes(elements.astype(object))
-        return packed
+        return zarr_core.pack_bytes(elements.astype(object))
 
 
 @dataclass(frozen=True)

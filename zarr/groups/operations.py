@@ -202,8 +202,7 @@ def require_group_steps(handle: GroupHandle, name: str, overwrite: bool = False)
     """
     if overwrite:
         return (yield from create_group_steps(handle, name, overwrite=True))
-    record: NodeRecord = yield from or_found_steps(handle, _require_group_steps, name)
-    return record
+    return (yield from or_found_steps(handle, _require_group_steps, name))
 
 
 def _require_group_steps(handle: GroupHandle, name: str) -> Steps[NodeRecord]:

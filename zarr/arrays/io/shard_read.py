@@ -121,8 +121,7 @@ def _parsed_index(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
             f"the shard is too short to hold its index: {len(raw)} bytes where the index of {nchunks} inner chunks "
             f"takes {expected}"
         )
-    index: Ndarray = shard.parse_index(raw, nchunks)
-    return index
+    return shard.parse_index(raw, nchunks)
 
 
 def checked_row(row: Any, inner: int) -> tuple[int, int] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
@@ -128,8 +129,7 @@ class ArrayFace:
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of each dimension."""
-        shape: tuple[int, ...] = self._handle.metadata.shape
-        return shape
+        return self._handle.metadata.shape
 
     @property
     def ndim(self) -> int:
@@ -160,8 +160,7 @@ class ArrayFace:
         NotImplementedError
             The chunks differ in shape; see ``read_chunk_sizes``.
         """
-        chunks: tuple[int, ...] = self._handle.metadata.chunks
-        return chunks
+        return self._handle.metadata.chunks
 
     @property
     def shards(self) -> tuple[int, ...] | None:
@@ -172,8 +171,7 @@ class ArrayFace:
         NotImplementedError
             The shards differ in shape; see ``write_chunk_sizes``.
         """
-        shards: tuple[int, ...] | None = self._handle.metadata.shards
-        return shards
+        return self._handle.metadata.shards
 
     @property
     def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
@@ -188,8 +186,7 @@ class ArrayFace:
     @property
     def cdata_shape(self) -> tuple[int, ...]:
         """The number of chunks along each dimension."""
-        shape: tuple[int, ...] = self._handle.layout.grid.cdata_shape
-        return shape
+        return self._handle.layout.grid.cdata_shape
 
     @property
     def nchunks(self) -> int:
@@ -229,8 +226,7 @@ class ArrayFace:
     @property
     def order(self) -> MemoryOrder:
         """The memory order of the arrays that reads return."""
-        order: MemoryOrder = getattr(self._handle.metadata, "order", self._handle.config.order)
-        return order
+        return getattr(self._handle.metadata, "order", self._handle.config.order)
 
     @property
     def path(self) -> str:
@@ -309,7 +305,8 @@ class ArrayFace:
         4950
         """
         handle = self._handle
-        return batch.BatchScope(handle, handle.run, handle.async_run, lambda budget: batch.Batch(handle, budget), max_bytes)
+        make = partial(batch.Batch, handle)
+        return batch.BatchScope(handle, handle.run, handle.async_run, make, max_bytes)
 
     @property
     def info(self) -> ArrayInfo:
@@ -351,8 +348,7 @@ class ArrayFace:
 
     @property
     def _zdtype(self) -> ZDType[Any, Any]:
-        zdtype: ZDType[Any, Any] = self._handle.metadata.dtype
-        return zdtype
+        return self._handle.metadata.dtype
 
     @property
     def _chunk_grid(self) -> ChunkGrid:
@@ -360,13 +356,11 @@ class ArrayFace:
 
     @property
     def _chunk_grid_shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self._handle.layout.grid.cdata_shape
-        return shape
+        return self._handle.layout.grid.cdata_shape
 
     @property
     def _shard_grid_shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self._handle.layout.outer.cdata_shape
-        return shape
+        return self._handle.layout.outer.cdata_shape
 
     @property
     def _nshards(self) -> int:

@@ -77,8 +77,7 @@ def as_bytes(data: Any) -> Bytes:
 
 def native_dtype(spec: ArraySpec) -> np.dtype[Any]:
     """Return the numpy dtype of the elements of a chunk."""
-    dtype: np.dtype[Any] = spec.dtype.to_native_dtype()
-    return dtype
+    return spec.dtype.to_native_dtype()
 
 
 def element_count(shape: tuple[int, ...]) -> int:

@@ -259,5 +259,4 @@ def decode_numcodec(codec: Any, data: Any, nbytes: int | None, limit: int) -> An
         raise ChunkDecodeError(f"{stored.size} bytes are too few for {blocks} blocks of {bits} bits")
     # zfp does not know where a stream ends: what it may touch must be there.
     beyond = blocks * (-(-bits // 8)) + 2 * itemsize * 4 ** len(field) + _HEADER_NBYTES
-    array: AnyArray = np.asarray(codec.decode(np.concatenate([stored, np.zeros(beyond, np.uint8)])))
-    return array
+    return np.asarray(codec.decode(np.concatenate([stored, np.zeros(beyond, np.uint8)])))
