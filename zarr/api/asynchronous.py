@@ -34,8 +34,8 @@ from zarr.api.saving import read_many_async as read_many
 from zarr.api.saving import save_many_async as save_many
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
+from zarr.arrays.create.codecs import CompressorLike
 from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE, FILLS, like
-from zarr.arrays.create.steps import CompressorLike
 from zarr.arrays.handle import ArrayHandle
 from zarr.buffer.core import NDArrayLike
 from zarr.chunks.spec import parse_array_config

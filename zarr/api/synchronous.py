@@ -32,7 +32,8 @@ from zarr.api.operations import ArrayLike, PathLike
 from zarr.api.saving import copy, copy_all, copy_store, load, read_many, save, save_array, save_group, save_many, tree
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
-from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, CompressorLike
+from zarr.arrays.create.codecs import CompressorLike
+from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE
 from zarr.errors import ZarrDeprecationWarning
 from zarr.groups.group import Group
 from zarr.runners.sync import sync

@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 from zarr.api.asynchronous import create_array, from_array
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
-from zarr.arrays.create.steps import (
-    DEFAULT_FILL_VALUE,
+from zarr.arrays.create.codecs import (
     CompressorLike,
     CompressorsLike,
     FiltersLike,
     SerializerLike,
-    ShardsConfigParam,
-    ShardsLike,
     default_compressor_v2,
     default_compressors_v3,
     default_filters_v2,
     default_serializer_v3,
 )
+from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE, ShardsConfigParam, ShardsLike
 from zarr.compat.version3.arrays import cells_outside as _iter_chunk_coords_to_delete
 from zarr.compat.version3.arrays import chunk_spec as _get_chunk_spec
 from zarr.compat.version3.arrays import create_codec_pipeline, get_array_metadata, init_array, parse_array_metadata

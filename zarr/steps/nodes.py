@@ -17,7 +17,6 @@ from zarr.errors import (
     ArrayNotFoundError,
     ContainsArrayError,
     ContainsGroupError,
-    GroupNotFoundError,
     NodeNotFoundError,
     ReadOnlyError,
 )
@@ -52,6 +51,7 @@ from zarr.steps.requests import (
     PutIfAbsent,
     Staged,
     Steps,
+    asking,
 )
 from zarr.storage.path import StorePath, exists_message
 
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
     from zarr.metadata import group
     from zarr.metadata import members as _names
-    from zarr.metadata.group import GroupMetadata
     from zarr.types import AccessModeLiteral, ZarrFormat
 else:
     group = LazyModule("zarr.metadata.group")
@@ -135,38 +134,6 @@ def parse_array(found: dict[str, bytes], place: StorePath | str, quiet: bool = F
         raise not_found(place, ArrayNotFoundError)
     assert not instance_of(metadata, "zarr.metadata.group", "GroupMetadata")
     return cast("ArrayMetadata", metadata)
-
-
-def read_group_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[GroupMetadata]:
-    """Read the metadata of the group at a place.
-
-    Parameters
-    ----------
-    place : StorePath or str
-    zarr_format : 2, 3 or None
-
-    Returns
-    -------
-    GroupMetadata
-
-    Raises
-    ------
-    GroupNotFoundError
-        If there is no group document.
-    NodeTypeValidationError
-        If the document is that of an array.
-    """
-    found = yield from _read_documents_steps(place, wanted_names(zarr_format, (".zgroup", ".zattrs")))
-    if "zarr.json" in found:
-        if ".zgroup" in found:
-            warn_of_both(place, ".zgroup")
-        metadata: NodeMetadata = parse_v3(found["zarr.json"], place, "group")
-    elif ".zgroup" in found:
-        metadata = parse_v2(found, ".zgroup", place)
-    else:
-        raise not_found(place, GroupNotFoundError)
-    assert isinstance(metadata, group.GroupMetadata)
-    return metadata
 
 
 def read_node_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[NodeMetadata]:
@@ -426,7 +393,7 @@ def _write_locked_steps(
     early = takes_contents_first(place.store)
     if replaces:
         if early:  # The documents first: should the rest not be reached, nothing shows what is half removed.
-            yield Gather([_delete_key_steps(node_key(path, name)) for name in (*V3_NAMES, ".zarray", ".zgroup")])
+            yield Gather([asking(Delete(node_key(path, name))) for name in (*V3_NAMES, ".zarray", ".zgroup")])
         yield DeletePrefix(path)
     if contents is not None and early:
         yield from contents()
@@ -438,10 +405,6 @@ def _write_locked_steps(
     if contents is not None and not early:
         yield from contents()
     return documents
-
-
-def _delete_key_steps(key: str) -> Steps[None]:
-    yield Delete(key)
 
 
 def _stage_node_steps(

@@ -48,6 +48,11 @@ class Request:
         return f"{type(self).__name__}({fields})"
 
 
+def asking(request: Request) -> Steps[Any]:
+    """Return steps that ask for one thing, for a ``Gather``; their result is the answer."""
+    return (yield request)
+
+
 class Get(Request):
     """Ask for the value of a key, or one range of it; the answer is a Buffer, or None where there is no such key."""
 

@@ -5,32 +5,13 @@ from __future__ import annotations
 import marshal
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from zarr.abc.codec import Codec
-from zarr.arrays.create.codecs import (
-    CompressorLike,
-    CompressorsLike,
-    FiltersLike,
-    SerializerLike,
-    choose_codecs_v2,
-    choose_codecs_v3,
-    default_compressor_v2,
-    default_compressors_v3,
-    default_filters_v2,
-    default_serializer_v3,
-    is_auto,
-)
-from zarr.arrays.create.parameters import (
-    DEFAULT_FILL_VALUE,
-    METADATA_DEFAULTS,
-    DefaultFillValue,
-    ShardsConfigParam,
-    ShardsLike,
-    refuse_unknown,
-)
+from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3, is_auto
+from zarr.arrays.create.parameters import METADATA_DEFAULTS, DefaultFillValue, refuse_unknown
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.writing import setitem_steps
 from zarr.chunks import (
@@ -63,9 +44,6 @@ if TYPE_CHECKING:
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.types import ShapeLike, ZarrFormat
-
-
-ChunksLike: TypeAlias = Any
 
 
 def default_zarr_format(store: Store | None = None) -> ZarrFormat:
@@ -453,23 +431,3 @@ def init_array_steps(
         yield from record_changes_steps(store_path.store, changes, replaced=overwrite, locking=locking)
     return handle
 
-
-__all__ = [
-    "DEFAULT_FILL_VALUE",
-    "ChunksLike",
-    "CompressorLike",
-    "CompressorsLike",
-    "DefaultFillValue",
-    "FiltersLike",
-    "SerializerLike",
-    "ShardsConfigParam",
-    "ShardsLike",
-    "create_array_steps",
-    "default_compressor_v2",
-    "default_compressors_v3",
-    "default_filters_v2",
-    "default_serializer_v3",
-    "default_zarr_format",
-    "init_array_steps",
-    "new_array_metadata",
-]

@@ -16,7 +16,7 @@ from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.runners.choose import runner_for
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import write_node_steps
-from zarr.steps.requests import Gather, Put
+from zarr.steps.requests import Gather, Put, asking
 from zarr.storage.memory.store import MemoryStore
 from zarr.storage.path import StorePath
 from zarr.storage.wrappers.transformed import transformed_store
@@ -135,7 +135,7 @@ def save_steps(handle: ArrayHandle, overwrite: bool = False) -> Steps[None]:
     chunks = [item for item in values if item[0][len(below) :] not in _DOCUMENTS]
 
     def contents() -> Steps[None]:
-        yield Gather(_put_steps(key, value) for key, value in chunks)
+        yield Gather(asking(Put(key, value)) for key, value in chunks)
 
     locking = handle.config.locking
     documents = yield from write_node_steps(
@@ -147,10 +147,6 @@ def save_steps(handle: ArrayHandle, overwrite: bool = False) -> Steps[None]:
         each.draft = None
         each.serve(served_from(place.store, place.path, each.metadata))
     draft.handles.clear()
-
-
-def _put_steps(key: str, value: Any) -> Steps[None]:
-    yield Put(key, value)
 
 
 def save_many_steps(handles: Iterable[ArrayHandle], overwrite: bool = False) -> Steps[None]:
