@@ -287,16 +287,10 @@ class ArrayLayout:
         view.grid, view.chain, view.regular = self.outer, self.outer_chain, self.outer.regular
         return view
 
-    def with_missing(self, *, reads_missing: bool, retries: int) -> ArrayLayout:
-        """Return the same layout with another answer to chunks that are not there."""
+    def varied(self, **behaviour: Any) -> ArrayLayout:
+        """Return the same layout with other values of ``reads_missing``, ``retries``, ``skip_filled`` or ``order``."""
         layout = copy(self)
-        layout.reads_missing, layout.retries = reads_missing, retries
-        return layout
-
-    def with_order(self, order: MemoryOrder) -> ArrayLayout:
-        """Return the same layout for reads that hand out another memory order."""
-        layout = copy(self)
-        layout.order = order
+        layout.__dict__.update(behaviour)
         return layout
 
     def describe(self) -> str:

@@ -291,7 +291,7 @@ def _clear_leftover_steps(
     plan = zarr_core.plan_basic(layout.grid, region)
     found = np.empty(plan.shape, dtype=layout.dtype)
     # Whatever the user wants to hear of missing chunks: one that is not there has left nothing over.
-    lenient = layout.with_missing(reads_missing=True, retries=0)
+    lenient = layout.varied(reads_missing=True, retries=0)
     yield from read_plan_steps(lenient, plan, found, bulk)
     if not is_filled(layout, found):
         yield from _clear_region_steps(layout, region, bulk)
@@ -366,7 +366,7 @@ def _border_parts(
 def _clear_region_steps(layout: ArrayLayout, region: tuple[slice, ...], bulk: str | None) -> Steps[None]:
     plan = zarr_core.plan_basic(layout.grid, region)
     value = np.broadcast_to(layout.fill, plan.shape)
-    yield from write_plan_steps(layout, plan, value, None, True, bulk)
+    yield from write_plan_steps(layout.varied(skip_filled=True), plan, value, None, bulk)
 
 
 def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[int, ...]]:
@@ -405,7 +405,7 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     region = [slice(0, n) for n in new_shape]
     region[axis] = slice(shape[axis], end)
     plan = zarr_core.plan_basic(grown.grid, tuple(region))
-    writing = write_plan_steps(grown, plan, value, None, layout.skip_filled, handle.bulk)
+    writing = write_plan_steps(grown, plan, value, None, handle.bulk)
     if handle.batch is not None:
         # What is pending is stored first: nobody may see the new shape without its data.
         yield from handle.batch.flush_steps()

@@ -134,7 +134,7 @@ class Batch:
         large = budget.over or plan.nslots * layout.chunk_nbytes >= budget.limit
         if large and layout is self.layout:
             yield from self.flush_steps()
-            yield Gather((writing.write_plan_steps(layout, plan, value, fields, layout.skip_filled, self.bulk),))
+            yield Gather((writing.write_plan_steps(layout, plan, value, fields, self.bulk),))
             return
         for i in range(plan.nslots):
             slot = plan.slot(i)
@@ -294,7 +294,7 @@ def _store_chunk_steps(batch: Batch, layout: ArrayLayout, coords: Coords) -> Ste
         yield Hold((key,), "chunk", layout.scope)
         yield from _settle_steps(batch, coords, anew=True)
         chunk = batch.chunks[coords].chunk
-        yield from put_chunk_steps(layout, layout.chain_for(chunk.shape), key, chunk, layout.skip_filled)
+        yield from put_chunk_steps(layout, layout.chain_for(chunk.shape), key, chunk)
     except Exception as error:
         note_place(error, layout, key, "writing")
         raise
@@ -315,7 +315,7 @@ def _store_shard_steps(
             pendings[k].merge(new_chunk(layout, pendings[k].chunk.shape))
         return pendings[k].chunk
 
-    yield from shard_write.put_part_steps(layout, part, whole, chunk_steps, layout.skip_filled, batch.bulk)
+    yield from shard_write.put_part_steps(layout, part, whole, chunk_steps, batch.bulk)
     for coords in places.values():
         batch.forget(coords)
 

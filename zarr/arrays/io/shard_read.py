@@ -16,7 +16,7 @@ import numpy as np
 import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.arrays.io.chunks import check_missing, decode_steps, note_place
-from zarr.codecs.base.shard_level import damaged_shard
+from zarr.codecs.base.shard_level import EMPTY, damaged_shard
 from zarr.runners import caches as chunk_cache
 from zarr.runners.caches import INDEXES
 from zarr.steps.requests import Gather, Get, GetParts, Stamp, Steps, Transfer
@@ -26,15 +26,13 @@ if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
     from zarr.codecs.base.chain import CodecChain
     from zarr.codecs.base.shard_level import ShardLevel
+    from zarr.errors import ChunkDecodeError
 
 Ndarray = np.ndarray[Any, Any]
 Coords = tuple[int, ...]
 
 NEAR_GAP_BYTES = 16 << 10
 """How much is read along, at most, between two inner chunks of a file or of memory: a request costs little there."""
-
-EMPTY = 2**64 - 1
-"""What the index says of an inner chunk that is not stored."""
 
 
 def index_format(shard: ShardLevel) -> zarr_core.IndexFormat:
@@ -92,11 +90,6 @@ def place_in_shard(layout: ArrayLayout, coords: Coords) -> tuple[Coords, Coords,
     return tuple(shard), tuple(inner), tuple(counts)
 
 
-def index_request(shard: ShardLevel, key: str, nchunks: int) -> Get:
-    """Return the request for the index of a shard."""
-    return Get(key, _index_range(shard, nchunks))
-
-
 def _index_range(shard: ShardLevel, nchunks: int) -> RangeByteRequest | SuffixByteRequest:
     nbytes = shard.index_nbytes(nchunks)
     return RangeByteRequest(0, nbytes) if shard.index_location == "start" else SuffixByteRequest(nbytes)
@@ -104,7 +97,7 @@ def _index_range(shard: ShardLevel, nchunks: int) -> RangeByteRequest | SuffixBy
 
 def read_index_steps(shard: ShardLevel, key: str, nchunks: int) -> Steps[Ndarray | None]:
     """Return the index of a shard as (offset, length) rows; None where there is no such shard."""
-    raw = yield index_request(shard, key, nchunks)
+    raw = yield Get(key, _index_range(shard, nchunks))
     return None if raw is None else _parsed_index(shard, raw, nchunks)
 
 
@@ -130,10 +123,13 @@ def checked_row(row: Any, inner: int) -> tuple[int, int] | None:
     if offset == EMPTY and length == EMPTY:
         return None
     if offset > 2**62 or length > 2**62:
-        raise damaged_shard(
-            f"the shard index is damaged: inner chunk {inner} is said to lie at {offset}, {length} bytes long"
-        )
+        raise _no_place(inner, offset, length)
     return offset, length
+
+
+def _no_place(inner: int, offset: int, length: int) -> ChunkDecodeError:
+    what = f"inner chunk {inner} is said to lie at {offset}, {length} bytes long"
+    return damaged_shard(f"the shard index is damaged: {what}")
 
 
 def check_rows(table: Ndarray) -> None:
@@ -147,10 +143,7 @@ def check_rows(table: Ndarray) -> None:
     bad = stored & (table > 2**62).any(axis=1)
     if bad.any():
         place = int(np.flatnonzero(bad)[0])
-        offset, length = (int(number) for number in table[place])
-        raise damaged_shard(
-            f"the shard index is damaged: inner chunk {place} is said to lie at {offset}, {length} bytes long"
-        )
+        raise _no_place(place, *table[place].tolist())
 
 
 # ----------------------------------------------------------------------------------------------- reading
@@ -168,9 +161,7 @@ def stored_steps(
         raw = yield Get(key)
         if raw is None:
             return None
-        nbytes = shard.index_nbytes(nchunks)
-        start = 0 if shard.index_location == "start" else max(0, len(raw) - nbytes)
-        table = _parsed_index(shard, raw[start : start + nbytes], nchunks)
+        table = index_of(shard, raw, nchunks)
         places = [checked_row(table[i], i) for i in inner]
         return [None if place is None else raw[place[0] : place[0] + place[1]] for place in places]
     gap = layout.config.sharding_coalesce_max_gap_bytes
