@@ -63,7 +63,7 @@ def codecs_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Iterable[Codec]:
     codecs: Iterable[Codec] | None = getattr(metadata, "codecs", None)
     if codecs is not None:
         return codecs
-    return _v2.v2_chain_codecs(metadata.filters, metadata.compressor, metadata.order, metadata.dtype)  # type: ignore[union-attr]
+    return _v2.v2_chain_codecs(metadata.filters, metadata.compressor, metadata.order)  # type: ignore[union-attr]
 
 
 def key_encoding_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> ChunkKeyEncoding:

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from zarr.abc.codec import Codec
     from zarr.abc.numcodec import Numcodec
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import ZDType
     from zarr.types import MemoryOrder
 
 # Codecs that take bytes only, so that an array of objects cannot begin with them.
@@ -112,7 +111,6 @@ def v2_chain_codecs(
     filters: Iterable[Numcodec] | None,
     compressor: Numcodec | None,
     order: MemoryOrder = "C",
-    dtype: ZDType[Any, Any] | None = None,
 ) -> tuple[Codec, ...]:
     """Return the codecs of a format 2 array.
 
@@ -122,8 +120,6 @@ def v2_chain_codecs(
         numcodecs objects.
     order
         The memory order of chunks.
-    dtype
-        The data type; not needed so far, since the description of a chunk carries it.
 
     Examples
     --------

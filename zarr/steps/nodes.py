@@ -6,7 +6,7 @@ one document that makes it a node is written, and of several who create a node a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from zarr._lazy import LazyModule, instance_of
@@ -300,6 +300,13 @@ def _put_absent_steps(path: str, documents: dict[str, Buffer]) -> Steps[bool]:
     for name in sorted(documents, key=_MAKING.__contains__):
         made = yield PutIfAbsent(node_key(path, name), documents[name])
     return made
+
+
+def replace_documents_steps(path: str, documents: Mapping[str, Buffer], locking: str) -> Steps[None]:
+    """Store documents of a node that is there, when nobody else changes it; the lock goes with these steps."""
+    yield hold_node(path, locking)
+    for name, value in documents.items():
+        yield Put(node_key(path, name), value)
 
 
 def _put_steps(path: str, documents: dict[str, Buffer]) -> Steps[None]:

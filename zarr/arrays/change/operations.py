@@ -29,7 +29,7 @@ from zarr.errors import ArrayNotFoundError, WrongTypeError
 from zarr.metadata.documents import dump_document, plain
 from zarr.metadata.members import as_attributes
 from zarr.steps.documents import hold_node
-from zarr.steps.nodes import ensure_ancestors_steps, parse_array
+from zarr.steps.nodes import ensure_ancestors_steps, parse_array, replace_documents_steps
 from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps, asking
 from zarr.types import parse_shapelike
 
@@ -52,13 +52,8 @@ def save_metadata_steps(handle: ArrayHandle, metadata: Any, ensure_parents: bool
     documents = metadata.to_buffer_dict(default_buffer_prototype())
     if ensure_parents:
         yield from ensure_ancestors_steps(handle.store_path, metadata.zarr_format)
-    yield Gather((_put_held_steps(handle, documents),))
+    yield Gather((replace_documents_steps(handle.store_path.path, documents, handle.config.locking),))
     yield from record_steps(handle, documents)
-
-
-def _put_held_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
-    yield hold_node(handle.store_path.path, handle.config.locking)
-    yield from put_documents_steps(handle, documents)
 
 
 def refresh_steps(handle: ArrayHandle) -> Steps[None]:

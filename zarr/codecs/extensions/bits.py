@@ -60,6 +60,10 @@ def _component_of(dtype: np.dtype[Any]) -> _Component:
     raise ValueError(f"codec 'packbits' cannot store elements of {dtype}, which are no numbers of a fixed size")
 
 
+def _reversed_groups(items: Bytes, width: int) -> Bytes:
+    return np.ascontiguousarray(items.reshape(-1, width)[:, ::-1]).reshape(-1)
+
+
 class BoundPackBits(BoundBase):
     """Elements to bits in a row and back."""
 
@@ -108,9 +112,7 @@ class BoundPackBits(BoundBase):
 
     def _little(self, items: Bytes) -> Bytes:
         """Return components in little-endian order where they are big-endian, and the other way round."""
-        if not self._swaps:
-            return items
-        return np.ascontiguousarray(items.reshape(-1, self._part.itemsize)[:, ::-1]).reshape(-1)
+        return _reversed_groups(items, self._part.itemsize) if self._swaps else items
 
 
 @dataclass(frozen=True)
@@ -209,10 +211,10 @@ def round_elements(array: AnyArray, keepbits: int) -> AnyArray:
     raw = as_bytes(array)
     swaps = width > 1 and array.dtype.newbyteorder("<") != array.dtype
     if swaps:
-        raw = np.ascontiguousarray(raw.reshape(-1, width)[:, ::-1]).reshape(-1)
+        raw = _reversed_groups(raw, width)
     rounded = zarr_core.round_bits(raw, width, keepbits, mantissa, array.dtype.kind in "imM")
     if swaps:
-        rounded = np.ascontiguousarray(rounded.reshape(-1, width)[:, ::-1]).reshape(-1)
+        rounded = _reversed_groups(rounded, width)
     return rounded.view(array.dtype).reshape(array.shape)
 
 
