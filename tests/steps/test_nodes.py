@@ -151,7 +151,7 @@ def test_both_formats_side_by_side_warn_and_the_third_wins() -> None:
     for steps in (read_array_steps("a"), read_node_steps("a")):
         with pytest.warns(ZarrUserWarning, match=r"Both zarr.json .* and .zarray"):
             assert drive(steps, dict(both)).zarr_format == 3
-    both["a/zarr.json"] = GROUP3
+    both = {"a/zarr.json": GROUP3, "a/.zgroup": both["a/.zgroup"]}
     with pytest.warns(ZarrUserWarning, match=r"Both zarr.json .* and .zgroup"):
         assert drive(read_node_steps("a"), both).zarr_format == 3
 

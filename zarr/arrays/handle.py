@@ -56,6 +56,8 @@ class ArrayState:
     config : ArrayConfig
     documents : mapping of name to Buffer, optional
     layout : ArrayLayout, optional
+    store : Store, optional
+        For messages.
     """
 
     __slots__ = ("_chunk_grid", "_layout", "config", "documents", "metadata", "path", "store")
@@ -67,13 +69,14 @@ class ArrayState:
         config: ArrayConfig,
         documents: Mapping[str, Buffer | None] | None = None,
         layout: ArrayLayout | None = None,
+        store: Any = None,
     ) -> None:
         self.metadata = metadata
         self.path = path
         self.config = config
         self.documents = documents
         """The documents as they were last stored or read, where that is known; equal bytes need no second reading."""
-        self.store: Any = None
+        self.store = store
         """Which store errors name; nothing else is asked of it."""
         self._layout = layout
         self._chunk_grid: ChunkGrid | None = None
@@ -104,16 +107,12 @@ class ArrayState:
         self, metadata: ArrayV2Metadata | ArrayV3Metadata, documents: Mapping[str, Buffer | None] | None = None
     ) -> ArrayState:
         """Return the state with other metadata altogether."""
-        state = ArrayState(metadata, self.path, self.config, documents)
-        state.store = self.store
-        return state
+        return ArrayState(metadata, self.path, self.config, documents, store=self.store)
 
     def reshaped(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayState:
         """Return the state with another shape or other attributes; what is bound to the codecs is kept."""
         layout = None if self._layout is None else self._layout.reshaped(metadata)
-        state = ArrayState(metadata, self.path, self.config, None, layout)
-        state.store = self.store
-        return state
+        return ArrayState(metadata, self.path, self.config, None, layout, self.store)
 
 
 class _LastStore:
@@ -137,8 +136,10 @@ def bulk_kind(store: Store) -> str | None:
     return kind
 
 
-def _transformed(place: StorePath, transformers: Any) -> Store:
-    return transformed.transformed_store(place.store, place.path, transformers)
+def served_from(store: Store, path: str, metadata: ArrayV2Metadata | ArrayV3Metadata) -> Store:
+    """Return the store that answers an array whose chunks lie in ``store``."""
+    transformers = getattr(metadata, "storage_transformers", ())
+    return transformed.transformed_store(store, path, transformers) if transformers else store
 
 
 class ArrayHandle:
@@ -169,8 +170,7 @@ class ArrayHandle:
 
     def __init__(self, store_path: StorePath, metadata: ArrayV2Metadata | ArrayV3Metadata, config: ArrayConfig) -> None:
         self.store_path = store_path
-        self.state = ArrayState(metadata, store_path.path, config)
-        self.state.store = store_path.store
+        self.state = ArrayState(metadata, store_path.path, config, store=store_path.store)
         self.by_hand = False
         """Whether it was made of metadata that need not be stored yet."""
         self.batch: Any = None
@@ -179,9 +179,8 @@ class ArrayHandle:
         """The codec pipeline that was made last, with what it was made for (see ``pipelines.py``)."""
         self._run: Any = None
         self._async_run: Any = None
-        transformers = getattr(metadata, "storage_transformers", ())
-        plain = store_path.store
-        self.serving: Store = plain if not transformers else _transformed(store_path, transformers)
+        transformers, store = getattr(metadata, "storage_transformers", ()), store_path.store
+        self.serving: Store = served_from(store, store_path.path, metadata) if transformers else store
         """The store that answers this array: that of the user, or what its storage transformers made of it."""
 
     def __getattr__(self, name: str) -> Any:

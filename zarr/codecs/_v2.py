@@ -245,10 +245,8 @@ class _ObjectStep(NumcodecStream):
         except (ChunkDecodeError, MemoryError):
             raise
         except Exception as error:
-            raise ChunkDecodeError(
-                f"codec {self.name!r} cannot decode {stored.size} bytes: {type(error).__name__}: {error}",
-                codec=self.name,
-            ) from error
+            what = f"codec {self.name!r} cannot decode {stored.size} bytes: {type(error).__name__}: {error}"
+            raise ChunkDecodeError(what, codec=self.name) from error
 
     def _parse(self, stored: Bytes) -> Any:
         config = self._config

@@ -18,7 +18,6 @@ from zarr.codecs.base.bound import (
     native_dtype,
 )
 from zarr.codecs.base.described import ArrayBytesMethods
-from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
 
@@ -58,9 +57,7 @@ class BoundVLen(BoundBase):
         try:
             elements = self._unpack(data)
         except ValueError as error:
-            raise ChunkDecodeError(
-                f"codec {self.name!r}: {data.size} bytes do not hold {self._count} elements: {error}", codec=self.name
-            ) from error
+            raise self.damaged(f"{data.size} bytes do not hold {self._count} elements: {error}") from error
         return elements.reshape(self._shape)
 
     def encode(self, data: AnyArray) -> Bytes:

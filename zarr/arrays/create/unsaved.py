@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr.arrays.create.steps import new_array_metadata
-from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.handle import ArrayHandle, served_from
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.runners.choose import runner_for
 from zarr.steps.consolidated import record_changes_steps
@@ -19,10 +19,8 @@ from zarr.steps.nodes import write_node_steps
 from zarr.steps.requests import Gather, Put, asking
 from zarr.storage.memory.store import MemoryStore
 from zarr.storage.path import StorePath
-from zarr.storage.wrappers.transformed import transformed_store
 
 if TYPE_CHECKING:
-    from zarr.abc.store import Store
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.steps.requests import Steps
@@ -88,12 +86,6 @@ class UnsavedHandle(ArrayHandle):
         if self.draft is None:
             return super().__reduce__()
         return (_restored, (self.store_path, self.metadata, self.config, dict(self.draft.memory._store_dict)))
-
-
-def served_from(store: Store, path: str, metadata: ArrayV2Metadata | ArrayV3Metadata) -> Store:
-    """The store that answers an array whose chunks lie in ``store``."""
-    transformers = getattr(metadata, "storage_transformers", ())
-    return transformed_store(store, path, transformers) if transformers else store
 
 
 def _restored(store_path: StorePath, metadata: Any, config: ArrayConfig, values: dict[str, Any]) -> UnsavedHandle:

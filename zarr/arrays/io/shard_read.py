@@ -199,19 +199,11 @@ def stored_inner_steps(layout: ArrayLayout, key: str, nchunks: int, place: int) 
     return None if found is None else found[0]
 
 
-def read_shard_steps(
-    layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, index: int, out: Ndarray
+def read_part_steps(
+    layout: ArrayLayout, plan: zarr_core.Plan, part: ShardPart, out: Ndarray
 ) -> Steps[tuple[int, ...] | None]:
     """Read the slots of one shard; the result is the coordinates of a shard that is not stored."""
-    part = ShardPart(groups, index)
-    return (yield from read_part_steps(layout, plan, part, part.slots, part.inner, out))
-
-
-def read_part_steps(
-    layout: ArrayLayout, plan: zarr_core.Plan, part: ShardPart, slots: list[int], inner: list[int], out: Ndarray
-) -> Steps[tuple[int, ...] | None]:
-    """Read some slots of one shard; the result is the coordinates of a shard that is not stored."""
-    slot_of = dict(zip(inner, slots, strict=True))
+    slot_of = dict(zip(part.inner, part.slots, strict=True))
 
     def place(number: int, chunk: Ndarray | None) -> None:
         if chunk is None:
@@ -219,7 +211,7 @@ def read_part_steps(
         else:
             zarr_core.scatter(chunk, plan.slot(slot_of[number]), out)
 
-    return (yield from read_inner_steps(layout, part, inner, place))
+    return (yield from read_inner_steps(layout, part, part.inner, place))
 
 
 def read_inner_steps(
@@ -301,9 +293,9 @@ def read_shards_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, b
         yield from read_shards_bulk_steps(layout, plan, groups, out)
         return
     if groups.ngroups == 1:
-        missing = [(yield from read_shard_steps(layout, plan, groups, 0, out))]
+        missing = [(yield from read_part_steps(layout, plan, ShardPart(groups, 0), out))]
     else:
-        missing = yield Gather(read_shard_steps(layout, plan, groups, g, out) for g in range(groups.ngroups))
+        missing = yield Gather(read_part_steps(layout, plan, ShardPart(groups, g), out) for g in range(groups.ngroups))
     check_missing(layout, missing)
 
 
@@ -346,8 +338,8 @@ def _reread_steps(
         part = ShardPart(groups, g)
         pairs = [(s, i) for s, i in zip(part.slots, part.inner, strict=True) if s in failed]
         if pairs:
-            slots, inner = [s for s, _ in pairs], [i for _, i in pairs]
-            yield from read_part_steps(layout, plan, part, slots, inner, out)
+            part.slots, part.inner = [s for s, _ in pairs], [i for _, i in pairs]
+            yield from read_part_steps(layout, plan, part, out)
 
 
 def _check_missing_steps(
@@ -361,5 +353,5 @@ def _check_missing_steps(
     for g in range(groups.ngroups):
         part = ShardPart(groups, g)
         if missing.issuperset(part.slots):
-            absent.append((yield from read_part_steps(layout, plan, part, part.slots, part.inner, out)))
+            absent.append((yield from read_part_steps(layout, plan, part, out)))
     check_missing(layout, absent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
@@ -83,7 +83,78 @@ def split_codecs(metadata: ArrayV2Metadata | ArrayV3Metadata) -> tuple[tuple[Any
     return filters, serializer, tuple(codec for codec in inner if isinstance(codec, BytesBytesCodec))
 
 
-class ArrayFace:
+class PlacedHandle(Protocol):
+    """A handle of a node."""
+
+    store_path: StorePath
+
+
+class NodeFace:
+    """The members that tell of the place of a node; arrays and groups share them, on both faces."""
+
+    _handle: PlacedHandle
+
+    @property
+    def store_path(self) -> StorePath:
+        """The store and the path in it."""
+        return self._handle.store_path
+
+    @property
+    def store(self) -> Store:
+        """The store that holds the node."""
+        return self._handle.store_path.store
+
+    @property
+    def path(self) -> str:
+        """The path in the store, without slashes at the ends."""
+        return self._handle.store_path.path
+
+    @property
+    def name(self) -> str:
+        """The path with a slash in front, as h5py writes it."""
+        return f"/{self.path}"
+
+    @property
+    def basename(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def read_only(self) -> bool:
+        """True if the store refuses to be written to."""
+        return self._handle.store_path.read_only
+
+
+class OlderNodeMembers(NodeFace):
+    """The members that nodes had in zarr-python 2, and that zarr-python 3 has no more."""
+
+    info: Any
+
+    @property
+    def chunk_store(self) -> Store:
+        """The store of the chunks: that of the node."""
+        return self.store
+
+    @property
+    def meta_array(self) -> np.ndarray[Any, Any]:
+        """An empty array of the kind that reading returns."""
+        return np.empty(())
+
+    def info_items(self) -> list[tuple[str, str]]:
+        """Return what ``info`` shows, as pairs of texts.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.array([1, 2]).info_items()[0]
+        ('Type', 'Array')
+        >>> zarr.group().info_items()[0]
+        ('Name', '')
+        """
+        return [(name, str(value)) for name, value in self.info._rows() if value is not None]
+
+
+class ArrayFace(NodeFace):
     """The members that :class:`Array` and :class:`AsyncArray` share; both stand before one handle."""
 
     _handle: ArrayHandle
@@ -110,16 +181,6 @@ class ArrayFace:
     def metadata(self) -> Any:
         """The metadata document, parsed."""
         return self._handle.metadata
-
-    @property
-    def store_path(self) -> StorePath:
-        """The store and the path in it."""
-        return self._handle.store_path
-
-    @property
-    def store(self) -> Store:
-        """The store that holds the array."""
-        return self._handle.store_path.store
 
     @property
     def config(self) -> ArrayConfig:
@@ -227,26 +288,6 @@ class ArrayFace:
     def order(self) -> MemoryOrder:
         """The memory order of the arrays that reads return."""
         return getattr(self._handle.metadata, "order", self._handle.config.order)
-
-    @property
-    def path(self) -> str:
-        """The path in the store, without slashes at the ends."""
-        return self._handle.store_path.path
-
-    @property
-    def name(self) -> str:
-        """The path with a slash in front, as h5py writes it."""
-        return f"/{self.path}"
-
-    @property
-    def basename(self) -> str:
-        """The last part of the path."""
-        return self.path.rpartition("/")[2]
-
-    @property
-    def read_only(self) -> bool:
-        """True if the store refuses to be written to."""
-        return self._handle.store_path.read_only
 
     def with_config(self, config: ArrayConfigLike) -> Self:
         """Return the same array with another run-time configuration.

@@ -205,6 +205,10 @@ class BoundBase:
         """Return how many bytes ``nbytes`` bytes become, or None if that depends on the bytes."""
         return None
 
+    def damaged(self, what: str) -> ChunkDecodeError:
+        """Return the error for stored bytes that cannot be decoded."""
+        return ChunkDecodeError(f"codec {self.name!r}: {what}", codec=self.name)
+
     def expect(self, nbytes: int | None) -> None:
         """Set how many bytes decoding must give; None when that cannot be known."""
 

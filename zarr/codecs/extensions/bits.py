@@ -24,7 +24,6 @@ from zarr.codecs.base.bound import (
 )
 from zarr.codecs.base.described import ArrayArrayMethods, ArrayBytesMethods, one_of, parse_field_int
 from zarr.dtype.scalars import is_small, used_bits
-from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
     from zarr.chunks.spec import ArraySpec
@@ -85,11 +84,8 @@ class BoundPackBits(BoundBase):
         if self._padding != "none":
             first = self._padding == "first_byte"
             if data[0 if first else -1] != self._unused[0]:
-                raise ChunkDecodeError(
-                    f"codec 'packbits': the chunk says that {data[0 if first else -1]} bits are padding where "
-                    f"{self._unused[0]} must be",
-                    codec="packbits",
-                )
+                said, must = data[0 if first else -1], self._unused[0]
+                raise self.damaged(f"the chunk says that {said} bits are padding where {must} must be")
             data = data[1:] if first else data[:-1]
         part = self._part
         sign = part.nbits if part.has_sign else 0

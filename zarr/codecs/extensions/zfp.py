@@ -116,9 +116,7 @@ class BoundZfp(BoundBase):
         if 0 in self._field:
             return np.zeros(self._shape, dtype=self._dtype)
         if data.size == 0 or data.size > self._longest:
-            raise ChunkDecodeError(
-                f"codec 'zfp': {data.size} bytes are no stream of a chunk of shape {self._shape}", codec="zfp"
-            )
+            raise self.damaged(f"{data.size} bytes are no stream of a chunk of shape {self._shape}")
         # zfp does not know where a stream ends: what it may touch must be there.
         padded = np.zeros(self._longest, dtype=np.uint8)
         padded[: data.size] = data
@@ -126,7 +124,7 @@ class BoundZfp(BoundBase):
             ztype = zfpy.dtype_to_ztype(self._carrier)
             array = zfpy._decompress(padded.tobytes(), ztype, self._field, **self._options)
         except (ValueError, TypeError) as error:
-            raise ChunkDecodeError(f"codec 'zfp': {error}", codec="zfp") from error
+            raise self.damaged(str(error)) from error
         return demote(np.asarray(array), self._dtype).reshape(self._shape)
 
     def encode(self, data: AnyArray) -> Bytes:

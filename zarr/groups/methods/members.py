@@ -11,22 +11,13 @@ from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, fil
 from zarr.arrays.create.version2 import with_one_compressor
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.batch import BatchScope
+from zarr.arrays.methods.properties import NodeFace
 from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.defaults import BATCH_BYTES
+from zarr.groups import operations
 from zarr.groups.batch import GroupBatch, adopted
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.members import members_steps
-from zarr.groups.operations import (
-    array_steps,
-    contains_steps,
-    create_member_steps,
-    delete_steps,
-    like_steps,
-    move_steps,
-    require_array_steps,
-    set_steps,
-    update_attributes_steps,
-)
 from zarr.groups.summary import group_page, info_complete_steps, info_of, tree_at_hand_steps, tree_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.older_calls import also_in_order
@@ -34,11 +25,9 @@ from zarr.older_calls import also_in_order
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from zarr.abc.store import Store
     from zarr.chunks.spec import ArrayConfigLike
     from zarr.groups.summary import GroupInfo, TreeRepr
     from zarr.steps.requests import Steps
-    from zarr.storage.path import StorePath
     from zarr.types import ShapeLike
 
 
@@ -53,7 +42,7 @@ def array_of(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any
     return Array.from_handle(ArrayHandle(record.store_path, record.metadata, parse_array_config(config)))
 
 
-class GroupFace:
+class GroupFace(NodeFace):
     """The properties that :class:`Group` and :class:`AsyncGroup` share; both stand before one handle."""
 
     _handle: GroupHandle
@@ -72,36 +61,6 @@ class GroupFace:
     def metadata(self) -> GroupMetadata:
         """The metadata document of the group, parsed."""
         return self._handle.metadata
-
-    @property
-    def store_path(self) -> StorePath:
-        """The store and the path in it."""
-        return self._handle.store_path
-
-    @property
-    def store(self) -> Store:
-        """The store that holds the group."""
-        return self._handle.store
-
-    @property
-    def path(self) -> str:
-        """Path within the store, without a slash in front."""
-        return self._handle.path
-
-    @property
-    def name(self) -> str:
-        """Path within the store, with a slash in front."""
-        return self._handle.name
-
-    @property
-    def basename(self) -> str:
-        """The last part of the path."""
-        return self.path.rpartition("/")[2]
-
-    @property
-    def read_only(self) -> bool:
-        """True if the store refuses to be written to."""
-        return self.store.read_only
 
     @property
     def synchronizer(self) -> None:
@@ -212,11 +171,11 @@ class HasMembers(GroupFace):
         >>> root.get_array("x").shape
         (4,)
         """
-        return self._wrap(self._run(array_steps(self._handle, path)))  # type: ignore[no-any-return]
+        return self._wrap(self._run(operations.array_steps(self._handle, path)))  # type: ignore[no-any-return]
 
     def __contains__(self, member: str) -> bool:
         """Whether there is a node at a path below the group."""
-        return self._run(contains_steps(self._handle, member))
+        return self._run(operations.contains_steps(self._handle, member))
 
     def __iter__(self) -> Iterator[str]:
         yield from self.keys()
@@ -322,11 +281,11 @@ class HasMembers(GroupFace):
         ValueError
             If the key names the group itself.
         """
-        self._run(set_steps(self._handle, key, value))
+        self._run(operations.set_steps(self._handle, key, value))
 
     def __delitem__(self, key: str) -> None:
         """Remove a node with all below it; where there is none, nothing happens."""
-        return self._run(delete_steps(self._handle, key))
+        return self._run(operations.delete_steps(self._handle, key))
 
     def move(self, source: str, dest: str) -> None:
         """Move a node, with all below it, to another place below the group.
@@ -354,11 +313,11 @@ class HasMembers(GroupFace):
         >>> [name for name, member in root.members(max_depth=None)]
         ['b', 'b/c']
         """
-        return self._run(move_steps(self._handle, source, dest))
+        return self._run(operations.move_steps(self._handle, source, dest))
 
     def _change_attributes(self, changes: dict[str, Any], removed: tuple[str, ...] = (), replace: bool = False) -> None:
         """Store a change that was made through the mapping of the attributes."""
-        self._run(update_attributes_steps(self._handle, changes, removed, replace))
+        self._run(operations.update_attributes_steps(self._handle, changes, removed, replace))
 
     def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
         """Collect the writes to all arrays that are taken from this group object inside a ``with``.
@@ -428,7 +387,7 @@ class HasMembers(GroupFace):
         >>> zarr.group().create_array("x", shape=(10,), chunks=(5,), dtype="int32").nchunks
         2
         """
-        return self._make(create_member_steps(self._handle, name, parameters))
+        return self._make(operations.create_member_steps(self._handle, name, parameters))
 
     @takes(CreateMember, CREATE_ARRAY, without=("zarr_format",))
     def create(self, name: str, **parameters: Unpack[CreateMember]) -> Array[Any]:
@@ -451,7 +410,7 @@ class HasMembers(GroupFace):
         >>> zarr.group().create("x", shape=(10,), dtype="int32").shape
         (10,)
         """
-        return self._make(create_member_steps(self._handle, name, parameters))
+        return self._make(operations.create_member_steps(self._handle, name, parameters))
 
     def _make(self, steps: Steps[ArrayHandle]) -> Array[Any]:
         array: Array[Any] = Array.from_handle(self._run(steps))
@@ -491,45 +450,45 @@ class HasMembers(GroupFace):
         True
         """
         parameters = with_one_compressor(dict(kwargs), self._handle.metadata.zarr_format)
-        steps = require_array_steps(self._handle, name, shape, config=config, **parameters)
+        steps = operations.require_array_steps(self._handle, name, shape, config=config, **parameters)
         return self._make(steps)
 
     @also_in_order("name")
     @fills
     def empty(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
-        return self._make(like_steps(self._handle, name, shape=shape, **kwargs))
+        return self._make(operations.like_steps(self._handle, name, shape=shape, **kwargs))
 
     @also_in_order("name")
     @fills
     def zeros(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
-        return self._make(like_steps(self._handle, name, shape=shape, **FILLS["zeros"], **kwargs))
+        return self._make(operations.like_steps(self._handle, name, shape=shape, **FILLS["zeros"], **kwargs))
 
     @also_in_order("name")
     @fills
     def ones(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
-        return self._make(like_steps(self._handle, name, shape=shape, **FILLS["ones"], **kwargs))
+        return self._make(operations.like_steps(self._handle, name, shape=shape, **FILLS["ones"], **kwargs))
 
     @also_in_order("name", "fill_value")
     @fills
     def full(self, *, name: str, shape: tuple[int, ...], fill_value: Any | None, **kwargs: Any) -> Array[Any]:
-        return self._make(like_steps(self._handle, name, shape=shape, fill_value=fill_value, **kwargs))
+        return self._make(operations.like_steps(self._handle, name, shape=shape, fill_value=fill_value, **kwargs))
 
     @also_in_order("name", "data")
     @fills
     def empty_like(self, *, name: str, data: Any, **kwargs: Any) -> Array[Any]:
-        return self._make(like_steps(self._handle, name, "empty", data, **kwargs))
+        return self._make(operations.like_steps(self._handle, name, "empty", data, **kwargs))
 
     @also_in_order("name", "data")
     @fills
     def zeros_like(self, *, name: str, data: Any, **kwargs: Any) -> Array[Any]:
-        return self._make(like_steps(self._handle, name, "zeros", data, **kwargs))
+        return self._make(operations.like_steps(self._handle, name, "zeros", data, **kwargs))
 
     @also_in_order("name", "data")
     @fills
     def ones_like(self, *, name: str, data: Any, **kwargs: Any) -> Array[Any]:
-        return self._make(like_steps(self._handle, name, "ones", data, **kwargs))
+        return self._make(operations.like_steps(self._handle, name, "ones", data, **kwargs))
 
     @also_in_order("name", "data")
     @fills
     def full_like(self, *, name: str, data: Any, **kwargs: Any) -> Array[Any]:
-        return self._make(like_steps(self._handle, name, "full", data, **kwargs))
+        return self._make(operations.like_steps(self._handle, name, "full", data, **kwargs))

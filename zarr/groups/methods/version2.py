@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr.arrays.create.version2 import dataset_parameters
+from zarr.arrays.methods.properties import OlderNodeMembers
 from zarr.errors import ContainsArrayError, ContainsGroupError
 from zarr.groups.methods.members import HasMembers
 from zarr.groups.opening import open_group_steps
@@ -19,11 +20,10 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from zarr.abc.store import Store
     from zarr.arrays.array import Array
 
 
-class LegacyMembers(HasMembers):
+class LegacyMembers(HasMembers, OlderNodeMembers):
     """The members of ``Group`` that zarr-python 3 has no more; they rest on those that it has."""
 
     if TYPE_CHECKING:
@@ -53,29 +53,8 @@ class LegacyMembers(HasMembers):
     def _ipython_key_completions_(self) -> list[str]:
         return [name for name, _ in self.members()]
 
-    @property
-    def chunk_store(self) -> Store:
-        """The store of the chunks: the group's own."""
-        return self.store
-
-    @property
-    def meta_array(self) -> np.ndarray[Any, Any]:
-        """An empty array of the kind that reading returns."""
-        return np.empty(())
-
     def _read_attributes(self) -> None:
         self._handle.metadata = self._run(open_group_steps(self.store_path, self.metadata.zarr_format)).metadata
-
-    def info_items(self) -> list[tuple[str, str]]:
-        """Return what ``info`` shows, as pairs of texts.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> zarr.group().info_items()[0]
-        ('Name', '')
-        """
-        return [(name, str(value)) for name, value in self.info._rows() if value is not None]
 
     def clear(self) -> None:
         """Remove all members.
