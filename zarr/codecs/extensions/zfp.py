@@ -6,12 +6,12 @@ Needs the package ``zfpy`` (the extra ``zarr[zfp]``).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from zarr._lazy import load_extra
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, native_dtype
 from zarr.codecs.base.described import ArrayBytesMethods
@@ -36,10 +36,7 @@ _HEADER_NBYTES: Final = 64
 
 
 def _zfpy() -> Any:
-    try:
-        return import_module("zfpy")
-    except ImportError as error:
-        raise ImportError("codec 'zfp' needs the package zfpy: pip install 'zarr[zfp]'") from error
+    return load_extra("zfpy", "zfp", "codec 'zfp'")
 
 
 def _carrier_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
