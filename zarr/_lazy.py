@@ -65,6 +65,28 @@ def _after_fork_in_child() -> None:
 at_fork(_before_fork, _after_fork_in_parent, _after_fork_in_child)
 
 
+def load_extra(name: str, extra: str, needed_by: str) -> Any:
+    """Load a package that is installed with an extra of this library.
+
+    Parameters
+    ----------
+    name, extra
+        The package, and the extra that brings it.
+    needed_by
+        What needs it, for the message.
+
+    Raises
+    ------
+    ImportError
+        It is not installed; the message says how to install it.
+    """
+    try:
+        return load(name)
+    except ImportError as error:
+        message = f"{needed_by} needs the package {name}: pip install 'zarr[{extra}]'"
+        raise ImportError(message, name=name) from error
+
+
 def loaded(name: str) -> ModuleType | None:
     """Return a module if it was loaded before, else None.
 

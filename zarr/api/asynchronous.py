@@ -13,8 +13,8 @@ from zarr.api import create as making
 from zarr.api.operations import Call
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
+from zarr.arrays.create.codecs import CompressorLike  # noqa: F401
 from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE, FILLS, like  # noqa: F401
-from zarr.arrays.create.steps import CompressorLike  # noqa: F401
 from zarr.arrays.handle import ArrayHandle
 from zarr.buffer.core import NDArrayLike
 from zarr.chunks.spec import parse_array_config  # noqa: F401

@@ -44,7 +44,7 @@ def create(shape: tuple[int, ...] | int, **parameters: Any) -> Array[Any]:
     shape : int or tuple of int
         Elements along each dimension.
     **parameters
-        See :data:`zarr.arrays.create.parameters.CREATE`.
+        See :class:`zarr.arrays.create.parameters.Create`.
     **kwargs
         ``shards``, ``storage_transformers`` as for :func:`zarr.create_array`; ``zarr_version``, a former name of
         ``zarr_format``.
@@ -87,7 +87,7 @@ def create_array(store: StoreLike, *, name: str | None = None, **parameters: Unp
     name : str, optional
         Path of the array in the store; by default the array is the root.
     **parameters
-        See :data:`zarr.arrays.create.parameters.CREATE_ARRAY`.
+        See :class:`zarr.arrays.create.parameters.CreateArray`.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def from_array(
     name : str, optional
         Path of the array in the store; by default the array is the root.
     **parameters
-        See :data:`zarr.arrays.create.parameters.FROM_ARRAY`.
+        See :class:`zarr.arrays.create.parameters.FromArray`.
 
     Returns
     -------

@@ -25,8 +25,7 @@ from zarr.errors import (
 )
 from zarr.groups.handle import GroupHandle
 from zarr.runners.choose import runner_for
-from zarr.steps.nodes import check_mode_steps, read_array_steps, read_node_steps
-from zarr.steps.removing import opening_steps
+from zarr.steps.nodes import check_mode_steps, opening_steps, read_array_steps, read_node_steps
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
 

@@ -11,7 +11,8 @@ from zarr.api.operations import ArrayLike, PathLike  # noqa: F401
 from zarr.api.saving import *  # noqa: F403
 from zarr.arrays.array import Array  # noqa: F401
 from zarr.arrays.async_array import AsyncArray  # noqa: F401
-from zarr.arrays.create.steps import DEFAULT_FILL_VALUE, CompressorLike  # noqa: F401
+from zarr.arrays.create.codecs import CompressorLike  # noqa: F401
+from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE  # noqa: F401
 from zarr.errors import ZarrDeprecationWarning  # noqa: F401
 from zarr.groups.group import Group  # noqa: F401
 from zarr.runners.sync import sync  # noqa: F401

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from zarr._lazy import LazyModule
 from zarr.abc.nodes import SynchronousArray
 from zarr.arrays.async_array import AsyncArray, unsaved_face
-from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.handle import ArrayHandle, open_array_steps
 from zarr.arrays.io.reading import getitem_steps
 from zarr.arrays.methods.array_api import StandardMethods
 from zarr.arrays.methods.version2 import OlderMembers
-from zarr.arrays.opening import open_array_steps
 from zarr.chunks.spec import ArrayConfigLike
 from zarr.runners.choose import runner_for
 from zarr.storage.resolve import make_store_path
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from zarr.arrays.io import writing
     from zarr.arrays.methods import indexers
     from zarr.arrays.methods.indexers import BlockIndex, OIndex, VIndex
-    from zarr.arrays.show import notebook
+    from zarr.arrays.show import info
     from zarr.arrays.show.info import ArrayInfo
     from zarr.dtype.types import nullable
     from zarr.runners import sync as crossing
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from zarr.storage.resolve import StoreLike
     from zarr.types import JSON, ShapeLike
 else:
-    indexers, notebook = LazyModule("zarr.arrays.methods.indexers"), LazyModule("zarr.arrays.show.notebook")
+    indexers, info = LazyModule("zarr.arrays.methods.indexers"), LazyModule("zarr.arrays.show.info")
     operations = LazyModule("zarr.arrays.change.operations")
     unsaved = LazyModule("zarr.arrays.create.unsaved")
     writing = LazyModule("zarr.arrays.io.writing")
@@ -253,8 +252,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of each dimension; to set it is to resize the array."""
-        shape: tuple[int, ...] = self._handle.metadata.shape
-        return shape
+        return self._handle.metadata.shape
 
     @shape.setter
     def shape(self, value: ShapeLike) -> None:
@@ -395,12 +393,12 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         >>> "Chunks Initialized : 1" in repr(zarr.array([1, 2, 3]).info_complete())
         True
         """
-        return self._info(self._handle.run(notebook.stored_steps(self._handle)))
+        return self._info(self._handle.run(info.stored_steps(self._handle)))
 
     def _repr_html_(self) -> str:
         """Return the HTML of a notebook; it shows which chunks are stored if the store is memory or a folder."""
-        chunks = self._handle.run(notebook.chunks_at_hand_steps(self._handle))
-        return notebook.array_page(self._handle, self.info, chunks)
+        chunks = self._handle.run(info.chunks_at_hand_steps(self._handle))
+        return info.array_page(self._handle, self.info, chunks)
 
     # ------------------------------------------------------------------------------------------ protocols
 

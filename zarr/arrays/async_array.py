@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 
 from zarr._lazy import LazyModule
 from zarr.abc.nodes import AsynchronousArray
-from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.handle import ArrayHandle, open_array_steps, parse_metadata
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.arrays.methods.selections import SelectionMethods
-from zarr.arrays.opening import open_array_steps, parse_metadata
 from zarr.chunks.spec import ArrayConfigLike, parse_array_config
 from zarr.errors import ZarrDeprecationWarning
 from zarr.notices import warn
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from zarr.arrays.io import foreign_pipeline, writing
     from zarr.arrays.methods import indexers
     from zarr.arrays.methods.indexers import AsyncOIndex, AsyncVIndex
-    from zarr.arrays.show import notebook
+    from zarr.arrays.show import info
     from zarr.arrays.show.info import ArrayInfo
     from zarr.arrays.views import view
     from zarr.arrays.views.view import AsyncLazyArray, LazyIndex
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 else:
     indexers = LazyModule("zarr.arrays.methods.indexers")
     view = LazyModule("zarr.arrays.views.view")
-    notebook = LazyModule("zarr.arrays.show.notebook")
+    info = LazyModule("zarr.arrays.show.info")
     operations = LazyModule("zarr.arrays.change.operations")
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
     unsaved = LazyModule("zarr.arrays.create.unsaved")
@@ -55,14 +54,17 @@ P = ParamSpec("P")
 T_ArrayMetadata = TypeVar("T_ArrayMetadata")
 
 
-def awaited(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """Return the twin of a method of ``Array`` for ``AsyncArray``, whose ``_run`` gives a coroutine of the result."""
+def awaited(
+    method: Callable[Concatenate[Any, P], T], face: str = "AsyncArray"
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """Return the twin of a method for an asynchronous face, whose ``_run`` gives a coroutine of the result."""
 
     @wraps(method)
     async def twin(self: Any, /, *args: P.args, **options: P.kwargs) -> T:
         return cast("T", await cast("Any", method)(self, *args, **options))
 
-    twin.__qualname__ = f"AsyncArray.{method.__name__}"
+    twin.__name__ = method.__name__.strip("_")
+    twin.__qualname__ = f"{face}.{twin.__name__}"
     return twin
 
 
@@ -130,8 +132,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
     @property
     def attrs(self) -> dict[str, JSON]:
         """The attributes."""
-        attributes: dict[str, JSON] = self._handle.metadata.attributes
-        return attributes
+        return self._handle.metadata.attributes
 
     @property
     def oindex(self) -> AsyncOIndex:
@@ -189,7 +190,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         return await self._run(operations.nbytes_stored_steps(self._handle))
 
     async def info_complete(self) -> ArrayInfo:
-        return self._info(await self._run(notebook.stored_steps(self._handle)))
+        return self._info(await self._run(info.stored_steps(self._handle)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, AsyncArray):

@@ -1,15 +1,20 @@
-"""One array, open: what both faces hold. Its state is swapped in one assignment, so no reader sees half a change."""
+"""One open array: what both faces hold, and the steps that open it.
+
+Its state is replaced in one assignment, so no reader sees half a change.
+"""
 
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import bulk_access_of, is_synchronous
 from zarr.arrays.layout import ArrayLayout
+from zarr.chunks.spec import ArrayConfigLike, parse_array_config
 from zarr.errors import BaseZarrError, label_of
 from zarr.runners.choose import async_runner_for, runner_for
+from zarr.steps.nodes import read_array_steps
 from zarr.steps.requests import Await
 
 if TYPE_CHECKING:
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
     from zarr.chunks import ChunkGrid
     from zarr.chunks.spec import ArrayConfig
+    from zarr.metadata import v2, v3
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.runners.asynchronous import LoopRunner
@@ -27,11 +33,17 @@ if TYPE_CHECKING:
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.storage.wrappers import transformed
+    from zarr.types import ZarrFormat
 else:
     transformed = LazyModule("zarr.storage.wrappers.transformed")
     grids = LazyModule("zarr.chunks")
+    v2 = LazyModule("zarr.metadata.v2")
+    v3 = LazyModule("zarr.metadata.v3")
 
 T = TypeVar("T")
+
+AT_HAND = ("files", "memory")
+"""How chunks are moved in stores that may be listed unasked: folders and memory; others only where a user asks."""
 
 
 class ArrayState:
@@ -44,6 +56,8 @@ class ArrayState:
     config : ArrayConfig
     documents : mapping of name to Buffer, optional
     layout : ArrayLayout, optional
+    store : Store, optional
+        For messages.
     """
 
     __slots__ = ("_chunk_grid", "_layout", "config", "documents", "metadata", "path", "store")
@@ -55,13 +69,14 @@ class ArrayState:
         config: ArrayConfig,
         documents: Mapping[str, Buffer | None] | None = None,
         layout: ArrayLayout | None = None,
+        store: Any = None,
     ) -> None:
         self.metadata = metadata
         self.path = path
         self.config = config
         self.documents = documents
         """The documents as they were last stored or read, where that is known; equal bytes need no second reading."""
-        self.store: Any = None
+        self.store = store
         """Which store errors name; nothing else is asked of it."""
         self._layout = layout
         self._chunk_grid: ChunkGrid | None = None
@@ -92,16 +107,12 @@ class ArrayState:
         self, metadata: ArrayV2Metadata | ArrayV3Metadata, documents: Mapping[str, Buffer | None] | None = None
     ) -> ArrayState:
         """Return the state with other metadata altogether."""
-        state = ArrayState(metadata, self.path, self.config, documents)
-        state.store = self.store
-        return state
+        return ArrayState(metadata, self.path, self.config, documents, store=self.store)
 
     def reshaped(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayState:
         """Return the state with another shape or other attributes; what is bound to the codecs is kept."""
         layout = None if self._layout is None else self._layout.reshaped(metadata)
-        state = ArrayState(metadata, self.path, self.config, None, layout)
-        state.store = self.store
-        return state
+        return ArrayState(metadata, self.path, self.config, None, layout, self.store)
 
 
 class _LastStore:
@@ -125,8 +136,10 @@ def bulk_kind(store: Store) -> str | None:
     return kind
 
 
-def _transformed(place: StorePath, transformers: Any) -> Store:
-    return transformed.transformed_store(place.store, place.path, transformers)
+def served_from(store: Store, path: str, metadata: ArrayV2Metadata | ArrayV3Metadata) -> Store:
+    """Return the store that answers an array whose chunks lie in ``store``."""
+    transformers = getattr(metadata, "storage_transformers", ())
+    return transformed.transformed_store(store, path, transformers) if transformers else store
 
 
 class ArrayHandle:
@@ -157,8 +170,7 @@ class ArrayHandle:
 
     def __init__(self, store_path: StorePath, metadata: ArrayV2Metadata | ArrayV3Metadata, config: ArrayConfig) -> None:
         self.store_path = store_path
-        self.state = ArrayState(metadata, store_path.path, config)
-        self.state.store = store_path.store
+        self.state = ArrayState(metadata, store_path.path, config, store=store_path.store)
         self.by_hand = False
         """Whether it was made of metadata that need not be stored yet."""
         self.batch: Any = None
@@ -167,9 +179,8 @@ class ArrayHandle:
         """The codec pipeline that was made last, with what it was made for (see ``pipelines.py``)."""
         self._run: Any = None
         self._async_run: Any = None
-        transformers = getattr(metadata, "storage_transformers", ())
-        plain = store_path.store
-        self.serving: Store = plain if not transformers else _transformed(store_path, transformers)
+        transformers, store = getattr(metadata, "storage_transformers", ()), store_path.store
+        self.serving: Store = served_from(store, store_path.path, metadata) if transformers else store
         """The store that answers this array: that of the user, or what its storage transformers made of it."""
 
     def __getattr__(self, name: str) -> Any:
@@ -248,3 +259,40 @@ class ArrayHandle:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (ArrayHandle, (self.store_path, self.metadata, self.config))
+
+
+def parse_metadata(metadata: Any, place: object = None) -> ArrayV2Metadata | ArrayV3Metadata:
+    """Array metadata from an object or its JSON form; the place is for warnings.
+
+    Raises
+    ------
+    TypeError
+        It is neither.
+    ValueError
+        It is of no format that there is.
+    """
+    if instance_of(metadata, "zarr.metadata.v3", "ArrayV3Metadata"):
+        return cast("ArrayV3Metadata", metadata)
+    if instance_of(metadata, "zarr.metadata.v2", "ArrayV2Metadata"):
+        return cast("ArrayV2Metadata", metadata)
+    if isinstance(metadata, dict):
+        if "node_type" in metadata or "chunk_grid" in metadata:
+            return v3.ArrayV3Metadata.from_dict(metadata, place=place)
+        if "zarr_format" in metadata and metadata["zarr_format"] not in (2, 3):
+            raise ValueError(f"Invalid zarr_format: {metadata['zarr_format']}. Expected 2 or 3")
+        return v2.ArrayV2Metadata.from_dict(metadata, place=place)
+    raise TypeError(f"array metadata is needed, got {type(metadata).__name__}")
+
+
+def open_array_steps(
+    store_path: StorePath, zarr_format: ZarrFormat | None = None, config: ArrayConfigLike | None = None
+) -> Steps[ArrayHandle]:
+    """Open the array at a path.
+
+    Raises
+    ------
+    ArrayNotFoundError
+        There is no array.
+    """
+    metadata = yield from read_array_steps(store_path, zarr_format)
+    return ArrayHandle(store_path, metadata, parse_array_config(config))

@@ -63,7 +63,7 @@ def codecs_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Iterable[Codec]:
     codecs: Iterable[Codec] | None = getattr(metadata, "codecs", None)
     if codecs is not None:
         return codecs
-    return _v2.v2_chain_codecs(metadata.filters, metadata.compressor, metadata.order, metadata.dtype)  # type: ignore[union-attr]
+    return _v2.v2_chain_codecs(metadata.filters, metadata.compressor, metadata.order)  # type: ignore[union-attr]
 
 
 def key_encoding_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> ChunkKeyEncoding:
@@ -256,8 +256,7 @@ class ArrayLayout:
     def key(self, coords: tuple[int, ...]) -> str:
         """Return the full store key of a chunk (of a shard, where there are shards)."""
         if self.keys is not None:
-            key: str = self.keys.key(coords)
-            return key
+            return self.keys.key(coords)
         return self.prefix + self._encoding.encode_chunk_key(coords)
 
     def coords_of(self, key: str) -> tuple[int, ...] | None:
@@ -288,16 +287,10 @@ class ArrayLayout:
         view.grid, view.chain, view.regular = self.outer, self.outer_chain, self.outer.regular
         return view
 
-    def with_missing(self, *, reads_missing: bool, retries: int) -> ArrayLayout:
-        """Return the same layout with another answer to chunks that are not there."""
+    def varied(self, **behaviour: Any) -> ArrayLayout:
+        """Return the same layout with other values of ``reads_missing``, ``retries``, ``skip_filled`` or ``order``."""
         layout = copy(self)
-        layout.reads_missing, layout.retries = reads_missing, retries
-        return layout
-
-    def with_order(self, order: MemoryOrder) -> ArrayLayout:
-        """Return the same layout for reads that hand out another memory order."""
-        layout = copy(self)
-        layout.order = order
+        layout.__dict__.update(behaviour)
         return layout
 
     def describe(self) -> str:

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from zarr.abc.codec import Codec
     from zarr.abc.numcodec import Numcodec
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import ZDType
     from zarr.types import MemoryOrder
 
 # Codecs that take bytes only, so that an array of objects cannot begin with them.
@@ -112,7 +111,6 @@ def v2_chain_codecs(
     filters: Iterable[Numcodec] | None,
     compressor: Numcodec | None,
     order: MemoryOrder = "C",
-    dtype: ZDType[Any, Any] | None = None,
 ) -> tuple[Codec, ...]:
     """Return the codecs of a format 2 array.
 
@@ -122,8 +120,6 @@ def v2_chain_codecs(
         numcodecs objects.
     order
         The memory order of chunks.
-    dtype
-        The data type; not needed so far, since the description of a chunk carries it.
 
     Examples
     --------
@@ -249,10 +245,8 @@ class _ObjectStep(NumcodecStream):
         except (ChunkDecodeError, MemoryError):
             raise
         except Exception as error:
-            raise ChunkDecodeError(
-                f"codec {self.name!r} cannot decode {stored.size} bytes: {type(error).__name__}: {error}",
-                codec=self.name,
-            ) from error
+            what = f"codec {self.name!r} cannot decode {stored.size} bytes: {type(error).__name__}: {error}"
+            raise ChunkDecodeError(what, codec=self.name) from error
 
     def _parse(self, stored: Bytes) -> Any:
         config = self._config

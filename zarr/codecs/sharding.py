@@ -129,6 +129,80 @@ class BoundSharding(BoundBase):
     def _join(self, payloads: list[Any]) -> AnyArray:
         return self.level.join([None if payload is None else payload.as_numpy_array() for payload in payloads])
 
+    async def read_part(self, byte_getter: ByteGetter, selection: SelectorTuple) -> NDBuffer | None:
+        """Return a part of a shard, fetching its index and the inner chunks touched; None where there is no shard.
+
+        Parameters
+        ----------
+        byte_getter
+            Where to get the bytes of the shard.
+        selection
+            The part, as a numpy selection.
+        """
+        plan = plan_part(self.level.grid, selection)
+        if plan is None:
+            raw = await byte_getter.get(prototype=self._spec.prototype)
+            return None if raw is None else wrap_array((await self._decoded(raw))[selection], self._spec)
+        index = await self._fetch_index(byte_getter)
+        if index is None:
+            return None
+        out = np.empty(plan.shape, dtype=self._dtype)
+        counts = self.level.chunks_per_shard
+        places = [int(np.ravel_multi_index(plan.coords(i), counts)) if counts else 0 for i in range(plan.nslots)]
+        chunks = await asyncio.gather(*(self._fetch_chunk(byte_getter, index[place].tolist()) for place in places))
+        for i, chunk in enumerate(chunks):
+            if chunk is None:
+                zarr_core.fill(out, plan.slot(i), self._fill)
+            else:
+                zarr_core.scatter(chunk, plan.slot(i), out)
+        return wrap_array(out, self._spec)
+
+    async def write_part(self, byte_setter: ByteSetter, value: NDBuffer, selection: SelectorTuple) -> None:
+        """Replace a part of a stored shard; a shard that becomes empty is deleted unless the array keeps such chunks.
+
+        Parameters
+        ----------
+        byte_setter
+            Where to get and set the bytes of the shard.
+        value
+            The elements.
+        selection
+            The part, as a numpy selection.
+        """
+        spec = self._spec
+        raw = await byte_setter.get(prototype=spec.prototype)
+        if raw is None:
+            shard = np.full(spec.shape, self._fill, dtype=self._dtype)
+        else:
+            shard = np.array(await self._decoded(raw))
+        shard[selection] = value.as_numpy_array()
+        if not spec.config.write_empty_chunks and zarr_core.is_filled(shard, self._fill):
+            await byte_setter.delete()
+            return
+        encoded = await self.encode_async(shard) if self.asynchronous else self.encode(shard)
+        await byte_setter.set(wrap_bytes(encoded, spec))
+
+    async def _decoded(self, raw: Buffer) -> AnyArray:
+        data: Any = raw.as_numpy_array()
+        return await self.decode_async(data) if self.asynchronous else self.decode(data)
+
+    async def _fetch_index(self, byte_getter: ByteGetter) -> ShardIndex | None:
+        nbytes = self.level.index_nbytes()
+        at_start = self.level.index_location == "start"
+        request = RangeByteRequest(0, nbytes) if at_start else SuffixByteRequest(nbytes)
+        raw = await byte_getter.get(prototype=self._spec.prototype, byte_range=request)
+        return None if raw is None else self.level.parse_index(raw)
+
+    async def _fetch_chunk(self, byte_getter: ByteGetter, row: list[int]) -> AnyArray | None:
+        offset, length = row
+        if offset == EMPTY and length == EMPTY:
+            return None
+        part = RangeByteRequest(offset, offset + length)
+        raw = await byte_getter.get(prototype=self._spec.prototype, byte_range=part)
+        if raw is None:
+            raise FileNotFoundError("a shard went away while it was read")
+        return await self.level.chain.decode_async(raw)
+
 
 @dataclass(frozen=True)
 class ShardingCodec(
@@ -269,12 +343,12 @@ class ShardingCodec(
     async def _decode_partial_single(
         self, byte_getter: ByteGetter, selection: SelectorTuple, chunk_spec: ArraySpec
     ) -> NDBuffer | None:
-        return await decode_part(self.bind(chunk_spec), byte_getter, selection, chunk_spec)
+        return await self.bind(chunk_spec).read_part(byte_getter, selection)
 
     async def _encode_partial_single(
         self, byte_setter: ByteSetter, chunk_array: NDBuffer, selection: SelectorTuple, chunk_spec: ArraySpec
     ) -> None:
-        await encode_part(self.bind(chunk_spec), byte_setter, chunk_array, selection, chunk_spec)
+        await self.bind(chunk_spec).write_part(byte_setter, chunk_array, selection)
 
 
 def _parse_inner_shape(data: ShapeLike) -> tuple[int, ...]:
@@ -367,94 +441,3 @@ def plan_part(grid: zarr_core.Grid, selection: SelectorTuple) -> zarr_core.Plan 
     if len(arrays) == 1 and arrays[0].ndim == 1 and all(isinstance(e, (slice, np.ndarray)) for e in selection):
         return zarr_core.plan_orthogonal(grid, selection)
     return None
-
-
-async def decode_part(
-    codec: BoundSharding, byte_getter: ByteGetter, selection: SelectorTuple, spec: ArraySpec
-) -> NDBuffer | None:
-    """Return a part of a shard, fetching its index and the inner chunks touched; None where there is no shard.
-
-    Parameters
-    ----------
-    codec
-        The sharding codec, bound to the shard.
-    byte_getter
-        Where to get the bytes of the shard.
-    selection
-        The part, as a numpy selection.
-    spec
-        The description of the shard.
-    """
-    plan = plan_part(codec.level.grid, selection)
-    if plan is None:
-        raw = await byte_getter.get(prototype=spec.prototype)
-        return None if raw is None else wrap_array((await _decode(codec, raw))[selection], spec)
-    index = await _fetch_index(codec, byte_getter, spec)
-    if index is None:
-        return None
-    out = np.empty(plan.shape, dtype=codec._dtype)
-    counts = codec.level.chunks_per_shard
-    places = [int(np.ravel_multi_index(plan.coords(i), counts)) if counts else 0 for i in range(plan.nslots)]
-    chunks = await asyncio.gather(*(_fetch_chunk(codec, byte_getter, index[place].tolist(), spec) for place in places))
-    for i, chunk in enumerate(chunks):
-        if chunk is None:
-            zarr_core.fill(out, plan.slot(i), codec._fill)
-        else:
-            zarr_core.scatter(chunk, plan.slot(i), out)
-    return wrap_array(out, spec)
-
-
-async def encode_part(
-    codec: BoundSharding, byte_setter: ByteSetter, value: NDBuffer, selection: SelectorTuple, spec: ArraySpec
-) -> None:
-    """Replace a part of a stored shard; a shard that becomes empty is deleted unless the array keeps such chunks.
-
-    Parameters
-    ----------
-    codec
-        The sharding codec, bound to the shard.
-    byte_setter
-        Where to get and set the bytes of the shard.
-    value
-        The elements.
-    selection
-        The part, as a numpy selection.
-    spec
-        The description of the shard.
-    """
-    raw = await byte_setter.get(prototype=spec.prototype)
-    if raw is None:
-        shard = np.full(spec.shape, codec._fill, dtype=codec._dtype)
-    else:
-        shard = np.array(await _decode(codec, raw))
-    shard[selection] = value.as_numpy_array()
-    if not spec.config.write_empty_chunks and zarr_core.is_filled(shard, codec._fill):
-        await byte_setter.delete()
-        return
-    encoded = await codec.encode_async(shard) if codec.asynchronous else codec.encode(shard)
-    await byte_setter.set(wrap_bytes(encoded, spec))
-
-
-async def _decode(codec: BoundSharding, raw: Buffer) -> AnyArray:
-    data: Any = raw.as_numpy_array()
-    return await codec.decode_async(data) if codec.asynchronous else codec.decode(data)
-
-
-async def _fetch_index(codec: BoundSharding, byte_getter: ByteGetter, spec: ArraySpec) -> ShardIndex | None:
-    nbytes = codec.level.index_nbytes()
-    at_start = codec.level.index_location == "start"
-    request = RangeByteRequest(0, nbytes) if at_start else SuffixByteRequest(nbytes)
-    raw = await byte_getter.get(prototype=spec.prototype, byte_range=request)
-    return None if raw is None else codec.level.parse_index(raw)
-
-
-async def _fetch_chunk(
-    codec: BoundSharding, byte_getter: ByteGetter, row: list[int], spec: ArraySpec
-) -> AnyArray | None:
-    offset, length = row
-    if offset == EMPTY and length == EMPTY:
-        return None
-    raw = await byte_getter.get(prototype=spec.prototype, byte_range=RangeByteRequest(offset, offset + length))
-    if raw is None:
-        raise FileNotFoundError("a shard went away while it was read")
-    return await codec.level.chain.decode_async(raw)

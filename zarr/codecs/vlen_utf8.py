@@ -18,7 +18,6 @@ from zarr.codecs.base.bound import (
     native_dtype,
 )
 from zarr.codecs.base.described import ArrayBytesMethods
-from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
 
@@ -40,8 +39,7 @@ def pack_strings(elements: AnyArray) -> bytes:
     """
     if elements.dtype.kind == "O" and any(element is None for element in elements):
         elements = np.array(["" if element is None else element for element in elements], dtype=object)
-    packed: bytes = zarr_core.pack_utf8(np.ascontiguousarray(elements))
-    return packed
+    return zarr_core.pack_utf8(np.ascontiguousarray(elements))
 
 
 class BoundVLen(BoundBase):
@@ -59,9 +57,7 @@ class BoundVLen(BoundBase):
         try:
             elements = self._unpack(data)
         except ValueError as error:
-            raise ChunkDecodeError(
-                f"codec {self.name!r}: {data.size} bytes do not hold {self._count} elements: {error}", codec=self.name
-            ) from error
+            raise self.damaged(f"{data.size} bytes do not hold {self._count} elements: {error}") from error
         return elements.reshape(self._shape)
 
     def encode(self, data: AnyArray) -> Bytes:
@@ -93,12 +89,10 @@ class BoundVLenBytes(BoundVLen):
     """Byte strings, in object arrays."""
 
     def _unpack(self, data: Bytes) -> AnyArray:
-        elements: AnyArray = zarr_core.unpack_bytes(data, self._count)
-        return elements
+        return zarr_core.unpack_bytes(data, self._count)
 
     def _pack(self, elements: AnyArray) -> bytes:
-        packed: bytes = zarr_core.pack_bytes(elements.astype(object))
-        return packed
+        return zarr_core.pack_bytes(elements.astype(object))
 
 
 @dataclass(frozen=True)

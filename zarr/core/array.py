@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zarr.arrays.create.codecs import *
+from zarr.arrays.create.parameters import *
 from zarr.arrays.create.steps import *
 from zarr.compat.version3.nodes import *
 from zarr.compat.version3.sibling_names import borrowed_names

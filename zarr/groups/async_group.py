@@ -6,39 +6,20 @@ from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.abc.nodes import AsynchronousGroup
-from zarr.arrays.async_array import AsyncArray
+from zarr.arrays.async_array import AsyncArray, awaited
 from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, takes
 from zarr.arrays.create.version2 import with_one_compressor
 from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.io.batch import BatchScope
 from zarr.chunks.spec import parse_array_config
 from zarr.defaults import BATCH_BYTES
-from zarr.groups.batch import GroupBatchScope, adopted
+from zarr.groups import operations
+from zarr.groups.batch import GroupBatch, adopted
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.hierarchy import member_hierarchy_steps
 from zarr.groups.members import Lookup, Lookups, consolidate_steps, look_up, members_steps
-from zarr.groups.methods.members import GroupFace
+from zarr.groups.methods.members import GroupFace, HasMembers
 from zarr.groups.opening import open_group_steps
-from zarr.groups.operations import (
-    array_steps,
-    contains_steps,
-    create_group_steps,
-    create_groups_steps,
-    create_member_steps,
-    delete_steps,
-    find_steps,
-    group_steps,
-    like_steps,
-    move_steps,
-    new_group_steps,
-    node_steps,
-    require_array_steps,
-    require_group_steps,
-    require_groups_steps,
-    save_group_steps,
-    set_steps,
-    update_attributes_steps,
-)
-from zarr.groups.summary import info_complete_steps, tree_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.locks.synchronizers import with_synchronizer
@@ -50,7 +31,6 @@ if TYPE_CHECKING:
 
     from zarr.chunks.spec import ArrayConfigLike
     from zarr.dtype import ZDTypeLike
-    from zarr.groups.summary import GroupInfo, TreeRepr
     from zarr.steps.requests import Steps
     from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike
@@ -112,9 +92,9 @@ class AsyncGroup(GroupFace):
     def _wrap(self, record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
         return adopted(self._handle, wrap_async(record))
 
-    def batch(self, max_bytes: int = BATCH_BYTES) -> GroupBatchScope:
+    def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
         """See :meth:`zarr.Group.batch`; to be entered by ``async with``."""
-        return GroupBatchScope(self._handle, self._run, max_bytes)
+        return BatchScope(self._handle, self._run, self._run, GroupBatch, max_bytes)
 
     def _run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:
         return async_runner_for(self.store).run(steps)
@@ -131,8 +111,8 @@ class AsyncGroup(GroupFace):
         zarr_format: ZarrFormat = 3,
     ) -> AsyncGroup:
         store_path = resolve_store_path(store)
-        runner = async_runner_for(store_path.store)
-        return cls.from_handle(await runner.run(new_group_steps(store_path, zarr_format, attributes, overwrite)))
+        steps = operations.new_group_steps(store_path, zarr_format, attributes, overwrite)
+        return cls.from_handle(await async_runner_for(store_path.store).run(steps))
 
     @classmethod
     async def open(
@@ -154,7 +134,7 @@ class AsyncGroup(GroupFace):
 
     async def _save_metadata(self, ensure_parents: bool = False) -> None:
         """Write the documents of this group as they are in memory."""
-        await self._run(save_group_steps(self._handle, ensure_parents))
+        await self._run(operations.save_group_steps(self._handle, ensure_parents))
 
     # ------------------------------------------------------------------------------------------ what it is
 
@@ -162,18 +142,13 @@ class AsyncGroup(GroupFace):
     def attrs(self) -> dict[str, Any]:
         return self.metadata.attributes
 
-    async def info_complete(self) -> GroupInfo:
-        return await self._run(info_complete_steps(self._handle))
-
-    async def tree(
-        self, expand: bool | None = None, level: int | None = None, *, max_nodes: int = 500, plain: bool = False
-    ) -> TreeRepr:
-        return await self._run(tree_steps(self._handle, expand, level, max_nodes, plain))
+    info_complete = awaited(HasMembers.info_complete, "AsyncGroup")
+    tree = awaited(HasMembers.tree, "AsyncGroup")
 
     # -------------------------------------------------------------------------------------------- members
 
     async def getitem(self, key: str) -> AsyncArray[Any] | AsyncGroup:
-        return self._wrap(await self._run(node_steps(self._handle, key)))
+        return self._wrap(await self._run(operations.node_steps(self._handle, key)))
 
     def _getitem_consolidated(self, store_path: StorePath, key: str, prefix: str) -> AsyncArray[Any] | AsyncGroup:
         """Return the node at a key, from the copy of the documents alone."""
@@ -183,17 +158,16 @@ class AsyncGroup(GroupFace):
         return wrap_async(NodeRecord(key, store_path / key, metadata, self._handle.origin, self._handle.config))
 
     async def get(self, key: str, default: DefaultT | None = None) -> AsyncArray[Any] | AsyncGroup | DefaultT | None:
-        record = await self._run(find_steps(self._handle, key))
+        record = await self._run(operations.find_steps(self._handle, key))
         return default if record is None else self._wrap(record)
 
     async def get_array(self, path: str) -> AsyncArray[Any]:
-        return self._wrap(await self._run(array_steps(self._handle, path)))  # type: ignore[return-value]
+        return self._wrap(await self._run(operations.array_steps(self._handle, path)))  # type: ignore[return-value]
 
     async def get_group(self, path: str) -> AsyncGroup:
-        return self._wrap(await self._run(group_steps(self._handle, path)))  # type: ignore[return-value]
+        return self._wrap(await self._run(operations.group_steps(self._handle, path)))  # type: ignore[return-value]
 
-    async def contains(self, member: str) -> bool:
-        return await self._run(contains_steps(self._handle, member))
+    contains = awaited(HasMembers.__contains__, "AsyncGroup")
 
     async def members(
         self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
@@ -245,34 +219,31 @@ class AsyncGroup(GroupFace):
     # -------------------------------------------------------------------------------------------- changes
 
     async def setitem(self, key: str, value: Any) -> None:
-        await self._run(set_steps(self._handle, key, value))
+        await self._run(operations.set_steps(self._handle, key, value))
 
-    async def delitem(self, key: str) -> None:
-        await self._run(delete_steps(self._handle, key))
-
-    async def move(self, source: str, dest: str) -> None:
-        await self._run(move_steps(self._handle, source, dest))
+    delitem = awaited(HasMembers.__delitem__, "AsyncGroup")
+    move = awaited(HasMembers.move, "AsyncGroup")
 
     async def update_attributes(self, new_attributes: dict[str, Any]) -> AsyncGroup:
-        await self._run(update_attributes_steps(self._handle, new_attributes))
+        await self._run(operations.update_attributes_steps(self._handle, new_attributes))
         return self
 
     async def create_group(
         self, name: str, *, overwrite: bool = False, attributes: dict[str, Any] | None = None
     ) -> AsyncGroup:
         return self._wrap(  # type: ignore[return-value]
-            await self._run(create_group_steps(self._handle, name, overwrite, attributes))
+            await self._run(operations.create_group_steps(self._handle, name, overwrite, attributes))
         )
 
     async def require_group(self, name: str, overwrite: bool = False) -> AsyncGroup:
-        return self._wrap(await self._run(require_group_steps(self._handle, name, overwrite)))  # type: ignore[return-value]
+        return self._wrap(await self._run(operations.require_group_steps(self._handle, name, overwrite)))  # type: ignore[return-value]
 
     async def create_groups(self, *names: str) -> tuple[AsyncGroup, ...]:
-        records = await self._run(create_groups_steps(self._handle, names))
+        records = await self._run(operations.create_groups_steps(self._handle, names))
         return tuple(self._wrap(record) for record in records)  # type: ignore[misc]
 
     async def require_groups(self, *names: str) -> tuple[AsyncGroup, ...]:
-        records = await self._run(require_groups_steps(self._handle, names))
+        records = await self._run(operations.require_groups_steps(self._handle, names))
         return tuple(self._wrap(record) for record in records)  # type: ignore[misc]
 
     async def create_hierarchy(
@@ -283,7 +254,7 @@ class AsyncGroup(GroupFace):
 
     @takes(CreateMember, CREATE_ARRAY, without=("zarr_format",))
     async def create_array(self, name: str, **parameters: Unpack[CreateMember]) -> AsyncArray[Any]:
-        return await self._make(create_member_steps(self._handle, name, parameters))
+        return await self._make(operations.create_member_steps(self._handle, name, parameters))
 
     async def require_array(
         self,
@@ -297,34 +268,34 @@ class AsyncGroup(GroupFace):
     ) -> AsyncArray[Any]:
         parameters = with_one_compressor(dict(kwargs), self._handle.metadata.zarr_format)
         return await self._make(
-            require_array_steps(self._handle, name, shape, dtype, exact, config=config, **parameters)
+            operations.require_array_steps(self._handle, name, shape, dtype, exact, config=config, **parameters)
         )
 
     async def empty(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, shape=shape, **kwargs))
+        return await self._make(operations.like_steps(self._handle, name, shape=shape, **kwargs))
 
     async def zeros(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, shape=shape, **FILLS["zeros"], **kwargs))
+        return await self._make(operations.like_steps(self._handle, name, shape=shape, **FILLS["zeros"], **kwargs))
 
     async def ones(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, shape=shape, **FILLS["ones"], **kwargs))
+        return await self._make(operations.like_steps(self._handle, name, shape=shape, **FILLS["ones"], **kwargs))
 
     async def full(
         self, *, name: str, shape: tuple[int, ...], fill_value: Any | None, **kwargs: Any
     ) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, shape=shape, fill_value=fill_value, **kwargs))
+        return await self._make(operations.like_steps(self._handle, name, shape=shape, fill_value=fill_value, **kwargs))
 
     async def empty_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, "empty", data, **kwargs))
+        return await self._make(operations.like_steps(self._handle, name, "empty", data, **kwargs))
 
     async def zeros_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, "zeros", data, **kwargs))
+        return await self._make(operations.like_steps(self._handle, name, "zeros", data, **kwargs))
 
     async def ones_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, "ones", data, **kwargs))
+        return await self._make(operations.like_steps(self._handle, name, "ones", data, **kwargs))
 
     async def full_like(self, *, name: str, data: Any, **kwargs: Any) -> AsyncArray[Any]:
-        return await self._make(like_steps(self._handle, name, "full", data, **kwargs))
+        return await self._make(operations.like_steps(self._handle, name, "full", data, **kwargs))
 
     async def _make(self, steps: Steps[ArrayHandle]) -> AsyncArray[Any]:
         return adopted(self._handle, AsyncArray.from_handle(await self._run(steps)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
 from zarr.arrays.handle import ArrayHandle
-from zarr.arrays.io.batch import Batch, Budget, checked_limit
+from zarr.arrays.io.batch import Batch, Budget
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
@@ -78,52 +78,6 @@ def _close_one_steps(batch: Batch) -> Steps[Exception | None]:
     except Exception as error:
         return error
     return None
-
-
-class GroupBatchScope:
-    """What ``with group.batch():`` and ``async with async_group.batch():`` enter and leave."""
-
-    __slots__ = ("_batch", "_handle", "_limit", "_run")
-
-    def __init__(self, handle: GroupHandle, run: Any, limit: int) -> None:
-        self._handle = handle
-        self._run = run
-        self._limit = checked_limit(limit)
-        self._batch: GroupBatch | None = None
-
-    def _begin(self) -> None:
-        """Open a batch; inside another one, that one goes on."""
-        mine = GroupBatch(Budget(self._limit))
-        open_now = self._handle.batch
-        # No call between the look and the change: another thread may begin one, too.
-        if open_now is None or open_now.closed:
-            self._handle.batch = mine
-            self._batch = mine
-
-    def _leave(self) -> None:
-        if self._handle.batch is self._batch:
-            self._handle.batch = None
-        self._batch = None
-
-    def __enter__(self) -> None:
-        self._begin()
-
-    def __exit__(self, *_: object) -> None:
-        if self._batch is not None:
-            try:
-                self._run(self._batch.close_steps())
-            finally:
-                self._leave()
-
-    async def __aenter__(self) -> None:
-        self._begin()
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._batch is not None:
-            try:
-                await self._run(self._batch.close_steps())
-            finally:
-                self._leave()
 
 
 def pending_steps(handle: GroupHandle, *paths: str) -> Steps[None]:

@@ -8,26 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zarr.abc.nodes import SynchronousGroup
 from zarr.arrays.array import Array
 from zarr.chunks.spec import ArrayConfig, parse_array_config
+from zarr.groups import operations
 from zarr.groups.async_group import AsyncGroup, opened_face
 from zarr.groups.batch import adopted
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.hierarchy import member_hierarchy_steps
 from zarr.groups.members import members_steps
-from zarr.groups.methods.create import MakesArrays, array_of
-from zarr.groups.methods.members import GroupFace, HasMembers
+from zarr.groups.methods.members import array_of
 from zarr.groups.methods.version2 import LegacyMembers
 from zarr.groups.opening import open_group_steps
-from zarr.groups.operations import (
-    create_group_steps,
-    create_groups_steps,
-    find_steps,
-    group_steps,
-    new_group_steps,
-    node_steps,
-    require_group_steps,
-    require_groups_steps,
-    update_attributes_steps,
-)
 from zarr.older_calls import also_in_order
 from zarr.runners.choose import runner_for
 from zarr.storage.resolve import resolve_store_path
@@ -52,7 +41,7 @@ def wrap(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | 
     return array_of(record, config)
 
 
-class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
+class Group(LegacyMembers):
     """A group: a node that holds arrays and other groups.
 
     Made by :func:`zarr.create_group` and :func:`zarr.open_group`.
@@ -139,7 +128,7 @@ class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
         """
         store_path = resolve_store_path(store)
         runner = runner_for(store_path.store)
-        return cls.from_handle(runner.run(new_group_steps(store_path, zarr_format, attributes, overwrite)))
+        return cls.from_handle(runner.run(operations.new_group_steps(store_path, zarr_format, attributes, overwrite)))
 
     @classmethod
     def open(cls, store: StoreLike, zarr_format: ZarrFormat | None = 3) -> Group:
@@ -188,7 +177,7 @@ class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
         KeyError
             If there is no such node.
         """
-        return self._wrap(self._run(node_steps(self._handle, path)))
+        return self._wrap(self._run(operations.node_steps(self._handle, path)))
 
     def get(self, path: str, default: DefaultT | None = None) -> Array[Any] | Group | DefaultT | None:
         """Open a node below the group, or return the default where there is none.
@@ -208,7 +197,7 @@ class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
         >>> zarr.group().get("nothing", "default")
         'default'
         """
-        record = self._run(find_steps(self._handle, path))
+        record = self._run(operations.find_steps(self._handle, path))
         return default if record is None else self._wrap(record)
 
     def get_group(self, path: str) -> Group:
@@ -237,7 +226,7 @@ class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
         >>> root.get_group("a").path
         'a'
         """
-        return self._wrap(self._run(group_steps(self._handle, path)))  # type: ignore[return-value]
+        return self._wrap(self._run(operations.group_steps(self._handle, path)))  # type: ignore[return-value]
 
     def members(
         self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
@@ -351,7 +340,7 @@ class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
         >>> zarr.group(attributes={"a": 1}).update_attributes({"b": 2}).attrs.asdict()
         {'a': 1, 'b': 2}
         """
-        self._run(update_attributes_steps(self._handle, new_attributes))
+        self._run(operations.update_attributes_steps(self._handle, new_attributes))
         return self
 
     async def update_attributes_async(self, new_attributes: dict[str, Any]) -> Group:
@@ -375,7 +364,7 @@ class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
         >>> asyncio.run(zarr.group().update_attributes_async({"b": 2})).attrs.asdict()
         {'b': 2}
         """
-        await self._async_group._run(update_attributes_steps(self._handle, new_attributes, replace=True))
+        await self._async_group._run(operations.update_attributes_steps(self._handle, new_attributes, replace=True))
         return self
 
     @also_in_order("overwrite")
@@ -404,7 +393,7 @@ class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
         >>> zarr.group().create_group("a/b", attributes={"x": 1}).attrs["x"]
         1
         """
-        return self._wrap(self._run(create_group_steps(self._handle, name, **kwargs)))  # type: ignore[return-value]
+        return self._wrap(self._run(operations.create_group_steps(self._handle, name, **kwargs)))  # type: ignore[return-value]
 
     def create_groups(self, *names: str, overwrite: bool = False) -> tuple[Group, ...]:
         """Make several groups below the group, as one operation.
@@ -430,7 +419,7 @@ class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
         >>> [group.path for group in zarr.group().create_groups("a", "b/c")]
         ['a', 'b/c']
         """
-        records = self._run(create_groups_steps(self._handle, names, overwrite))
+        records = self._run(operations.create_groups_steps(self._handle, names, overwrite))
         return tuple(self._wrap(record) for record in records)  # type: ignore[misc]
 
     @also_in_order("overwrite")
@@ -458,7 +447,7 @@ class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
         >>> zarr.group().require_group("a").path
         'a'
         """
-        return self._wrap(self._run(require_group_steps(self._handle, name, **kwargs)))  # type: ignore[return-value]
+        return self._wrap(self._run(operations.require_group_steps(self._handle, name, **kwargs)))  # type: ignore[return-value]
 
     def require_groups(self, *names: str) -> tuple[Group, ...]:
         """Open several groups below the group, or make them.
@@ -477,7 +466,7 @@ class Group(HasMembers, MakesArrays, LegacyMembers, GroupFace):
         >>> len(zarr.group().require_groups("a", "b"))
         2
         """
-        records = self._run(require_groups_steps(self._handle, names))
+        records = self._run(operations.require_groups_steps(self._handle, names))
         return tuple(self._wrap(record) for record in records)  # type: ignore[misc]
 
     def create_hierarchy(self, nodes: Nodes, *, overwrite: bool = False) -> Iterator[tuple[str, Group | Array[Any]]]:

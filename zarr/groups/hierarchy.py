@@ -20,7 +20,7 @@ from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.documents import ancestors, node_key, node_lock
 from zarr.steps.nodes import check_absent_steps, read_node_steps
-from zarr.steps.requests import DeletePrefix, Gather, Hold, LockScope, Put, Staged, Steps
+from zarr.steps.requests import DeletePrefix, Gather, Hold, LockScope, Put, Staged, Steps, ask_steps
 from zarr.storage.keys import normalize_path
 from zarr.storage.path import StorePath
 
@@ -156,7 +156,7 @@ def _publish_steps(
     """Write many nodes, with what they replace gone; all in one step, where the store can do that."""
 
     def build_steps() -> Steps[None]:
-        yield Gather(_remove_steps(path) for path in replaced)
+        yield Gather(ask_steps(DeletePrefix(path)) for path in replaced)
         yield from _write_levels_steps(documents)
 
     if not stages(root.store) or not documents:
@@ -236,10 +236,6 @@ def _levels(paths: Iterable[str]) -> list[list[str]]:
 def _write_levels_steps(documents: Mapping[str, Mapping[str, Buffer]]) -> Steps[None]:
     for level in _levels(documents):
         yield Gather(_write_steps(path, documents[path]) for path in level)
-
-
-def _remove_steps(path: str) -> Steps[None]:
-    yield DeletePrefix(path)
 
 
 def _records(root: StorePath, nodes: Nodes) -> list[NodeRecord]:

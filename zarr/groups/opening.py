@@ -6,8 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Final
 
 from zarr._lazy import LazyModule
-from zarr.arrays.handle import bulk_kind
-from zarr.arrays.show.notebook import AT_HAND
+from zarr.arrays.handle import AT_HAND, bulk_kind
 from zarr.errors import (
     ContainsArrayError,
     GroupNotFoundError,

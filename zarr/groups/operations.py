@@ -35,9 +35,15 @@ from zarr.metadata.documents import plain
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.members import as_attributes, named_attributes
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.documents import hold_node, node_key, node_lock
-from zarr.steps.nodes import ensure_ancestors_steps, read_node_steps, write_node_steps
-from zarr.steps.removing import delete_node_steps, or_found_steps
+from zarr.steps.documents import hold_node, node_lock
+from zarr.steps.nodes import (
+    delete_node_steps,
+    ensure_ancestors_steps,
+    or_found_steps,
+    read_node_steps,
+    replace_documents_steps,
+    write_node_steps,
+)
 from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Steps
 from zarr.storage.path import StorePath
 from zarr.types import METADATA_NAMES, parse_shapelike
@@ -103,14 +109,8 @@ def save_group_steps(handle: GroupHandle, ensure_parents: bool = False) -> Steps
     if ensure_parents:
         yield from ensure_ancestors_steps(handle.store_path, handle.metadata.zarr_format)
     documents = handle.metadata.to_buffer_dict(default_buffer_prototype())
-    yield Gather([_put_held_steps(handle, documents)])
+    yield Gather([replace_documents_steps(handle.path, documents, locking_of(handle))])
     yield from record_changes_steps(handle.store, {handle.path: documents}, locking=locking_of(handle))
-
-
-def _put_held_steps(handle: GroupHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
-    yield hold_node(handle.path, locking_of(handle))
-    for name, value in documents.items():
-        yield Put(node_key(handle.path, name), value)
 
 
 def node_steps(handle: GroupHandle, key: str, hints: bool = True) -> Steps[NodeRecord]:
@@ -197,8 +197,7 @@ def require_group_steps(handle: GroupHandle, name: str, overwrite: bool = False)
     """
     if overwrite:
         return (yield from create_group_steps(handle, name, overwrite=True))
-    record: NodeRecord = yield from or_found_steps(handle, _require_group_steps, name)
-    return record
+    return (yield from or_found_steps(handle, _require_group_steps, name))
 
 
 def _require_group_steps(handle: GroupHandle, name: str) -> Steps[NodeRecord]:

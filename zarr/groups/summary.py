@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr._lazy import LazyModule
-from zarr.arrays.handle import bulk_kind
+from zarr.arrays.handle import AT_HAND, bulk_kind
 from zarr.arrays.show.html import attributes_table, page, table
-from zarr.arrays.show.notebook import AT_HAND
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.members import fresh_steps, members_steps
 from zarr.metadata.group import GroupMetadata

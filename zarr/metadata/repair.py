@@ -3,7 +3,7 @@
 Older releases stored chunk lengths of 0 for axes that were empty, JSON booleans and floats where integers belong, and
 lists of chunk lengths in regular grids. What such a document means is not in doubt, so it is read. Where the chunks of
 the reading lie elsewhere than other readers of the document look for them, the metadata remember the document as it
-was stored; the first write of a chunk then stores the document as it was read (`zarr.arrays.change.repair`).
+was stored; the first write of a chunk then stores the document as it was read (`zarr.arrays.change.documents`).
 """
 
 from __future__ import annotations

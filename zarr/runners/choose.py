@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from zarr.runners.asynchronous import AsyncRunner, LoopRunner
 else:
     asynchronous = LazyModule("zarr.runners.asynchronous")
-    asynchronous = LazyModule("zarr.runners.asynchronous")
 
 R = TypeVar("R")
 

@@ -175,14 +175,10 @@ def _check_below_steps(entries: dict[str, Any], path: str, name: str, remade: Se
     """Of what the copy lists below nodes that were removed and are there again, keep what is there again, too."""
     listed = sorted({entry.rpartition("/")[0] if name == ASIDE else entry for entry in entries})
     below = [node_key(path, entry) for entry in listed if entry]
-    below = [node for node in below if any(_is_below(node, top) for top in remade)]
+    below = [node for node in below if any(_below(top, node) for top in remade)]
     for node, documents in (yield from _stored_steps(below, name)).items():
         if not documents:
             _replace(entries, name, node[len(path) :].strip("/"), documents)
-
-
-def _is_below(path: str, top: str) -> bool:
-    return path != top and (not top or path.startswith(top + "/"))
 
 
 def _add_between_steps(entries: dict[str, Any], path: str, name: str, relative: str) -> Steps[None]:

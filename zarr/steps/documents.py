@@ -192,7 +192,7 @@ def parse_v3(
 ) -> ArrayV3Metadata | GroupMetadata:
     """Return the metadata of a document ``zarr.json``; of a kind of node, where only one will do."""
     known = known_documents()
-    members = find_members(known, raw) if wanted != "group" and raw in known else None
+    members = find_members(known, raw) if raw in known else None
     if members is not None:
         return v3.ArrayV3Metadata.of_members(members)
     path = place if isinstance(place, str) else place.path
@@ -201,7 +201,7 @@ def parse_v3(
             document = load_document(raw, "zarr.json")
         except MetadataValidationError:
             document = load_document(raw, document_name(place, "zarr.json"))  # the same error, which names the place
-        if wanted == "group" or (wanted is None and document.get("node_type") == "group"):
+        if wanted is None and document.get("node_type") == "group":
             return group.GroupMetadata.from_dict(document, path=path, name="zarr.json")
         return v3.ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet, raw=raw)
     except Exception as error:

@@ -6,8 +6,8 @@ one document that makes it a node is written, and of several who create a node a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import takes_contents_first
@@ -17,7 +17,6 @@ from zarr.errors import (
     ArrayNotFoundError,
     ContainsArrayError,
     ContainsGroupError,
-    GroupNotFoundError,
     NodeNotFoundError,
     ReadOnlyError,
 )
@@ -51,6 +50,7 @@ from zarr.steps.requests import (
     PutIfAbsent,
     Staged,
     Steps,
+    ask_steps,
 )
 from zarr.storage.path import StorePath, exists_message
 
@@ -58,12 +58,12 @@ if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
     from zarr.metadata import group
     from zarr.metadata import members as _names
-    from zarr.metadata.group import GroupMetadata
     from zarr.types import AccessModeLiteral, ZarrFormat
 else:
     group = LazyModule("zarr.metadata.group")
     _names = LazyModule("zarr.metadata.members")
 
+T = TypeVar("T")
 
 # Reading
 
@@ -125,38 +125,6 @@ def parse_array(found: dict[str, bytes], place: StorePath | str, quiet: bool = F
     if ".zarray" in found:
         return parse_v2(found, ".zarray", place, quiet)  # type: ignore[return-value]
     raise not_found(place, ArrayNotFoundError)
-
-
-def read_group_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[GroupMetadata]:
-    """Read the metadata of the group at a place.
-
-    Parameters
-    ----------
-    place : StorePath or str
-    zarr_format : 2, 3 or None
-
-    Returns
-    -------
-    GroupMetadata
-
-    Raises
-    ------
-    GroupNotFoundError
-        If there is no group document.
-    NodeTypeValidationError
-        If the document is that of an array.
-    """
-    found = yield from _read_documents_steps(place, wanted_names(zarr_format, (".zgroup", ".zattrs")))
-    if "zarr.json" in found:
-        if ".zgroup" in found:
-            warn_of_both(place, ".zgroup")
-        metadata: NodeMetadata = parse_v3(found["zarr.json"], place, "group")
-    elif ".zgroup" in found:
-        metadata = parse_v2(found, ".zgroup", place)
-    else:
-        raise not_found(place, GroupNotFoundError)
-    assert isinstance(metadata, group.GroupMetadata)
-    return metadata
 
 
 def read_node_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[NodeMetadata]:
@@ -324,6 +292,13 @@ def _put_absent_steps(path: str, documents: dict[str, Buffer]) -> Steps[bool]:
     return made
 
 
+def replace_documents_steps(path: str, documents: Mapping[str, Buffer], locking: str) -> Steps[None]:
+    """Store documents of a node that is there, when nobody else changes it; the lock goes with these steps."""
+    yield hold_node(path, locking)
+    for name, value in documents.items():
+        yield Put(node_key(path, name), value)
+
+
 def _put_steps(path: str, documents: dict[str, Buffer]) -> Steps[None]:
     for name in sorted(documents, key=_MAKING.__contains__):
         yield Put(node_key(path, name), documents[name])
@@ -415,7 +390,7 @@ def _write_locked_steps(
     early = takes_contents_first(place.store)
     if replaces:
         if early:  # The documents first: should the rest not be reached, nothing shows what is half removed.
-            yield Gather([_delete_key_steps(node_key(path, name)) for name in (*V3_NAMES, ".zarray", ".zgroup")])
+            yield Gather([ask_steps(Delete(node_key(path, name))) for name in (*V3_NAMES, ".zarray", ".zgroup")])
         yield DeletePrefix(path)
     if contents is not None and early:
         yield from contents()
@@ -427,10 +402,6 @@ def _write_locked_steps(
     if contents is not None and not early:
         yield from contents()
     return documents
-
-
-def _delete_key_steps(key: str) -> Steps[None]:
-    yield Delete(key)
 
 
 def _stage_node_steps(
@@ -461,3 +432,44 @@ def _stage_node_steps(
         # Somebody in another process was faster: the error names what is there now.
         yield from check_absent_steps(place, zarr_format)
         raise
+
+
+# Removing, and what all do who make, change or move a node while others do so, too
+
+
+def delete_node_steps(place: StorePath | str, locking: str = "thread") -> Steps[None]:
+    """Remove a node and all below it, when nobody is making or changing any of these nodes.
+
+    Parameters
+    ----------
+    place : StorePath or str
+    locking : str
+        Who else must not change the node meanwhile; see :class:`zarr.chunks.spec.ArrayConfig`.
+    """
+    yield Gather([_delete_locked_steps(place if isinstance(place, str) else place.path, locking)])
+
+
+def _delete_locked_steps(path: str, locking: str) -> Steps[None]:
+    yield hold_node(path, locking, below=True)
+    yield DeletePrefix(path)
+
+
+def or_found_steps(place: Any, steps: Callable[..., Steps[T]], *args: Any, **parameters: Any) -> Steps[T]:
+    """Run steps that find a node or make it: once more where somebody made it between the two, so that it is found.
+
+    Parameters
+    ----------
+    place : StorePath or handle
+    steps : function that returns steps
+    *args, **parameters
+        What it is called with, after the place.
+    """
+    try:
+        return (yield from steps(place, *args, **parameters))
+    except (ContainsArrayError, ContainsGroupError):
+        return (yield from steps(place, *args, **parameters))
+
+
+def opening_steps(place: StorePath, steps: Callable[..., Steps[T]], mode: str | None, *how: Any) -> Steps[T]:
+    """Open or, in mode "a", make what is not there: of several who do so at once, all get the same node."""
+    return or_found_steps(place, steps, mode, *how) if mode == "a" else steps(place, mode, *how)

@@ -16,7 +16,7 @@ import zarr
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.api.synchronous import create_array, open_group
 from zarr.arrays.array import Array
-from zarr.arrays.create.steps import CompressorsLike, SerializerLike
+from zarr.arrays.create.codecs import CompressorsLike, SerializerLike
 from zarr.chunks import RectilinearChunkGridMetadata, RegularChunkGridMetadata
 from zarr.chunks.keys import DefaultChunkKeyEncoding
 from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec, ZstdCodec

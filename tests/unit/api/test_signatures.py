@@ -9,7 +9,7 @@ import pytest
 
 import zarr
 from zarr.api import asynchronous
-from zarr.arrays.create.parameters import CREATE_ARRAY
+from zarr.arrays.create.parameters import CREATE_ARRAY, CreateArray
 
 MAKERS = [zarr.create_array, zarr.Group.create_array, zarr.Group.create, zarr.AsyncGroup.create_array]
 
@@ -17,10 +17,12 @@ MAKERS = [zarr.create_array, zarr.Group.create_array, zarr.Group.create, zarr.As
 @pytest.mark.parametrize("maker", MAKERS)
 def test_every_parameter_is_shown_and_described(maker: Any) -> None:
     shown = inspect.signature(maker).parameters
-    for name, (default, _, meaning) in CREATE_ARRAY.items():
+    described = inspect.cleandoc(CreateArray.__doc__ or "").split("\n")
+    for name, default in CREATE_ARRAY.items():
         if name in shown:
             assert shown[name].default == default
-            assert meaning.split("\n")[0].strip() in maker.__doc__
+            at = next(number for number, line in enumerate(described) if line.startswith(f"{name} : "))
+            assert all(line.strip() in maker.__doc__ for line in described[at : at + 2])
     assert len(CREATE_ARRAY.keys() - shown.keys()) == 1  # "compressor" belongs to groups, "zarr_format" to functions
 
 

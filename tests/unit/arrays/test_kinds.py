@@ -10,7 +10,8 @@ import pytest
 
 import zarr
 from zarr.arrays.create import steps as create
-from zarr.arrays.create.creation_cache import kind_key
+from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE
+from zarr.arrays.create.steps import kind_key
 from zarr.codecs import BloscCodec, BytesCodec, GzipCodec, TransposeCodec, ZstdCodec
 
 CHOICES: dict[str, list[Any]] = {
@@ -42,7 +43,7 @@ def outcome(make: Any, parameters: dict[str, Any]) -> Any:
 def test_with_and_without_memory() -> None:
     defaults = {
         "shape": (6, 4), "dtype": "f4", "chunks": (3, 2), "shards": None, "filters": "auto", "compressors": "auto",
-        "serializer": "auto", "fill_value": create.DEFAULT_FILL_VALUE, "order": None, "zarr_format": 3,
+        "serializer": "auto", "fill_value": DEFAULT_FILL_VALUE, "order": None, "zarr_format": 3,
         "attributes": None, "chunk_key_encoding": None, "dimension_names": None, "checksum": False,
         "storage_transformers": None,
     }  # fmt: skip

@@ -10,6 +10,7 @@ import pytest
 
 import zarr
 from zarr.abc.store import Store
+from zarr.arrays.methods.properties import OlderNodeMembers
 from zarr.errors import ContainsGroupError
 from zarr.groups.methods.version2 import LegacyMembers
 from zarr.storage import MemoryStore, StorePath
@@ -125,7 +126,7 @@ def test_both_faces_share_one_state() -> None:
 def test_the_faces_agree() -> None:
     """Same parameters, same defaults; nothing public on one face only."""
     renamed = {"__getitem__": "getitem", "__setitem__": "setitem", "__delitem__": "delitem", "__contains__": "contains"}
-    older = {"create_groups", "items", "values", *vars(LegacyMembers)}
+    older = {"create_groups", "items", "values", *vars(LegacyMembers), *vars(OlderNodeMembers)}
     only_sync = {"create", "update_attributes_async", "__iter__", "__len__", *older}
     wider = {"create_group", "require_group", "require_array", "open", "__getitem__", "get", "from_store"}
     for name in dir(zarr.Group):

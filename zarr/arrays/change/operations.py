@@ -11,16 +11,17 @@ from __future__ import annotations
 import contextlib
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 import zarr_core
 from zarr.abc.store import takes_contents_first
-from zarr.arrays.documents import node_keys, put_documents_steps, record_steps
+from zarr.arrays.change.documents import node_keys, put_documents_steps, record_steps
 from zarr.arrays.io.chunks import is_filled
 from zarr.arrays.io.reading import read_plan_steps
+from zarr.arrays.io.selection import elements_of
 from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunks.shapes import cells_outside
@@ -28,8 +29,8 @@ from zarr.errors import ArrayNotFoundError, WrongTypeError
 from zarr.metadata.documents import dump_document, plain
 from zarr.metadata.members import as_attributes
 from zarr.steps.documents import hold_node
-from zarr.steps.nodes import ensure_ancestors_steps, parse_array
-from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps
+from zarr.steps.nodes import ensure_ancestors_steps, parse_array, replace_documents_steps
+from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps, ask_steps
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
@@ -51,13 +52,8 @@ def save_metadata_steps(handle: ArrayHandle, metadata: Any, ensure_parents: bool
     documents = metadata.to_buffer_dict(default_buffer_prototype())
     if ensure_parents:
         yield from ensure_ancestors_steps(handle.store_path, metadata.zarr_format)
-    yield Gather((_put_held_steps(handle, documents),))
+    yield Gather((replace_documents_steps(handle.store_path.path, documents, handle.config.locking),))
     yield from record_steps(handle, documents)
-
-
-def _put_held_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
-    yield hold_node(handle.store_path.path, handle.config.locking)
-    yield from put_documents_steps(handle, documents)
 
 
 def refresh_steps(handle: ArrayHandle) -> Steps[None]:
@@ -285,13 +281,12 @@ def _clear_leftover_steps(
     layout: ArrayLayout, coords: tuple[int, ...], shape: tuple[int, ...], cut: int, bulk: str | None
 ) -> Steps[None]:
     """Look at the part of one chunk on the border that lies beyond the shape; only what is not empty is written."""
-    axes = zip(layout.outer.axes, coords, strict=True)
-    spans = [(int(axis.offset(i)), int(axis.offset(i) + axis.valid_length(i))) for axis, i in axes]
-    region = tuple(slice(max(start, shape[d]) if d == cut else start, stop) for d, (start, stop) in enumerate(spans))
+    spans = [elements_of(axis, i, i + 1) for axis, i in zip(layout.outer.axes, coords, strict=True)]
+    region = tuple(slice(max(s.start, shape[d]) if d == cut else s.start, s.stop) for d, s in enumerate(spans))
     plan = zarr_core.plan_basic(layout.grid, region)
     found = np.empty(plan.shape, dtype=layout.dtype)
     # Whatever the user wants to hear of missing chunks: one that is not there has left nothing over.
-    lenient = layout.with_missing(reads_missing=True, retries=0)
+    lenient = layout.varied(reads_missing=True, retries=0)
     yield from read_plan_steps(lenient, plan, found, bulk)
     if not is_filled(layout, found):
         yield from _clear_region_steps(layout, region, bulk)
@@ -299,26 +294,10 @@ def _clear_leftover_steps(
 
 def kept_counts(layout: ArrayLayout, shape: tuple[int, ...]) -> tuple[int, ...]:
     """How many stored chunks along each axis hold some element of a smaller shape."""
-    counts = []
-    for axis, length in zip(layout.outer.axes, shape, strict=True):
-        count = axis.nchunks
-        if length < axis.length:
-            count = bisect_left(_Offsets(axis), length)
-        counts.append(count)
-    return tuple(counts)
-
-
-class _Offsets(Sequence[int]):
-    """The offsets of an axis as a sequence, for a binary search that touches a few of them only."""
-
-    def __init__(self, axis: Any) -> None:
-        self.axis = axis
-
-    def __len__(self) -> int:
-        return int(self.axis.nchunks)
-
-    def __getitem__(self, index: Any) -> Any:
-        return int(self.axis.offset(index))
+    return tuple(
+        bisect_left(range(axis.nchunks), length, key=axis.offset) if length < axis.length else axis.nchunks
+        for axis, length in zip(layout.outer.axes, shape, strict=True)
+    )
 
 
 def delete_outside_steps(layout: ArrayLayout, shape: tuple[int, ...]) -> Steps[None]:
@@ -365,7 +344,7 @@ def clear_cut_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | Non
 
 def _last(axis: Any, count: int) -> int:
     """Where the last of ``count`` chunks ends, clipped to the axis."""
-    return int(axis.offset(count - 1) + axis.valid_length(count - 1)) if count else 0
+    return int(elements_of(axis, 0, count).stop)
 
 
 def _border_parts(
@@ -376,14 +355,13 @@ def _border_parts(
         coords = layout.coords_of(key)
         if coords is None or _is_outside(coords, kept) or all(coords[d] != kept[d] - 1 for d in cut):
             continue
-        axes = zip(layout.outer.axes, coords, strict=True)
-        yield tuple(slice(axis.offset(i), axis.offset(i) + axis.valid_length(i)) for axis, i in axes)
+        yield tuple(elements_of(axis, i, i + 1) for axis, i in zip(layout.outer.axes, coords, strict=True))
 
 
 def _clear_region_steps(layout: ArrayLayout, region: tuple[slice, ...], bulk: str | None) -> Steps[None]:
     plan = zarr_core.plan_basic(layout.grid, region)
     value = np.broadcast_to(layout.fill, plan.shape)
-    yield from write_plan_steps(layout, plan, value, None, True, bulk)
+    yield from write_plan_steps(layout.varied(skip_filled=True), plan, value, None, bulk)
 
 
 def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[int, ...]]:
@@ -422,7 +400,7 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     region = [slice(0, n) for n in new_shape]
     region[axis] = slice(shape[axis], end)
     plan = zarr_core.plan_basic(grown.grid, tuple(region))
-    writing = write_plan_steps(grown, plan, value, None, layout.skip_filled, handle.bulk)
+    writing = write_plan_steps(grown, plan, value, None, handle.bulk)
     if handle.batch is not None:
         # What is pending is stored first: nobody may see the new shape without its data.
         yield from handle.batch.flush_steps()
@@ -494,10 +472,5 @@ def nshards_initialized_steps(handle: ArrayHandle) -> Steps[int]:
 def nbytes_stored_steps(handle: ArrayHandle) -> Steps[int]:
     """How many bytes all keys of the array take, metadata included."""
     keys = yield List(handle.store_path.path)
-    sizes = yield Gather(_size_steps(key) for key in keys)
+    sizes = yield Gather(ask_steps(Size(key)) for key in keys)
     return sum(size for size in sizes if size is not None)
-
-
-def _size_steps(key: str) -> Steps[int | None]:
-    size: int | None = yield Size(key)
-    return size

@@ -68,8 +68,7 @@ def default_serializer_v3(dtype: ZDType[Any, Any]) -> ArrayBytesCodec:
         return VLenBytesCodec()
     if isinstance(dtype, Nullable):
         return OptionalCodec(data_codecs=[default_serializer_v3(dtype.inner)], name=dtype.name)
-    codec: ArrayBytesCodec = BytesCodec() if getattr(dtype, "item_size", 2) > 1 else BytesCodec(endian=None)
-    return codec
+    return BytesCodec() if getattr(dtype, "item_size", 2) > 1 else BytesCodec(endian=None)
 
 
 def default_compressors_v3(dtype: ZDType[Any, Any]) -> tuple[BytesBytesCodec, ...]:

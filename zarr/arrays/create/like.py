@@ -16,6 +16,7 @@ from zarr.arrays.create.parameters import CREATE_ARRAY, FROM_ARRAY, KEPT, Defaul
 from zarr.arrays.create.steps import create_array_steps, refuse_beside_data
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import get_selection_steps
+from zarr.arrays.io.selection import elements_of
 from zarr.arrays.io.writing import set_selection_steps
 from zarr.arrays.methods.properties import ArrayFace, split_codecs
 from zarr.errors import ZarrUserWarning
@@ -37,11 +38,13 @@ MAX_BLOCK_BYTES = 16 << 20
 MAX_COPIED_BYTES = 8 * MAX_BLOCK_BYTES
 """So many bytes are held at once, where several blocks are under way; more only where one block is larger."""
 
-_CHOSEN: Final[dict[str, Any]] = {name: CREATE_ARRAY[name][0] for name in KEPT}
+_CHOSEN: Final[dict[str, Any]] = {name: CREATE_ARRAY[name] for name in KEPT}
 """Parameters that a copy may keep of its source, with the values that choose them anew."""
 
 _LENT: Final[dict[str, Any]] = {
-    name: row[0] for name, row in FROM_ARRAY.items() if name not in ("storage_options", "overwrite", "config")
+    name: default
+    for name, default in FROM_ARRAY.items()
+    if name not in ("storage_options", "overwrite", "config")
 }
 """The parameters of the metadata document of a copy, with their defaults."""
 
@@ -218,14 +221,10 @@ def blocks_of(layout: ArrayLayout) -> Iterator[tuple[slice, ...]]:
         if counts[d] < axes[d].nchunks:
             break
     cuts = [
-        [_span(axis, first, min(first + count, axis.nchunks)) for first in range(0, axis.nchunks, count)]
+        [elements_of(axis, first, min(first + count, axis.nchunks)) for first in range(0, axis.nchunks, count)]
         for axis, count in zip(axes, counts, strict=True)
     ]
     yield from product(*cuts)
-
-
-def _span(axis: Any, first: int, stop: int) -> slice:
-    return slice(axis.offset(first), axis.offset(stop - 1) + axis.valid_length(stop - 1))
 
 
 def copy_elements_steps(source: ArrayHandle, target: ArrayHandle) -> Steps[None]:

@@ -1,14 +1,14 @@
 """The parameters of a new array: types, defaults and descriptions, written once for all functions that create.
 
-A parameter is one line in a record (its type, for type checkers) and one row in a table (its default and what
-``help()`` says of it). Functions that end in ``**parameters: Unpack[record]`` get their signature and the rest of
-their documentation by :func:`takes`. What a parameter does is decided in ``steps.py``.
+A parameter is one line in a record (its type, for type checkers), one entry in the docstring of the record (what
+``help()`` says of it) and one line in a table of defaults. Functions that end in ``**parameters: Unpack[record]`` get
+their signature and the rest of their documentation by :func:`takes`. What a parameter does is decided in ``steps.py``.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar
 
 if TYPE_CHECKING:
@@ -77,7 +77,69 @@ class AnyNewArray(TypedDict, total=False):
 
 
 class CreateArray(AnyNewArray, total=False):
-    """The parameters of ``create_array``."""
+    """The parameters of ``create_array``.
+
+    Parameters
+    ----------
+    shape : int or tuple of int, optional
+        Elements along each dimension; an int means one dimension. Required without ``data``, refused with it.
+    dtype : data type, optional
+        A data type of NumPy or of Zarr, or the name of one. Required without ``data``, refused with it. There is no
+        default.
+    data : array-like, optional
+        Elements to fill the array with; gives shape and dtype. A zarr array is copied block by block, and lends
+        its fill value, attributes and dimension names too.
+    chunks : int, tuple of int, nested lists of int, or "auto"
+        Elements of a chunk along each dimension; one int holds for all dimensions, and a list of ints gives the
+        length of each chunk along a dimension (a rectilinear grid, format 3). "auto" halves the axes of the array in
+        turn until a chunk has about 256 KiB before compression for an array of 1 MiB, twice as much for every tenfold
+        of that; at least about 128 KiB, at most 64 MiB, within shards 1 MiB.
+    shards : tuple of int, dict, nested lists of int, "auto" or None
+        Elements of a shard, an object that stores several chunks; each length is a multiple of the chunk's. None,
+        the default, stores every chunk as an object of its own. "auto" puts two chunks along each axis that has more
+        than eight, or as many as fit into the setting ``array.target_shard_size_bytes``. A dict has the keys "shape"
+        and "index_location" ("start" or "end"). Format 3.
+    filters : codec, list of codecs, "auto" or None
+        Array-to-array codecs, which run first when a chunk is written, in the order given. "auto" and None mean
+        none; in format 2 "auto" is the object codec that a dtype of objects needs. Codecs are objects, or dicts as in
+        the metadata document.
+    compressors : codec, list of codecs, "auto" or None
+        Bytes-to-bytes codecs, which run last, in the order given. "auto" is Zstandard at level 0, which stands for
+        the library's default level (in a group of format 2: Blosc); None means none. Format 2 has one at most.
+    compressor : codec
+        Former name of ``compressors``; give only one of the two.
+    serializer : codec or "auto"
+        The array-to-bytes codec, which runs after the filters and before the compressors. "auto" is ``bytes``, the
+        elements in little-endian order, and for strings and bytes of any length ``vlen-utf8`` and ``vlen-bytes``.
+        Format 3.
+    fill_value : scalar, optional
+        The value of elements that were never written; chunks of nothing else are not stored. By default zero, False
+        or the empty string, as the dtype has it. None means the same in format 3, and "undefined" in format 2.
+    order : "C" or "F", optional
+        Format 2: the order of elements in a chunk, by default that of the setting ``array.order`` ("C"). In format
+        3 it has no effect. The order in memory is the key "order" of ``config``, in both.
+    zarr_format : 2, 3 or None
+        None takes the setting ``default_zarr_format``, which is 3.
+    attributes : dict, optional
+        Attributes of the array, values as in JSON. By default none.
+    chunk_key_encoding : ChunkKeyEncoding or dict, optional
+        The names of chunks in the store. By default ``{"name": "default", "separator": "/"}``, as in "c/0/1"; in
+        format 2 ``{"name": "v2", "separator": "."}``, as in "0.1".
+    dimension_names : list of str or None, optional
+        A name for each dimension, None for a dimension without one. By default there are none. Format 3.
+    storage_options : dict, optional
+        Options of fsspec for a store that is given as a URL. A group has its store already.
+    overwrite : bool
+        Delete first the array or group that is there, with all below it. Without it that is an error.
+    config : ArrayConfig or dict, optional
+        How this object works, not stored: "order" in memory, "write_empty_chunks" (store chunks of the fill value
+        too), "read_missing_chunks", "locking" … By default the settings ``array.*`` of :data:`zarr.config`.
+    write_data : bool
+        Write ``data``; False takes only shape and dtype from it.
+    checksum : bool
+        Format 3: end the codecs with ``crc32c``, unless they do already. Every chunk (within shards: every inner
+        chunk) is stored with a CRC-32C checksum, and reading a damaged one raises ``ChunkChecksumError``.
+    """
 
     shape: ShapeLike | None
     dtype: ZDTypeLike | None
@@ -99,7 +161,23 @@ class CreateMember(CreateArray, total=False):
 
 
 class FromArray(AnyNewArray, total=False):
-    """The parameters of ``from_array``."""
+    """The parameters of ``from_array``.
+
+    Those that are not described here, and more of the first five, stand at ``CreateArray``.
+
+    Parameters
+    ----------
+    chunks, shards, filters, compressors, serializer
+        Here "keep", the default, takes those of ``data``.
+    fill_value : scalar, optional
+        By default that of ``data``, or that of its dtype.
+    zarr_format : 2, 3 or None
+        By default that of ``data``; 3 where it is no zarr array.
+    attributes : dict, optional
+        By default those of ``data``.
+    dimension_names : list of str or None, optional
+        By default those of ``data``. Format 3.
+    """
 
     chunks: ChunksLike | Literal["auto", "keep"]
     shards: ShardsLike | Literal["keep"] | None
@@ -110,7 +188,49 @@ class FromArray(AnyNewArray, total=False):
 
 
 class Create(AnyNewArray, total=False):
-    """The parameters of ``create``, which has words of zarr-python 2 too."""
+    """The parameters of ``create``, which has words of zarr-python 2 too.
+
+    Those that are not described here stand at ``CreateArray``.
+
+    Parameters
+    ----------
+    chunks : int, tuple of int, bool or None
+        As for :func:`zarr.create_array`; None and True mean "auto", False one chunk.
+    dtype : data type, optional
+        A data type of NumPy or of Zarr, or its name; by default float64.
+    compressor : codec, dict or None
+        Format 2: the compressor, by default ("auto") Zstandard, None for none. Format 3 has ``codecs`` instead.
+    store : StoreLike
+        A path, a URL, a store, a mapping; None is a new store in memory.
+    synchronizer : ThreadSynchronizer or ProcessSynchronizer, optional
+        Locks for partial writes; see ``locking`` in :class:`zarr.core.array_spec.ArrayConfig`.
+    path : str, optional
+        Path of the array below the place that ``store`` names.
+    filters : list of codecs, optional
+        Format 2: codecs of numcodecs that run before the compressor.
+    object_codec : numcodecs.abc.Codec, optional
+        Format 2: the codec that stores the Python objects of an array of ``dtype=object``.
+    dimension_separator : "." or "/", optional
+        Format 2: the separator in names of chunks, by default ".".
+    write_empty_chunks : bool, optional
+        Deprecated: give it in ``config``. By default False.
+    zarr_format : 2, 3 or None
+        By default the setting ``default_zarr_format`` (3); 2 where parameters are given that only format 2 has.
+    chunk_shape : tuple of int, optional
+        Another name of ``chunks``; give only one of the two.
+    chunk_key_encoding : ChunkKeyEncoding, tuple or dict, optional
+        Format 3: the names of chunks, by default ``("default", "/")``, as in "c/0/1".
+    codecs : list of codecs, optional
+        Format 3: all codecs in the order in which they run, exactly one of them array-to-bytes. By default those of
+        :func:`zarr.create_array`: ``bytes`` (little-endian), then Zstandard.
+    mode : {"r", "r+", "a", "w", "w-"}, optional
+        "a" creates where nothing is; "w" deletes what is there and creates; "w-" is an error where something is; "r"
+        and "r+" do not create.
+    data : array-like, optional
+        Elements to fill the array with, cast to ``dtype``; the shape is theirs.
+    chunk_store, cache_metadata, cache_attrs, read_only, meta_array : optional
+        Has no effect; kept for code written for zarr-python 2.
+    """
 
     chunks: ChunksLike | None
     dtype: ZDTypeLike | None
@@ -137,215 +257,80 @@ class Create(AnyNewArray, total=False):
     checksum: bool
 
 
-# ------------------------------------------------------------------------------------------------- tables
+# ----------------------------------------------------------------------------------------------- defaults
 
-Row = tuple[Any, str, str]
-"""The default of a parameter, its values in a few words, and its description."""
-
-CREATE_ARRAY: Final[dict[str, Row]] = {
-    "shape": (
-        None,
-        "int or tuple of int, optional",
-        "Elements along each dimension; an int means one dimension. Required without ``data``, refused with it.",
-    ),
-    "dtype": (
-        None,
-        "data type, optional",
-        """A data type of NumPy or of Zarr, or the name of one. Required without ``data``, refused with it. There is no
-        default.""",
-    ),
-    "data": (
-        None,
-        "array-like, optional",
-        """Elements to fill the array with; gives shape and dtype. A zarr array is copied block by block, and lends
-        its fill value, attributes and dimension names too.""",
-    ),
-    "chunks": (
-        "auto",
-        'int, tuple of int, nested lists of int, or "auto"',
-        """Elements of a chunk along each dimension; one int holds for all dimensions, and a list of ints gives the
-        length of each chunk along a dimension (a rectilinear grid, format 3). "auto" halves the axes of the array in
-        turn until a chunk has about 256 KiB before compression for an array of 1 MiB, twice as much for every tenfold
-        of that; at least about 128 KiB, at most 64 MiB, within shards 1 MiB.""",
-    ),
-    "shards": (
-        None,
-        'tuple of int, dict, nested lists of int, "auto" or None',
-        """Elements of a shard, an object that stores several chunks; each length is a multiple of the chunk's. None,
-        the default, stores every chunk as an object of its own. "auto" puts two chunks along each axis that has more
-        than eight, or as many as fit into the setting ``array.target_shard_size_bytes``. A dict has the keys "shape"
-        and "index_location" ("start" or "end"). Format 3.""",
-    ),
-    "filters": (
-        "auto",
-        'codec, list of codecs, "auto" or None',
-        """Array-to-array codecs, which run first when a chunk is written, in the order given. "auto" and None mean
-        none; in format 2 "auto" is the object codec that a dtype of objects needs. Codecs are objects, or dicts as in
-        the metadata document.""",
-    ),
-    "compressors": (
-        "auto",
-        'codec, list of codecs, "auto" or None',
-        """Bytes-to-bytes codecs, which run last, in the order given. "auto" is Zstandard at level 0, which stands for
-        the library's default level (in a group of format 2: Blosc); None means none. Format 2 has one at most.""",
-    ),
-    "compressor": ("auto", "codec", "Former name of ``compressors``; give only one of the two."),
-    "serializer": (
-        "auto",
-        'codec or "auto"',
-        """The array-to-bytes codec, which runs after the filters and before the compressors. "auto" is ``bytes``, the
-        elements in little-endian order, and for strings and bytes of any length ``vlen-utf8`` and ``vlen-bytes``.
-        Format 3.""",
-    ),
-    "fill_value": (
-        DEFAULT_FILL_VALUE,
-        "scalar, optional",
-        """The value of elements that were never written; chunks of nothing else are not stored. By default zero, False
-        or the empty string, as the dtype has it. None means the same in format 3, and "undefined" in format 2.""",
-    ),
-    "order": (
-        None,
-        '"C" or "F", optional',
-        """Format 2: the order of elements in a chunk, by default that of the setting ``array.order`` ("C"). In format
-        3 it has no effect. The order in memory is the key "order" of ``config``, in both.""",
-    ),
-    "zarr_format": (3, "2, 3 or None", "None takes the setting ``default_zarr_format``, which is 3."),
-    "attributes": (None, "dict, optional", "Attributes of the array, values as in JSON. By default none."),
-    "chunk_key_encoding": (
-        None,
-        "ChunkKeyEncoding or dict, optional",
-        """The names of chunks in the store. By default ``{"name": "default", "separator": "/"}``, as in "c/0/1"; in
-        format 2 ``{"name": "v2", "separator": "."}``, as in "0.1".""",
-    ),
-    "dimension_names": (
-        None,
-        "list of str or None, optional",
-        "A name for each dimension, None for a dimension without one. By default there are none. Format 3.",
-    ),
-    "storage_options": (
-        None,
-        "dict, optional",
-        "Options of fsspec for a store that is given as a URL. A group has its store already.",
-    ),
-    "overwrite": (
-        False,
-        "bool",
-        "Delete first the array or group that is there, with all below it. Without it that is an error.",
-    ),
-    "config": (
-        None,
-        "ArrayConfig or dict, optional",
-        """How this object works, not stored: "order" in memory, "write_empty_chunks" (store chunks of the fill value
-        too), "read_missing_chunks", "locking" … By default the settings ``array.*`` of :data:`zarr.config`.""",
-    ),
-    "write_data": (True, "bool", "Write ``data``; False takes only shape and dtype from it."),
-    "checksum": (
-        False,
-        "bool",
-        """Format 3: end the codecs with ``crc32c``, unless they do already. Every chunk (within shards: every inner
-        chunk) is stored with a CRC-32C checksum, and reading a damaged one raises ``ChunkChecksumError``.""",
-    ),
+CREATE_ARRAY: Final[dict[str, Any]] = {
+    "shape": None,
+    "dtype": None,
+    "data": None,
+    "chunks": "auto",
+    "shards": None,
+    "filters": "auto",
+    "compressors": "auto",
+    "compressor": "auto",
+    "serializer": "auto",
+    "fill_value": DEFAULT_FILL_VALUE,
+    "order": None,
+    "zarr_format": 3,
+    "attributes": None,
+    "chunk_key_encoding": None,
+    "dimension_names": None,
+    "storage_options": None,
+    "overwrite": False,
+    "config": None,
+    "write_data": True,
+    "checksum": False,
 }
+"""The parameters of ``create_array`` with their defaults, in the order of its signature; "compressor" is for groups."""
 
 NAMES_OF_DATA: Final = frozenset(("data", "compressor", "storage_options", "overwrite", "config", "write_data"))
 """Parameters of ``create_array`` that are no part of the metadata document."""
 
 METADATA_DEFAULTS: Final[dict[str, Any]] = {
-    **{name: row[0] for name, row in CREATE_ARRAY.items() if name not in NAMES_OF_DATA},
+    **{name: default for name, default in CREATE_ARRAY.items() if name not in NAMES_OF_DATA},
     "storage_transformers": None,
 }
 """The parameters of a new metadata document, with their defaults."""
 
-_KEEP: Final = ' Here "keep", the default, takes those of ``data``.'
 KEPT: Final = ("chunks", "shards", "filters", "compressors", "serializer")
 """Parameters that ``from_array`` takes from its source where they are "keep"."""
 
-FROM_ARRAY: Final[dict[str, Row]] = {
+FROM_ARRAY: Final[dict[str, Any]] = {
     **{name: CREATE_ARRAY[name] for name in CREATE_ARRAY if name in FromArray.__annotations__},
-    **{
-        name: ("keep", CREATE_ARRAY[name][1].replace('"auto"', '"auto", "keep"'), CREATE_ARRAY[name][2] + _KEEP)
-        for name in KEPT
-    },
-    "fill_value": (DEFAULT_FILL_VALUE, "scalar, optional", "By default that of ``data``, or that of its dtype."),
-    "zarr_format": (None, "2, 3 or None", "By default that of ``data``; 3 where it is no zarr array."),
-    "attributes": (None, "dict, optional", "By default those of ``data``."),
-    "dimension_names": (None, "list of str or None, optional", "By default those of ``data``. Format 3."),
+    **dict.fromkeys(KEPT, "keep"),
+    "zarr_format": None,
 }
 
-_UNUSED: Final[Row] = (None, "optional", "Has no effect; kept for code written for zarr-python 2.")
-
-CREATE: Final[dict[str, Row]] = {
-    "chunks": (
-        None,
-        "int, tuple of int, bool or None",
-        'As for :func:`zarr.create_array`; None and True mean "auto", False one chunk.',
-    ),
-    "dtype": (None, "data type, optional", "A data type of NumPy or of Zarr, or its name; by default float64."),
-    "compressor": (
-        "auto",
-        "codec, dict or None",
-        'Format 2: the compressor, by default ("auto") Zstandard, None for none. Format 3 has ``codecs`` instead.',
-    ),
-    "fill_value": CREATE_ARRAY["fill_value"],
-    "order": CREATE_ARRAY["order"],
-    "store": (None, "StoreLike", "A path, a URL, a store, a mapping; None is a new store in memory."),
-    "synchronizer": (
-        None,
-        "ThreadSynchronizer or ProcessSynchronizer, optional",
-        "Locks for partial writes; see ``locking`` in :class:`zarr.core.array_spec.ArrayConfig`.",
-    ),
-    "overwrite": CREATE_ARRAY["overwrite"],
-    "path": (None, "str, optional", "Path of the array below the place that ``store`` names."),
-    "chunk_store": _UNUSED,
-    "filters": (None, "list of codecs, optional", "Format 2: codecs of numcodecs that run before the compressor."),
-    "cache_metadata": _UNUSED,
-    "cache_attrs": _UNUSED,
-    "read_only": _UNUSED,
-    "object_codec": (
-        None,
-        "numcodecs.abc.Codec, optional",
-        "Format 2: the codec that stores the Python objects of an array of ``dtype=object``.",
-    ),
-    "dimension_separator": (
-        None,
-        '"." or "/", optional',
-        'Format 2: the separator in names of chunks, by default ".".',
-    ),
-    "write_empty_chunks": (None, "bool, optional", "Deprecated: give it in ``config``. By default False."),
-    "zarr_format": (
-        None,
-        "2, 3 or None",
-        """By default the setting ``default_zarr_format`` (3); 2 where parameters are given that only format 2 has.""",
-    ),
-    "meta_array": _UNUSED,
-    "attributes": CREATE_ARRAY["attributes"],
-    "chunk_shape": (None, "tuple of int, optional", "Another name of ``chunks``; give only one of the two."),
-    "chunk_key_encoding": (
-        None,
-        "ChunkKeyEncoding, tuple or dict, optional",
-        'Format 3: the names of chunks, by default ``("default", "/")``, as in "c/0/1".',
-    ),
-    "codecs": (
-        None,
-        "list of codecs, optional",
-        """Format 3: all codecs in the order in which they run, exactly one of them array-to-bytes. By default those of
-        :func:`zarr.create_array`: ``bytes`` (little-endian), then Zstandard.""",
-    ),
-    "dimension_names": CREATE_ARRAY["dimension_names"],
-    "storage_options": CREATE_ARRAY["storage_options"],
-    "config": CREATE_ARRAY["config"],
-    "mode": (
-        None,
-        '{"r", "r+", "a", "w", "w-"}, optional',
-        """"a" creates where nothing is; "w" deletes what is there and creates; "w-" is an error where something is; "r"
-        and "r+" do not create.""",
-    ),
-    "data": (
-        None,
-        "array-like, optional",
-        "Elements to fill the array with, cast to ``dtype``; the shape is theirs.",
-    ),
-    "checksum": CREATE_ARRAY["checksum"],
+CREATE: Final[dict[str, Any]] = {
+    "chunks": None,
+    "dtype": None,
+    "compressor": "auto",
+    "fill_value": DEFAULT_FILL_VALUE,
+    "order": None,
+    "store": None,
+    "synchronizer": None,
+    "overwrite": False,
+    "path": None,
+    "chunk_store": None,
+    "filters": None,
+    "cache_metadata": None,
+    "cache_attrs": None,
+    "read_only": None,
+    "object_codec": None,
+    "dimension_separator": None,
+    "write_empty_chunks": None,
+    "zarr_format": None,
+    "meta_array": None,
+    "attributes": None,
+    "chunk_shape": None,
+    "chunk_key_encoding": None,
+    "codecs": None,
+    "dimension_names": None,
+    "storage_options": None,
+    "config": None,
+    "mode": None,
+    "data": None,
+    "checksum": False,
 }
 
 
@@ -360,52 +345,79 @@ def refuse_unknown(function: str, given: Collection[str], known: Collection[str]
 
 
 def takes(
-    record: Any, table: Mapping[str, Row], *, without: Collection[str] = (), rest: bool = False
+    record: Any, defaults: Mapping[str, Any], *, without: Collection[str] = (), rest: bool = False
 ) -> Callable[[F], F]:
     """Give a function that ends in ``**parameters`` the signature and the documentation of a record.
 
     Parameters
     ----------
     record : TypedDict
-        Has the types.
-    table : mapping of name to Row
-        Has the defaults and descriptions, in the order of the signature.
+        Has the types, and the descriptions in its docstring.
+    defaults : mapping
+        By name, in the order of the signature.
     without : collection of str
-        Parameters of the table that the function does not have.
+        Parameters of the record that the function does not have.
     rest : bool
         Show ``**kwargs`` too.
     """
-    rows = {name: row for name, row in table.items() if name not in without and name in record.__annotations__}
+    names = [name for name in defaults if name not in without and name in record.__annotations__]
 
     def decorate(function: F) -> F:
-        types = {name: record.__annotations__[name].__forward_arg__ for name in rows}
+        types = {name: record.__annotations__[name].__forward_arg__ for name in names}
         shown = inspect.signature(function)
         own = [each for name, each in shown.parameters.items() if each.kind is not each.VAR_KEYWORD]
         made = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=row[0], annotation=types[name])
-            for name, row in rows.items()
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=types[name])
+            for name in names
         ]
         last = [inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD, annotation="Any")] if rest else []
         function.__signature__ = shown.replace(parameters=[*own, *made, *last])  # type: ignore[attr-defined]
         returned = function.__annotations__.get("return")
         kept = {each.name: each.annotation for each in own if each.annotation is not each.empty}
         function.__annotations__ = {**kept, **types, **({"kwargs": "Any"} if rest else {}), "return": returned}
-        function.__doc__ = _documented(function.__doc__, rows)
+        function.__doc__ = _documented(function.__doc__, record, names)
         return function
 
     return decorate
 
 
-def _documented(text: str | None, rows: Mapping[str, Row]) -> str | None:
-    """Return a docstring in which the rows of a table stand for ``**parameters`` and the line below it."""
+Described: TypeAlias = dict[str, tuple[str, list[str]]]
+"""Parameters by name: their values in a few words, and the lines of their description."""
+
+
+def _sections(record: Any) -> Described:
+    """Return what the docstring of a record says of each parameter."""
+    found: Described = {}
+    lines: list[str] = []
+    for line in inspect.cleandoc(record.__doc__ or "").partition("----------\n")[2].split("\n"):
+        if line.startswith("    "):
+            lines.append(line.strip())
+        else:
+            lines = []
+            names, _, values = line.partition(" : ")
+            found.update(dict.fromkeys(names.split(", "), (values, lines)))
+    return found
+
+
+def _described(record: Any) -> Described:
+    """Return the description of each parameter of a record; what it says without values adds to ``CreateArray``."""
+    found = _sections(CreateArray)
+    for name, (values, lines) in _sections(record).items():
+        known, above = found.get(name, ("", []))
+        found[name] = (values, lines) if values else (known.replace('"auto"', '"auto", "keep"'), [*above, *lines])
+    return found
+
+
+def _documented(text: str | None, record: Any, names: Sequence[str]) -> str | None:
+    """Return a docstring in which the parameters of a record stand for ``**parameters`` and the line below it."""
     lines = (text or "").split("\n")
     at = next((number for number, line in enumerate(lines) if line.strip() == "**parameters"), None)
     if at is None:
         return text
-    indent = lines[at][: -len("**parameters")]
-    described = []
-    for name, (_, values, meaning) in rows.items():
-        described += [f"{indent}{name} : {values}", *(f"{indent}    {line.strip()}" for line in meaning.split("\n"))]
+    indent, known, described = lines[at][: -len("**parameters")], _described(record), []
+    for name in names:
+        values, meaning = known.get(name, ("", []))
+        described += [f"{indent}{name} : {values}", *(f"{indent}    {line}" for line in meaning)]
     return "\n".join([*lines[:at], *described, *lines[at + 2 :]])
 
 

@@ -11,18 +11,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr.arrays.create.steps import new_array_metadata
-from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.handle import ArrayHandle, served_from
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.runners.choose import runner_for
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import write_node_steps
-from zarr.steps.requests import Gather, Put
+from zarr.steps.requests import Gather, Put, ask_steps
 from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
-from zarr.storage.wrappers.transformed import transformed_store
 
 if TYPE_CHECKING:
-    from zarr.abc.store import Store
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.steps.requests import Steps
@@ -90,12 +88,6 @@ class UnsavedHandle(ArrayHandle):
         return (_restored, (self.store_path, self.metadata, self.config, dict(self.draft.memory._store_dict)))
 
 
-def served_from(store: Store, path: str, metadata: ArrayV2Metadata | ArrayV3Metadata) -> Store:
-    """The store that answers an array whose chunks lie in ``store``."""
-    transformers = getattr(metadata, "storage_transformers", ())
-    return transformed_store(store, path, transformers) if transformers else store
-
-
 def _restored(store_path: StorePath, metadata: Any, config: ArrayConfig, values: dict[str, Any]) -> UnsavedHandle:
     return UnsavedHandle(store_path, metadata, config, Draft(MemoryStore(values)))
 
@@ -135,7 +127,7 @@ def save_steps(handle: ArrayHandle, overwrite: bool = False) -> Steps[None]:
     chunks = [item for item in values if item[0][len(below) :] not in _DOCUMENTS]
 
     def contents() -> Steps[None]:
-        yield Gather(_put_steps(key, value) for key, value in chunks)
+        yield Gather(ask_steps(Put(key, value)) for key, value in chunks)
 
     locking = handle.config.locking
     documents = yield from write_node_steps(
@@ -147,10 +139,6 @@ def save_steps(handle: ArrayHandle, overwrite: bool = False) -> Steps[None]:
         each.draft = None
         each.serve(served_from(place.store, place.path, each.metadata))
     draft.handles.clear()
-
-
-def _put_steps(key: str, value: Any) -> Steps[None]:
-    yield Put(key, value)
 
 
 def save_many_steps(handles: Iterable[ArrayHandle], overwrite: bool = False) -> Steps[None]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import zarr_core
-from zarr.arrays.io.item_buffers import ItemBuffers, read_item_buffers_steps, serializer_of
+from zarr._lazy import load_extra
+from zarr.arrays.io.item_buffers import ItemBuffers, packed_items, read_item_buffers_steps, serializer_of
 from zarr.arrays.io.reading import getitem_steps
 from zarr.dtype.scalars import is_small
 
@@ -24,24 +24,9 @@ NARROW = 4
 TIME_UNITS = ("s", "ms", "us", "ns")
 
 
-def load_pyarrow() -> Any:
-    """Import the package pyarrow.
-
-    Raises
-    ------
-    ImportError
-        It is not installed.
-    """
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise ImportError("to_arrow needs the package pyarrow: pip install 'zarr[arrow]'", name="pyarrow") from error
-    return pyarrow
-
-
 def to_arrow_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     """Read a selection as an Arrow array; see ``Array.to_arrow``."""
-    pa = load_pyarrow()
+    pa = load_extra("pyarrow", "arrow", "to_arrow")
     parts = yield from read_item_buffers_steps(handle, selection)
     if parts is not None:
         arrays = [array_of_items(pa, part) for part in parts]
@@ -111,13 +96,10 @@ def array_of(pa: Any, flat: Ndarray, width: int, text: bool) -> Any:
 
 def _items_array(pa: Any, flat: Ndarray, width: int, text: bool) -> Any:
     try:
-        raw = zarr_core.pack_arrow(flat, width, text)
+        items = packed_items(flat, width, text)
     except TypeError as error:
         raise TypeError(f"the elements are Python objects of a kind that Arrow has no type for: {error}") from error
-    data = np.frombuffer(raw, dtype=np.uint8)
-    start = zarr_core.check_arrow(data, flat.size, width, False)
-    offsets = data[: (flat.size + 1) * width].view(f"<i{width}")
-    return array_of_items(pa, ItemBuffers((flat.size,), offsets, data[start:], text))
+    return array_of_items(pa, items)
 
 
 def _field_array(pa: Any, column: Ndarray, width: int) -> Any:

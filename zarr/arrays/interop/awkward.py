@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import zarr_core
-from zarr.arrays.io.item_buffers import ItemBuffers, read_item_buffers_steps
+from zarr._lazy import load_extra
+from zarr.arrays.io.item_buffers import ItemBuffers, packed_items, read_item_buffers_steps
 from zarr.arrays.io.reading import getitem_steps
 
 if TYPE_CHECKING:
@@ -19,25 +19,9 @@ Ndarray = np.ndarray[Any, Any]
 WIDE = 8
 
 
-def load_awkward() -> Any:
-    """Import the package awkward.
-
-    Raises
-    ------
-    ImportError
-        It is not installed.
-    """
-    try:
-        import awkward
-    except ImportError as error:
-        message = "to_awkward needs the package awkward: pip install 'zarr[awkward]'"
-        raise ImportError(message, name="awkward") from error
-    return awkward
-
-
 def to_awkward_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     """Read a selection as an Awkward Array; see ``Array.to_awkward``."""
-    ak = load_awkward()
+    ak = load_extra("awkward", "awkward", "to_awkward")
     parts = yield from read_item_buffers_steps(handle, selection)
     if parts is not None:
         arrays = [array_of_items(ak, part) for part in parts]
@@ -45,20 +29,10 @@ def to_awkward_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     data = np.asarray((yield from getitem_steps(handle, selection)))
     kind = getattr(handle.metadata.dtype, "object_codec_id", None)
     if kind in ("vlen-utf8", "vlen-bytes"):
-        return array_of_items(ak, packed_items(data, kind == "vlen-utf8"))
+        data = data if data.dtype.kind in "TO" else data.astype(object)
+        return array_of_items(ak, packed_items(data.reshape(-1), WIDE, kind == "vlen-utf8", data.shape or (1,)))
     native = np.atleast_1d(data).astype(data.dtype.newbyteorder("="), copy=False)
     return ak.from_numpy(native, regulararray=True)
-
-
-def packed_items(data: Ndarray, text: bool) -> ItemBuffers:
-    """Strings or byte strings of a numpy array, behind offsets."""
-    flat = data.reshape(-1)
-    if flat.dtype.kind not in "TO":
-        flat = flat.astype(object)
-    raw = np.frombuffer(zarr_core.pack_arrow(flat, WIDE, text), dtype=np.uint8)
-    start = zarr_core.check_arrow(raw, flat.size, WIDE, text)
-    offsets = raw[: (flat.size + 1) * WIDE].view("<i8")
-    return ItemBuffers(data.shape or (1,), offsets, raw[start:], text)
 
 
 def array_of_items(ak: Any, part: ItemBuffers) -> Any:

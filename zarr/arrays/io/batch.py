@@ -11,6 +11,7 @@ ended stays harmless: whoever still holds it writes straight to the store.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,7 +134,7 @@ class Batch:
         large = budget.over or plan.nslots * layout.chunk_nbytes >= budget.limit
         if large and layout is self.layout:
             yield from self.flush_steps()
-            yield Gather((writing.write_plan_steps(layout, plan, value, fields, layout.skip_filled, self.bulk),))
+            yield Gather((writing.write_plan_steps(layout, plan, value, fields, self.bulk),))
             return
         for i in range(plan.nslots):
             slot = plan.slot(i)
@@ -293,7 +294,7 @@ def _store_chunk_steps(batch: Batch, layout: ArrayLayout, coords: Coords) -> Ste
         yield Hold((key,), "chunk", layout.scope)
         yield from _settle_steps(batch, coords, anew=True)
         chunk = batch.chunks[coords].chunk
-        yield from put_chunk_steps(layout, layout.chain_for(chunk.shape), key, chunk, layout.skip_filled)
+        yield from put_chunk_steps(layout, layout.chain_for(chunk.shape), key, chunk)
     except Exception as error:
         note_place(error, layout, key, "writing")
         raise
@@ -314,24 +315,35 @@ def _store_shard_steps(
             pendings[k].merge(new_chunk(layout, pendings[k].chunk.shape))
         return pendings[k].chunk
 
-    yield from shard_write.put_part_steps(layout, part, whole, chunk_steps, layout.skip_filled, batch.bulk)
+    yield from shard_write.put_part_steps(layout, part, whole, chunk_steps, batch.bulk)
     for coords in places.values():
         batch.forget(coords)
 
 
 class BatchScope:
-    """What ``with array.batch():`` and ``async with async_array.batch():`` enter and leave."""
+    """What ``with array.batch():`` and ``async with async_array.batch():`` enter and leave; those of groups, too.
 
-    __slots__ = ("_batch", "_handle", "_limit")
+    Parameters
+    ----------
+    handle : ArrayHandle or GroupHandle
+    run, async_run : callable
+        Run the steps that end the batch, for ``with`` and for ``async with``.
+    make : callable
+        Makes the batch, given its budget.
+    limit : int
+        How many bytes the batch may hold.
+    """
 
-    def __init__(self, handle: ArrayHandle, limit: int) -> None:
-        self._handle = handle
+    __slots__ = ("_async_run", "_batch", "_handle", "_limit", "_make", "_run")
+
+    def __init__(self, handle: Any, run: Any, async_run: Any, make: Callable[[Budget], Any], limit: int) -> None:
+        self._handle, self._run, self._async_run, self._make = handle, run, async_run, make
         self._limit = checked_limit(limit)
-        self._batch: Batch | None = None
+        self._batch: Any = None
 
-    def _begin(self) -> None:
+    def __enter__(self) -> None:
         """Open a batch; inside another one, that one goes on."""
-        mine = Batch(self._handle, Budget(self._limit))
+        mine = self._make(Budget(self._limit))
         open_now = self._handle.batch
         # No call between the look and the change: of two threads that begin one, the second finds that of the first.
         if open_now is None or open_now.closed:
@@ -343,23 +355,20 @@ class BatchScope:
             self._handle.batch = None
         self._batch = None
 
-    def __enter__(self) -> None:
-        self._begin()
-
     def __exit__(self, *_: object) -> None:
         if self._batch is not None:
             try:
-                self._handle.run(self._batch.close_steps())
+                self._run(self._batch.close_steps())
             finally:
                 self._leave()
 
     async def __aenter__(self) -> None:
-        self._begin()
+        self.__enter__()
 
     async def __aexit__(self, *_: object) -> None:
         if self._batch is not None:
             try:
-                await self._handle.async_run(self._batch.close_steps())
+                await self._async_run(self._batch.close_steps())
             finally:
                 self._leave()
 

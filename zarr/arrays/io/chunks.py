@@ -239,9 +239,9 @@ def whole_chunk(layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray) -> Nd
     return chunk
 
 
-def put_chunk_steps(layout: ArrayLayout, chain: CodecChain, key: str, chunk: Ndarray, skip_filled: bool) -> Steps[None]:
+def put_chunk_steps(layout: ArrayLayout, chain: CodecChain, key: str, chunk: Ndarray) -> Steps[None]:
     """Store one chunk that is held, or remove it if it is not to be stored."""
-    raw = yield from payload_steps(layout, chain, chunk, skip_filled)
+    raw = yield from payload_steps(layout, chain, chunk, layout.skip_filled)
     yield Delete(key) if raw is None else Put(key, raw)
 
 
@@ -268,7 +268,7 @@ def changed_chunk_steps(
 
 
 def write_chunk_steps(
-    layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray, fields: list[str] | None, skip_filled: bool
+    layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray, fields: list[str] | None
 ) -> Steps[None]:
     """Write one slot: a whole chunk without reading it, a part of one by reading, changing and writing it."""
     key = layout.key(slot.coords)
@@ -282,7 +282,7 @@ def write_chunk_steps(
             old = None if whole else (yield Get(key))
             chunk = yield from changed_chunk_steps(layout, chain, slot, old, value, fields)
             # A store that compares before it stores does not before it deletes.
-            raw = yield from payload_steps(layout, chain, chunk, skip_filled and (whole or not matched))
+            raw = yield from payload_steps(layout, chain, chunk, layout.skip_filled and (whole or not matched))
             if raw is None and late:
                 yield Hold((key,), "chunk")
             try:
@@ -297,16 +297,11 @@ def write_chunk_steps(
 
 
 def write_slots_steps(
-    layout: ArrayLayout,
-    plan: zarr_core.Plan,
-    value: Ndarray,
-    fields: list[str] | None,
-    skip_filled: bool,
-    slots: Sequence[int],
+    layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, fields: list[str] | None, slots: Sequence[int]
 ) -> Steps[None]:
     """Write slots the plain way."""
     if len(slots):
-        yield Gather(write_chunk_steps(layout, plan.slot(i), value, fields, skip_filled) for i in slots)
+        yield Gather(write_chunk_steps(layout, plan.slot(i), value, fields) for i in slots)
 
 
 def left_over(job: Any) -> list[int]:
@@ -315,7 +310,7 @@ def left_over(job: Any) -> list[int]:
     return [*refused, *(slot for slot in job.failed.tolist() if slot not in refused)]
 
 
-def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, skip_filled: bool) -> Steps[None]:
+def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray) -> Steps[None]:
     """Write the whole slots in one job; the others, and those that failed, the plain way."""
     if plan.all_whole:
         whole, partial_slots = None, []
@@ -326,11 +321,11 @@ def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, 
         count = len(whole)
     if count:
         nbytes, slots = count * layout.chunk_nbytes, None if whole is None else whole.tolist()
-        job = zarr_core.WriteJob(plan, layout.program, value, layout.fill, skip_filled, slots=whole)
+        job = zarr_core.WriteJob(plan, layout.program, value, layout.fill, layout.skip_filled, slots=whole)
         yield Transfer(job, "write", layout.keys, plan, count=count, nbytes=nbytes, slots=slots)
         partial_slots = left_over(job) + partial_slots
     if partial_slots:
-        yield from write_slots_steps(layout, plan, value, None, skip_filled, partial_slots)
+        yield from write_slots_steps(layout, plan, value, None, partial_slots)
 
 
 T = TypeVar("T")
@@ -353,14 +348,14 @@ def patient_steps(layout: ArrayLayout, read: Callable[[ArrayLayout], Steps[T]]) 
         If a chunk is missing in the end and ``read_missing_chunks`` is false.
     """
     config = layout.config
-    once = layout.with_missing(reads_missing=False, retries=0)
+    once = layout.varied(reads_missing=False, retries=0)
     for number in range(config.missing_chunk_retries):
         try:
             return (yield from read(once))
         except ChunkNotFoundError:
             seconds = min(LONGEST_DELAY, config.missing_chunk_delay * 2.0**number)
             yield Await(partial(_sleep, seconds))
-    return (yield from read(layout.with_missing(reads_missing=config.read_missing_chunks, retries=0)))
+    return (yield from read(layout.varied(reads_missing=config.read_missing_chunks, retries=0)))
 
 
 async def _sleep(seconds: float) -> None:

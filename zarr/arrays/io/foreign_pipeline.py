@@ -33,8 +33,7 @@ def pipeline_of(handle: ArrayHandle, layout: ArrayLayout) -> CodecPipeline:
     kept = handle.pipeline
     if kept is None or kept[0] is not cls or kept[1] is not layout.metadata:
         kept = handle.pipeline = (cls, layout.metadata, make_pipeline(cls, handle, layout))
-    pipeline: CodecPipeline = kept[2]
-    return pipeline
+    return kept[2]  # type: ignore[no-any-return]
 
 
 def make_pipeline(cls: type[CodecPipeline], handle: ArrayHandle, layout: ArrayLayout) -> CodecPipeline:

@@ -70,6 +70,14 @@ def split_items(raw: Any, count: int, codec: BoundArrowVLen, shape: tuple[int, .
     return ItemBuffers(shape, offsets, data[start:], codec.text)
 
 
+def packed_items(flat: Ndarray, width: int, text: bool, shape: tuple[int, ...] | None = None) -> ItemBuffers:
+    """Return strings or byte strings of a one-dimensional array behind offsets of ``width`` bytes; as of a shape."""
+    raw = np.frombuffer(zarr_core.pack_arrow(flat, width, text), dtype=np.uint8)
+    start = zarr_core.check_arrow(raw, flat.size, width, False)
+    offsets = raw[: (flat.size + 1) * width].view(f"<i{width}")
+    return ItemBuffers((flat.size,) if shape is None else shape, offsets, raw[start:], text)
+
+
 def read_item_buffers_steps(handle: ArrayHandle, selection: Any) -> Steps[list[ItemBuffers] | None]:
     """Return the elements of a selection as they lie in their chunks, one entry a chunk along the first dimension.
 

@@ -126,7 +126,7 @@ def _special_steps(handle: ArrayHandle, layout: ArrayLayout, selection: Any) -> 
     foreign = foreign_buffers()
     layout = layout.stored if foreign else layout
     if layout.order == "F" and is_fancy(as_items(selection), layout):
-        layout = layout.with_order("C")
+        layout = layout.varied(order="C")
     plan, scalar = plan_brackets(layout, selection)
     return (yield from read_into_steps(handle, layout, plan, None, fields, None, scalar, foreign))
 
@@ -166,7 +166,7 @@ def get_selection_steps(
     layout = layout.stored if foreign else layout
     fields = fields or None  # as none at all, an empty list
     if layout.order == "F" and kind in POINT_KINDS:
-        layout = layout.with_order("C")
+        layout = layout.varied(order="C")
     plan = PLANNERS[kind](layout, selection)
     return (yield from read_into_steps(handle, layout, plan, out, fields, prototype, kind == "basic", foreign))
 

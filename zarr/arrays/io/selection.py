@@ -367,6 +367,13 @@ def _told(item: Any) -> str:
 # ----------------------------------------------------------------------------------------------- blocks
 
 
+def elements_of(axis: Any, first: int, stop: int) -> slice:
+    """Return the elements of stored chunks along an axis, from one up to another, clipped to the array."""
+    if stop <= first:
+        return slice(0, 0)
+    return slice(int(axis.offset(first)), int(axis.offset(stop - 1) + axis.valid_length(stop - 1)))
+
+
 def _block_slice(item: Any, axis: Any) -> slice:
     """Return the elements of a selection of stored chunks along one axis."""
     count = axis.nchunks
@@ -375,7 +382,7 @@ def _block_slice(item: Any, axis: Any) -> slice:
         if not -count <= index < count:
             raise BoundsCheckError(f"block index {index} out of bounds for dimension with {count} chunk(s)")
         index %= count
-        return slice(axis.offset(index), axis.offset(index) + axis.valid_length(index))
+        return elements_of(axis, index, index + 1)
     if not isinstance(item, slice):
         _refuse("block", "integer or slice", item)
     if item.step not in (None, 1):
@@ -386,9 +393,7 @@ def _block_slice(item: Any, axis: Any) -> slice:
         if not (count == 0 or start == 0):
             raise BoundsCheckError(f"block index {start} out of bounds for dimension with {count} chunk(s)")
     first, stop, _ = item.indices(count)
-    if stop <= first:
-        return slice(0, 0)
-    return slice(axis.offset(first), axis.offset(stop - 1) + axis.valid_length(stop - 1))
+    return elements_of(axis, first, stop)
 
 
 def plan_blocks(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:

@@ -16,7 +16,7 @@ import numpy as np
 import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.arrays.io.chunks import check_missing, decode_steps, note_place
-from zarr.codecs.base.shard_level import damaged_shard
+from zarr.codecs.base.shard_level import EMPTY, damaged_shard
 from zarr.runners import caches as chunk_cache
 from zarr.runners.caches import INDEXES
 from zarr.steps.requests import Gather, Get, GetParts, Stamp, Steps, Transfer
@@ -26,15 +26,13 @@ if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
     from zarr.codecs.base.chain import CodecChain
     from zarr.codecs.base.shard_level import ShardLevel
+    from zarr.errors import ChunkDecodeError
 
 Ndarray = np.ndarray[Any, Any]
 Coords = tuple[int, ...]
 
 NEAR_GAP_BYTES = 16 << 10
 """How much is read along, at most, between two inner chunks of a file or of memory: a request costs little there."""
-
-EMPTY = 2**64 - 1
-"""What the index says of an inner chunk that is not stored."""
 
 
 def index_format(shard: ShardLevel) -> zarr_core.IndexFormat:
@@ -92,11 +90,6 @@ def place_in_shard(layout: ArrayLayout, coords: Coords) -> tuple[Coords, Coords,
     return tuple(shard), tuple(inner), tuple(counts)
 
 
-def index_request(shard: ShardLevel, key: str, nchunks: int) -> Get:
-    """Return the request for the index of a shard."""
-    return Get(key, _index_range(shard, nchunks))
-
-
 def _index_range(shard: ShardLevel, nchunks: int) -> RangeByteRequest | SuffixByteRequest:
     nbytes = shard.index_nbytes(nchunks)
     return RangeByteRequest(0, nbytes) if shard.index_location == "start" else SuffixByteRequest(nbytes)
@@ -104,7 +97,7 @@ def _index_range(shard: ShardLevel, nchunks: int) -> RangeByteRequest | SuffixBy
 
 def read_index_steps(shard: ShardLevel, key: str, nchunks: int) -> Steps[Ndarray | None]:
     """Return the index of a shard as (offset, length) rows; None where there is no such shard."""
-    raw = yield index_request(shard, key, nchunks)
+    raw = yield Get(key, _index_range(shard, nchunks))
     return None if raw is None else _parsed_index(shard, raw, nchunks)
 
 
@@ -121,8 +114,7 @@ def _parsed_index(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
             f"the shard is too short to hold its index: {len(raw)} bytes where the index of {nchunks} inner chunks "
             f"takes {expected}"
         )
-    index: Ndarray = shard.parse_index(raw, nchunks)
-    return index
+    return shard.parse_index(raw, nchunks)
 
 
 def checked_row(row: Any, inner: int) -> tuple[int, int] | None:
@@ -131,10 +123,13 @@ def checked_row(row: Any, inner: int) -> tuple[int, int] | None:
     if offset == EMPTY and length == EMPTY:
         return None
     if offset > 2**62 or length > 2**62:
-        raise damaged_shard(
-            f"the shard index is damaged: inner chunk {inner} is said to lie at {offset}, {length} bytes long"
-        )
+        raise _no_place(inner, offset, length)
     return offset, length
+
+
+def _no_place(inner: int, offset: int, length: int) -> ChunkDecodeError:
+    what = f"inner chunk {inner} is said to lie at {offset}, {length} bytes long"
+    return damaged_shard(f"the shard index is damaged: {what}")
 
 
 def check_rows(table: Ndarray) -> None:
@@ -148,10 +143,7 @@ def check_rows(table: Ndarray) -> None:
     bad = stored & (table > 2**62).any(axis=1)
     if bad.any():
         place = int(np.flatnonzero(bad)[0])
-        offset, length = (int(number) for number in table[place])
-        raise damaged_shard(
-            f"the shard index is damaged: inner chunk {place} is said to lie at {offset}, {length} bytes long"
-        )
+        raise _no_place(place, *table[place].tolist())
 
 
 # ----------------------------------------------------------------------------------------------- reading
@@ -169,9 +161,7 @@ def stored_steps(
         raw = yield Get(key)
         if raw is None:
             return None
-        nbytes = shard.index_nbytes(nchunks)
-        start = 0 if shard.index_location == "start" else max(0, len(raw) - nbytes)
-        table = _parsed_index(shard, raw[start : start + nbytes], nchunks)
+        table = index_of(shard, raw, nchunks)
         places = [checked_row(table[i], i) for i in inner]
         return [None if place is None else raw[place[0] : place[0] + place[1]] for place in places]
     gap = layout.config.sharding_coalesce_max_gap_bytes
@@ -209,19 +199,11 @@ def stored_inner_steps(layout: ArrayLayout, key: str, nchunks: int, place: int) 
     return None if found is None else found[0]
 
 
-def read_shard_steps(
-    layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, index: int, out: Ndarray
+def read_part_steps(
+    layout: ArrayLayout, plan: zarr_core.Plan, part: ShardPart, out: Ndarray
 ) -> Steps[tuple[int, ...] | None]:
     """Read the slots of one shard; the result is the coordinates of a shard that is not stored."""
-    part = ShardPart(groups, index)
-    return (yield from read_part_steps(layout, plan, part, part.slots, part.inner, out))
-
-
-def read_part_steps(
-    layout: ArrayLayout, plan: zarr_core.Plan, part: ShardPart, slots: list[int], inner: list[int], out: Ndarray
-) -> Steps[tuple[int, ...] | None]:
-    """Read some slots of one shard; the result is the coordinates of a shard that is not stored."""
-    slot_of = dict(zip(inner, slots, strict=True))
+    slot_of = dict(zip(part.inner, part.slots, strict=True))
 
     def place(number: int, chunk: Ndarray | None) -> None:
         if chunk is None:
@@ -229,7 +211,7 @@ def read_part_steps(
         else:
             zarr_core.scatter(chunk, plan.slot(slot_of[number]), out)
 
-    return (yield from read_inner_steps(layout, part, inner, place))
+    return (yield from read_inner_steps(layout, part, part.inner, place))
 
 
 def read_inner_steps(
@@ -311,9 +293,9 @@ def read_shards_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, b
         yield from read_shards_bulk_steps(layout, plan, groups, out)
         return
     if groups.ngroups == 1:
-        missing = [(yield from read_shard_steps(layout, plan, groups, 0, out))]
+        missing = [(yield from read_part_steps(layout, plan, ShardPart(groups, 0), out))]
     else:
-        missing = yield Gather(read_shard_steps(layout, plan, groups, g, out) for g in range(groups.ngroups))
+        missing = yield Gather(read_part_steps(layout, plan, ShardPart(groups, g), out) for g in range(groups.ngroups))
     check_missing(layout, missing)
 
 
@@ -356,8 +338,8 @@ def _reread_steps(
         part = ShardPart(groups, g)
         pairs = [(s, i) for s, i in zip(part.slots, part.inner, strict=True) if s in failed]
         if pairs:
-            slots, inner = [s for s, _ in pairs], [i for _, i in pairs]
-            yield from read_part_steps(layout, plan, part, slots, inner, out)
+            part.slots, part.inner = [s for s, _ in pairs], [i for _, i in pairs]
+            yield from read_part_steps(layout, plan, part, out)
 
 
 def _check_missing_steps(
@@ -371,5 +353,5 @@ def _check_missing_steps(
     for g in range(groups.ngroups):
         part = ShardPart(groups, g)
         if missing.issuperset(part.slots):
-            absent.append((yield from read_part_steps(layout, plan, part, part.slots, part.inner, out)))
+            absent.append((yield from read_part_steps(layout, plan, part, out)))
     check_missing(layout, absent)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 import zarr_core
 from zarr.abc.store import RangeByteRequest
 from zarr.arrays.io.chunks import changed_chunk_steps, left_over, note_place, payload_steps
-from zarr.arrays.io.shard_read import EMPTY, ShardPart, check_rows, index_format, index_of, read_index_steps
+from zarr.arrays.io.shard_read import ShardPart, check_rows, index_format, index_of, read_index_steps
 from zarr.buffer.core import default_buffer_prototype
-from zarr.codecs.base.shard_level import damaged_shard
+from zarr.codecs.base.shard_level import EMPTY, damaged_shard
 from zarr.steps.requests import Delete, Gather, Get, GetRanges, Hold, Put, Splice, Steps, Transfer
 
 if TYPE_CHECKING:
@@ -175,7 +175,6 @@ def write_part_steps(
     part: ShardPart,
     value: Ndarray,
     fields: list[str] | None,
-    skip_filled: bool,
     bulk: str | None = None,
 ) -> Steps[None]:
     """Write the slots of one shard."""
@@ -184,7 +183,7 @@ def write_part_steps(
     def chunk_steps(k: int, old: Buffer | None) -> Steps[Ndarray]:
         return changed_chunk_steps(layout, layout.chain, plan.slot(part.slots[k]), old, value, fields)
 
-    yield from put_part_steps(layout, part, whole, chunk_steps, skip_filled, bulk)
+    yield from put_part_steps(layout, part, whole, chunk_steps, bulk)
 
 
 def put_part_steps(
@@ -192,7 +191,6 @@ def put_part_steps(
     part: ShardPart,
     whole: list[bool],
     chunk_steps: Callable[[int, Buffer | None], Steps[Ndarray]],
-    skip_filled: bool,
     bulk: str | None,
 ) -> Steps[None]:
     """Store some inner chunks of one shard; what is kept is not decoded, and read only where files cannot be spliced.
@@ -206,7 +204,6 @@ def put_part_steps(
         For each whether it is made without what is stored.
     chunk_steps : callable
         Makes the k-th of them, given its stored bytes (None: not stored, or not asked for).
-    skip_filled : bool
     bulk : str, optional
         "files": the store copies what is kept itself.
     """
@@ -220,7 +217,7 @@ def put_part_steps(
         pieces, old = yield from _kept_steps(layout, key, part, table, whole, bulk == "files", stored)
         for k, place in enumerate(part.inner):
             chunk = yield from chunk_steps(k, old.get(place))
-            raw = yield from payload_steps(layout, layout.chain, chunk, skip_filled)
+            raw = yield from payload_steps(layout, layout.chain, chunk, layout.skip_filled)
             if raw is not None:
                 pieces.append(_piece_of(shard, part, place, raw))
         if pieces:
@@ -283,12 +280,7 @@ def _kept_steps(
 
 
 def write_shards_steps(
-    layout: ArrayLayout,
-    plan: zarr_core.Plan,
-    value: Ndarray,
-    fields: list[str] | None,
-    skip_filled: bool,
-    bulk: str | None,
+    layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, fields: list[str] | None, bulk: str | None
 ) -> Steps[None]:
     """Write all slots of a plan on inner chunks."""
     groups = zarr_core.ShardGroups(plan, layout.starts)
@@ -296,11 +288,11 @@ def write_shards_steps(
     if bulk is not None and layout.program is not None and fields is None and plan.nslots > 1:
         whole, indexes = split_groups(layout, plan, groups)
         if len(whole):
-            left = yield from write_shards_bulk_steps(layout, plan, groups, value, skip_filled, whole)
+            left = yield from write_shards_bulk_steps(layout, plan, groups, value, whole)
             indexes = left + indexes
         if not indexes:
             return
-    write = partial(write_part_steps, layout, plan, value=value, fields=fields, skip_filled=skip_filled, bulk=bulk)
+    write = partial(write_part_steps, layout, plan, value=value, fields=fields, bulk=bulk)
     if len(indexes) == 1:
         yield from write(ShardPart(groups, indexes[0]))
     else:
@@ -328,24 +320,14 @@ def write_shards_bulk_steps(
     plan: zarr_core.Plan,
     groups: zarr_core.ShardGroups,
     value: Ndarray,
-    skip_filled: bool,
     whole: NDArray[np.int64],
 ) -> Steps[list[int]]:
     """Write whole shards in one job; the result is the shards that failed."""
     shard = layout.shard
     assert shard is not None
     which = None if len(whole) == groups.ngroups else whole
-    job = zarr_core.ShardWriteJob(
-        plan,
-        groups,
-        layout.program,
-        value,
-        layout.fill,
-        skip_filled,
-        index_format(shard),
-        shard.write_order,
-        which=which,
-    )
+    form, order, skips = index_format(shard), shard.write_order, layout.skip_filled
+    job = zarr_core.ShardWriteJob(plan, groups, layout.program, value, layout.fill, skips, form, order, which=which)
     nbytes, slots = plan.nslots * layout.chunk_nbytes, None if which is None else which.tolist()
     yield Transfer(job, "write", layout.keys, groups, count=len(whole), nbytes=nbytes, slots=slots)
     return left_over(job)

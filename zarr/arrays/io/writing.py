@@ -28,14 +28,14 @@ from zarr.logs import logs_codecs
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
-    from zarr.arrays.change import repair
+    from zarr.arrays.change import documents
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import foreign_pipeline, shard_write
     from zarr.arrays.layout import ArrayLayout
     from zarr.dtype.types import text
 else:
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
-    repair = LazyModule("zarr.arrays.change.repair")
+    documents = LazyModule("zarr.arrays.change.documents")
     shard_write = LazyModule("zarr.arrays.io.shard_write")
     text = LazyModule("zarr.dtype.types.text")
 
@@ -125,7 +125,7 @@ def write_value_steps(
     batch = handle.batch
     if plan.nslots == 0:
         refuse_no_elements(layout, value, fields)
-        steps = write_slots_steps(layout, plan, value, names, False, ())
+        steps = write_slots_steps(layout, plan, value, names, ())
     elif foreign:
         steps = _foreign_steps(handle, layout, plan, value, names, prototype, points)
     else:
@@ -133,14 +133,14 @@ def write_value_steps(
         if batch is not None:
             steps = batch.write_steps(layout, plan, prepared, names)
         else:
-            steps = write_plan_steps(layout, plan, prepared, names, layout.skip_filled, handle.bulk)
+            steps = write_plan_steps(layout, plan, prepared, names, handle.bulk)
     repaired = plan.nslots and handle.state.metadata._stored_document is not None
     return _repaired_steps(handle, steps) if repaired else steps
 
 
 def _repaired_steps(handle: ArrayHandle, steps: Steps[None]) -> Steps[None]:
     """Write to an array whose document was read leniently: that is stored as it was understood first."""
-    yield from repair.store_repaired_steps(handle)
+    yield from documents.store_repaired_steps(handle)
     yield from steps
 
 
@@ -165,12 +165,7 @@ def refuse_no_elements(layout: ArrayLayout, value: Any, fields: Fields) -> None:
 
 
 def write_plan_steps(
-    layout: ArrayLayout,
-    plan: zarr_core.Plan,
-    value: Ndarray,
-    fields: list[str] | None,
-    skip_filled: bool,
-    bulk: str | None,
+    layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, fields: list[str] | None, bulk: str | None
 ) -> Steps[None]:
     """Return the steps that write all slots of a plan from an array of the plan's shape."""
     count = plan.nslots
@@ -178,12 +173,12 @@ def write_plan_steps(
     if layout.scope is not None or logs_codecs():
         bulk = None
     if layout.shard is not None and count:
-        return shard_write.write_shards_steps(layout, plan, value, fields, skip_filled, bulk)
+        return shard_write.write_shards_steps(layout, plan, value, fields, bulk)
     if count == 1:
-        return write_chunk_steps(layout, plan.slot(0), value, fields, skip_filled)
+        return write_chunk_steps(layout, plan.slot(0), value, fields)
     if bulk is not None and layout.program is not None and fields is None and count >= MIN_BULK_SLOTS:
-        return write_bulk_steps(layout, plan, value, skip_filled)
-    return write_slots_steps(layout, plan, value, fields, skip_filled, range(count))
+        return write_bulk_steps(layout, plan, value)
+    return write_slots_steps(layout, plan, value, fields, range(count))
 
 
 def one_object(value: Any) -> Ndarray:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from zarr.arrays.io.selection import pop_fields
+from zarr.arrays.io.selection import elements_of
 
 if TYPE_CHECKING:
     from zarr.arrays.methods.array_api import StandardMethods
@@ -14,46 +14,35 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class OIndex:
+class _Index:
+    """Brackets that select in one way."""
+
+    array: StandardMethods
+    _kind: ClassVar[str]
+
+    def __getitem__(self, selection: Any) -> Any:
+        return self.array._get(self._kind, selection)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        self.array._set(self._kind, selection, value)
+
+
+class OIndex(_Index):
     """Orthogonal indexing: each axis by itself, as ``array.oindex[[0, 2], [1, 3]]``."""
 
-    array: StandardMethods
-
-    def __getitem__(self, selection: Any) -> Any:
-        fields, selection = pop_fields(selection)
-        return self.array.get_orthogonal_selection(selection, fields=fields)
-
-    def __setitem__(self, selection: Any, value: Any) -> None:
-        fields, selection = pop_fields(selection)
-        self.array.set_orthogonal_selection(selection, value, fields=fields)
+    _kind = "orthogonal"
 
 
-@dataclass(frozen=True)
-class VIndex:
+class VIndex(_Index):
     """Vectorized indexing: points, as ``array.vindex[[0, 2], [1, 3]]``, or a mask."""
 
-    array: StandardMethods
-
-    def __getitem__(self, selection: Any) -> Any:
-        return self.array._get("vectorized", selection)
-
-    def __setitem__(self, selection: Any, value: Any) -> None:
-        self.array._set("vectorized", selection, value)
+    _kind = "vectorized"
 
 
-@dataclass(frozen=True)
-class BlockIndex:
+class BlockIndex(_Index):
     """Block indexing: whole stored chunks by their place in the grid, as ``array.blocks[0, 1:3]``."""
 
-    array: StandardMethods
-
-    def __getitem__(self, selection: Any) -> Any:
-        fields, selection = pop_fields(selection)
-        return self.array.get_block_selection(selection, fields=fields)
-
-    def __setitem__(self, selection: Any, value: Any) -> None:
-        fields, selection = pop_fields(selection)
-        self.array.set_block_selection(selection, value, fields=fields)
+    _kind = "block"
 
 
 @dataclass(frozen=True)
@@ -102,9 +91,9 @@ def iterate_rows(array: StandardMethods, first: int = 0) -> Iterator[Any]:
         return
     axis = array._handle.layout.grid.axes[0]
     for i in range(axis.nchunks):
-        start, stop = axis.offset(i), axis.offset(i) + axis.valid_length(i)
-        if stop <= first:
+        span = elements_of(axis, i, i + 1)
+        if span.stop <= first:
             continue
-        rows = array[start:stop]
-        for place in range(max(0, first - start), len(rows)):
+        rows = array[span]
+        for place in range(max(0, first - span.start), len(rows)):
             yield rows[place, ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import batch
     from zarr.arrays.io.batch import BatchScope
-    from zarr.arrays.show import info, notebook
-    from zarr.arrays.show.info import ArrayInfo
-    from zarr.arrays.show.notebook import Stored
+    from zarr.arrays.show import info
+    from zarr.arrays.show.info import ArrayInfo, Stored
     from zarr.chunks import ChunkGrid
     from zarr.dtype import ZDType
     from zarr.dtype.types import nullable
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 else:
     batch = LazyModule("zarr.arrays.io.batch")
     info = LazyModule("zarr.arrays.show.info")
-    notebook = LazyModule("zarr.arrays.show.notebook")
     nullable = LazyModule("zarr.dtype.types.nullable")
 
 
@@ -84,7 +83,78 @@ def split_codecs(metadata: ArrayV2Metadata | ArrayV3Metadata) -> tuple[tuple[Any
     return filters, serializer, tuple(codec for codec in inner if isinstance(codec, BytesBytesCodec))
 
 
-class ArrayFace:
+class PlacedHandle(Protocol):
+    """A handle of a node."""
+
+    store_path: StorePath
+
+
+class NodeFace:
+    """The members that tell of the place of a node; arrays and groups share them, on both faces."""
+
+    _handle: PlacedHandle
+
+    @property
+    def store_path(self) -> StorePath:
+        """The store and the path in it."""
+        return self._handle.store_path
+
+    @property
+    def store(self) -> Store:
+        """The store that holds the node."""
+        return self._handle.store_path.store
+
+    @property
+    def path(self) -> str:
+        """The path in the store, without slashes at the ends."""
+        return self._handle.store_path.path
+
+    @property
+    def name(self) -> str:
+        """The path with a slash in front, as h5py writes it."""
+        return f"/{self.path}"
+
+    @property
+    def basename(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def read_only(self) -> bool:
+        """True if the store refuses to be written to."""
+        return self._handle.store_path.read_only
+
+
+class OlderNodeMembers(NodeFace):
+    """The members that nodes had in zarr-python 2, and that zarr-python 3 has no more."""
+
+    info: Any
+
+    @property
+    def chunk_store(self) -> Store:
+        """The store of the chunks: that of the node."""
+        return self.store
+
+    @property
+    def meta_array(self) -> np.ndarray[Any, Any]:
+        """An empty array of the kind that reading returns."""
+        return np.empty(())
+
+    def info_items(self) -> list[tuple[str, str]]:
+        """Return what ``info`` shows, as pairs of texts.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.array([1, 2]).info_items()[0]
+        ('Type', 'Array')
+        >>> zarr.group().info_items()[0]
+        ('Name', '')
+        """
+        return [(name, str(value)) for name, value in self.info._rows() if value is not None]
+
+
+class ArrayFace(NodeFace):
     """The members that :class:`Array` and :class:`AsyncArray` share; both stand before one handle."""
 
     _handle: ArrayHandle
@@ -113,16 +183,6 @@ class ArrayFace:
         return self._handle.metadata
 
     @property
-    def store_path(self) -> StorePath:
-        """The store and the path in it."""
-        return self._handle.store_path
-
-    @property
-    def store(self) -> Store:
-        """The store that holds the array."""
-        return self._handle.store_path.store
-
-    @property
     def config(self) -> ArrayConfig:
         """How reads and writes behave; not stored."""
         return self._handle.config
@@ -130,8 +190,7 @@ class ArrayFace:
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of each dimension."""
-        shape: tuple[int, ...] = self._handle.metadata.shape
-        return shape
+        return self._handle.metadata.shape
 
     @property
     def ndim(self) -> int:
@@ -162,8 +221,7 @@ class ArrayFace:
         NotImplementedError
             The chunks differ in shape; see ``read_chunk_sizes``.
         """
-        chunks: tuple[int, ...] = self._handle.metadata.chunks
-        return chunks
+        return self._handle.metadata.chunks
 
     @property
     def shards(self) -> tuple[int, ...] | None:
@@ -174,8 +232,7 @@ class ArrayFace:
         NotImplementedError
             The shards differ in shape; see ``write_chunk_sizes``.
         """
-        shards: tuple[int, ...] | None = self._handle.metadata.shards
-        return shards
+        return self._handle.metadata.shards
 
     @property
     def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
@@ -190,8 +247,7 @@ class ArrayFace:
     @property
     def cdata_shape(self) -> tuple[int, ...]:
         """The number of chunks along each dimension."""
-        shape: tuple[int, ...] = self._handle.layout.grid.cdata_shape
-        return shape
+        return self._handle.layout.grid.cdata_shape
 
     @property
     def nchunks(self) -> int:
@@ -231,28 +287,7 @@ class ArrayFace:
     @property
     def order(self) -> MemoryOrder:
         """The memory order of the arrays that reads return."""
-        order: MemoryOrder = getattr(self._handle.metadata, "order", self._handle.config.order)
-        return order
-
-    @property
-    def path(self) -> str:
-        """The path in the store, without slashes at the ends."""
-        return self._handle.store_path.path
-
-    @property
-    def name(self) -> str:
-        """The path with a slash in front, as h5py writes it."""
-        return f"/{self.path}"
-
-    @property
-    def basename(self) -> str:
-        """The last part of the path."""
-        return self.path.rpartition("/")[2]
-
-    @property
-    def read_only(self) -> bool:
-        """True if the store refuses to be written to."""
-        return self._handle.store_path.read_only
+        return getattr(self._handle.metadata, "order", self._handle.config.order)
 
     def with_config(self, config: ArrayConfigLike) -> Self:
         """Return the same array with another run-time configuration.
@@ -310,7 +345,9 @@ class ArrayFace:
         >>> int(array[:].sum())
         4950
         """
-        return batch.BatchScope(self._handle, max_bytes)
+        handle = self._handle
+        make = partial(batch.Batch, handle)
+        return batch.BatchScope(handle, handle.run, handle.async_run, make, max_bytes)
 
     @property
     def info(self) -> ArrayInfo:
@@ -319,7 +356,7 @@ class ArrayFace:
 
     def _repr_html_(self) -> str:
         """Return the HTML of a notebook: the summary, the attributes and the grid of chunks."""
-        return notebook.array_page(self._handle, self.info, None)
+        return info.array_page(self._handle, self.info, None)
 
     def _info(self, stored: Stored | None = None) -> ArrayInfo:
         metadata = self._handle.metadata
@@ -340,7 +377,7 @@ class ArrayFace:
             _count_bytes=self.nbytes,
             _count_bytes_stored=None if stored is None else stored.nbytes,
             _count_chunks_initialized=None if stored is None else len(stored.chunks),
-            _draw=notebook.drawing_of(self._handle, None if stored is None else stored.chunks),
+            _draw=info.drawing_of(self._handle, None if stored is None else stored.chunks),
         )
 
     def __repr__(self) -> str:
@@ -352,8 +389,7 @@ class ArrayFace:
 
     @property
     def _zdtype(self) -> ZDType[Any, Any]:
-        zdtype: ZDType[Any, Any] = self._handle.metadata.dtype
-        return zdtype
+        return self._handle.metadata.dtype
 
     @property
     def _chunk_grid(self) -> ChunkGrid:
@@ -361,13 +397,11 @@ class ArrayFace:
 
     @property
     def _chunk_grid_shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self._handle.layout.grid.cdata_shape
-        return shape
+        return self._handle.layout.grid.cdata_shape
 
     @property
     def _shard_grid_shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self._handle.layout.outer.cdata_shape
-        return shape
+        return self._handle.layout.outer.cdata_shape
 
     @property
     def _nshards(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from zarr._lazy import LazyModule
 from zarr.arrays.handle import ArrayHandle
-from zarr.arrays.methods.properties import ArrayFace
+from zarr.arrays.methods.properties import ArrayFace, OlderNodeMembers
 from zarr.steps.requests import Get
 from zarr.storage.path import StorePath
 from zarr.types import parse_shapelike
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr import dtype as _dtype
-    from zarr.abc.store import Store
     from zarr.arrays.change import operations
     from zarr.arrays.methods import indexers
     from zarr.chunks import shapes
@@ -48,15 +47,10 @@ def digest_steps(handle: ArrayHandle, hashname: str) -> Steps[bytes]:
     return checksum.digest()
 
 
-class OlderMembers(ArrayFace):
+class OlderMembers(OlderNodeMembers, ArrayFace):
     """The members of ``Array`` that zarr-python 3 has no more."""
 
     _viewed = False
-
-    @property
-    def chunk_store(self) -> Store:
-        """The store of the chunks: the array's own."""
-        return self.store
 
     @property
     def itemsize(self) -> int:
@@ -79,28 +73,12 @@ class OlderMembers(ArrayFace):
         return None
 
     @property
-    def meta_array(self) -> np.ndarray[Any, Any]:
-        """An empty array of the kind that reading returns."""
-        return np.empty(())
-
-    @property
     def is_view(self) -> bool:
         """Whether the array was made by :meth:`view`."""
         return self._viewed
 
     def _read_attributes(self) -> None:
         self._run(operations.refresh_steps(self._handle))
-
-    def info_items(self) -> list[tuple[str, str]]:
-        """Return what ``info`` shows, as pairs of texts.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> zarr.array([1, 2]).info_items()[0]
-        ('Type', 'Array')
-        """
-        return [(name, str(value)) for name, value in self.info._rows() if value is not None]
 
     def islice(self, start: int | None = None, end: int | None = None) -> Iterator[Any]:
         """Yield the elements of the first dimension from one place to another; no chunk is read twice.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -219,16 +219,13 @@ class CoroutineStage(BufferStage):
     decode = Stage.decode
     encode = Stage.encode
 
-    async def _run(self, call: Callable[[Any, ArraySpec], Awaitable[Any]], buffer: Any) -> Any:
-        return await call(buffer, self.spec)
-
     async def decode_async(self, data: AnyArray) -> AnyArray:
         """Decode one chunk."""
-        return self._unwrap(await self._run(self._codec._decode_single, self._wrap_stored(data)))
+        return self._unwrap(await self._codec._decode_single(self._wrap_stored(data), self.spec))
 
     async def encode_async(self, data: AnyArray) -> AnyArray | None:
         """Encode one chunk; None says that it need not be stored."""
-        encoded = await self._run(self._codec._encode_single, self._wrap_plain(data))
+        encoded = await self._codec._encode_single(self._wrap_plain(data), self.spec)
         return None if encoded is None else self._unwrap(encoded)
 
 

@@ -77,8 +77,7 @@ def as_bytes(data: Any) -> Bytes:
 
 def native_dtype(spec: ArraySpec) -> np.dtype[Any]:
     """Return the numpy dtype of the elements of a chunk."""
-    dtype: np.dtype[Any] = spec.dtype.to_native_dtype()
-    return dtype
+    return spec.dtype.to_native_dtype()
 
 
 def element_count(shape: tuple[int, ...]) -> int:
@@ -205,6 +204,10 @@ class BoundBase:
     def encoded_size(self, nbytes: int) -> int | None:
         """Return how many bytes ``nbytes`` bytes become, or None if that depends on the bytes."""
         return None
+
+    def damaged(self, what: str) -> ChunkDecodeError:
+        """Return the error for stored bytes that cannot be decoded."""
+        return ChunkDecodeError(f"codec {self.name!r}: {what}", codec=self.name)
 
     def expect(self, nbytes: int | None) -> None:
         """Set how many bytes decoding must give; None when that cannot be known."""

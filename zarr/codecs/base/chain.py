@@ -145,8 +145,7 @@ class CodecChain:
 
     def encoded_size(self) -> int | None:
         """Return the number of stored bytes of a chunk, or None if it depends on the elements."""
-        sizes = encoded_sizes(self._stages, self._nbytes)
-        return sizes[-1]
+        return encoded_sizes(self._stages, self._nbytes)[-1]
 
     def decode(self, raw: Buffer, logged: bool = False) -> AnyArray:
         """Return the elements of a stored chunk.
@@ -246,10 +245,7 @@ class CodecChain:
         ChunkDecodeError
             As `decode` does.
         """
-        data: AnyArray = raw.as_numpy_array()
-        for stage in reversed(self._stages[1:]):
-            data = _undo(stage, data)
-        return data
+        return self._undo(self._stages[1:], raw.as_numpy_array())
 
     async def decode_async(self, raw: Buffer) -> AnyArray:
         """Return the elements of a stored chunk; for chains with coroutines."""
@@ -304,7 +300,10 @@ class CodecChain:
             self._inverse = tuple(int(axis) for axis in np.argsort(form.order))
 
     def _decode_stages(self, data: AnyArray) -> AnyArray:
-        for stage in reversed(self._stages):
+        return self._checked(self._undo(self._stages, data))
+
+    def _undo(self, stages: tuple[Stage, ...], data: AnyArray) -> AnyArray:
+        for stage in reversed(stages):
             before = data
             try:
                 data = stage.decode(data)
@@ -313,7 +312,7 @@ class CodecChain:
             except Exception as error:
                 _note(error, "decoding", stage, before)
                 raise
-        return self._checked(data)
+        return data
 
     def _unbearable(self, error: BaseException, stage: Stage, data: Any) -> BaseException:
         """Return the error: a wrong size, or one too large for any machine, differs from memory that is short now."""
@@ -372,14 +371,6 @@ def _bind(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[Stage, ...]:
         spec = stage.out_spec
     set_size_hints(stages, fixed_nbytes(first))
     return tuple(stages)
-
-
-def _undo(stage: Stage, data: AnyArray) -> AnyArray:
-    try:
-        return stage.decode(data)
-    except Exception as error:
-        _note(error, "decoding", stage, data)
-        raise
 
 
 def _native_form(stages: tuple[Stage, ...], dtype: np.dtype[Any]) -> NativeForm | None:

@@ -62,10 +62,14 @@ def fill_scalar(spec: ArraySpec) -> Any:
     return spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
 
 
-def _is_filled(array: np.ndarray[Any, Any], spec: ArraySpec) -> bool:
+def _kept(chunk: NDBuffer, spec: ArraySpec) -> NDBuffer | None:
+    """Return a chunk; None where it holds the fill value only and such chunks are not stored."""
+    if spec.config.write_empty_chunks:
+        return chunk
+    array = np.asarray(chunk.as_numpy_array())
     fill = np.empty((), dtype=array.dtype)
     fill[()] = fill_scalar(spec)
-    return bool(zarr_core.is_filled(np.asarray(array), fill))
+    return None if zarr_core.is_filled(array, fill) else chunk
 
 
 def _spread(value: NDBuffer, spec: ArraySpec, out_selection: SelectorTuple, drop_axes: tuple[int, ...]) -> NDBuffer:
@@ -142,14 +146,12 @@ class _ChainPipeline(CodecPipeline):
     @property
     def supports_partial_decode(self) -> bool:
         """Whether a part of a chunk can be read without all of its bytes."""
-        alone = not self.array_array_codecs and not self.bytes_bytes_codecs
-        return alone and isinstance(self.array_bytes_codec, ArrayBytesCodecPartialDecodeMixin)
+        return len(list(self)) == 1 and isinstance(self.array_bytes_codec, ArrayBytesCodecPartialDecodeMixin)
 
     @property
     def supports_partial_encode(self) -> bool:
         """Whether a part of a stored chunk can be replaced."""
-        alone = not self.array_array_codecs and not self.bytes_bytes_codecs
-        return alone and isinstance(self.array_bytes_codec, ArrayBytesCodecPartialEncodeMixin)
+        return len(list(self)) == 1 and isinstance(self.array_bytes_codec, ArrayBytesCodecPartialEncodeMixin)
 
     def validate(
         self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
@@ -214,9 +216,7 @@ class _ChainPipeline(CodecPipeline):
             if not is_complete:
                 existing = await self._decode_one((await setter.get(prototype=spec.prototype), spec))
             chunk = merge_chunk(existing, value, spec, chunk_selection, out_selection, drop_axes)
-            encoded = None
-            if spec.config.write_empty_chunks or not _is_filled(chunk.as_numpy_array(), spec):
-                encoded = await self._encode_one((chunk, spec))
+            encoded = await self._encode_one((_kept(chunk, spec), spec))
             if encoded is None:
                 await setter.delete()
             else:
@@ -331,9 +331,9 @@ class FusedCodecPipeline(_ChainPipeline):
             setter, spec, chunk_selection, out_selection, is_complete = info
             raw = None if is_complete else setter.get_sync(prototype=spec.prototype)
             existing = None if raw is None else wrap_array(self._chain(spec).decode(raw), spec)
-            chunk = merge_chunk(existing, value, spec, chunk_selection, out_selection, drop_axes)
+            chunk = _kept(merge_chunk(existing, value, spec, chunk_selection, out_selection, drop_axes), spec)
             encoded = None
-            if spec.config.write_empty_chunks or not _is_filled(chunk.as_numpy_array(), spec):
+            if chunk is not None:
                 with suppress(NothingToStoreError):
                     encoded = self._chain(spec).encode(chunk.as_numpy_array())
             if encoded is None:

@@ -107,8 +107,7 @@ class ShardLevel:
         data = _numpy_bytes(raw)
         try:
             if self.index_format is not None:
-                parsed: ShardIndex = zarr_core.parse_index(data, nchunks, self.index_format)
-                return parsed
+                return zarr_core.parse_index(data, nchunks, self.index_format)
             chain = self._chain_for(nchunks)
             buffer = chain.spec.prototype.buffer.from_array_like(data)
             return chain.decode(buffer).reshape(nchunks, 2).astype(np.uint64)

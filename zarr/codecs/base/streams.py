@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,16 +38,6 @@ BLOSC_COMPRESSORS = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
 CHECKSUM_NBYTES = 4
 
 _REMEDY = "; if the data is sound, raise the bound with zarr.config.set({'array.variable_chunk_bytes': ...})"
-
-
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, max_length: int = ...) -> bytes: ...
 
 
 def native_stage(config: Mapping[str, Any], itemsize: int) -> NativeStage | None:
@@ -300,13 +291,7 @@ class CompressorMethods(BytesBytesMethods):
         return bytes_codec(self._name, spec, self._config(), 1)
 
 
-def numcodec_decode(
-    name: str,
-    codec: Numcodec,
-    data: Any,
-    nbytes: int | None,
-    limit: int | None = None,
-) -> Any:
+def numcodec_decode(name: str, codec: Numcodec, data: Any, nbytes: int | None, limit: int | None = None) -> Any:
     """Decode with a numcodecs object; whatever it raises becomes a ``ChunkDecodeError``.
 
     Parameters
@@ -332,7 +317,7 @@ def numcodec_decode(
         limit = limit or decoded_limit(size or 0)
         opener = _BOUNDED.get(getattr(codec, "codec_id", ""))
         if opener is not None:
-            return _decode_bounded(name, opener(codec), as_bytes(data), nbytes, limit)
+            return _decode_bounded(name, partial(opener, codec), as_bytes(data), nbytes, limit)
         bounded = codec.codec_id == "zfpy"
         decoded = zfp.decode_numcodec(codec, data, nbytes, limit) if bounded else codec.decode(data)
         if decoded is None:
@@ -383,35 +368,20 @@ def _encode_snappy(codec: Numcodec, data: Any) -> Bytes:
 _MOST_DICTIONARY = 1 << 31
 
 
-def _bz2_decompressor(codec: Any) -> Callable[[], _Decompressor]:
-    return bz2.BZ2Decompressor
+def _lzma_decompressor(codec: Any) -> Any:
+    # numcodecs stores filter chains only with raw streams; xz and alone streams describe themselves.
+    if codec.format != lzma.FORMAT_RAW:
+        return lzma.LZMADecompressor(format=codec.format, memlimit=_MOST_DICTIONARY)
+    if any(entry.get("dict_size", 0) > _MOST_DICTIONARY for entry in codec.filters or ()):
+        raise ValueError(f"the filters ask for a dictionary of more than {_MOST_DICTIONARY} bytes")
+    return lzma.LZMADecompressor(format=codec.format, filters=codec.filters)
 
 
-def _lzma_decompressor(codec: Any) -> Callable[[], _Decompressor]:
-    def create() -> _Decompressor:
-        # numcodecs stores filter chains only with raw streams; xz and alone streams describe themselves.
-        if codec.format != lzma.FORMAT_RAW:
-            return lzma.LZMADecompressor(format=codec.format, memlimit=_MOST_DICTIONARY)
-        if any(entry.get("dict_size", 0) > _MOST_DICTIONARY for entry in codec.filters or ()):
-            raise ValueError(f"the filters ask for a dictionary of more than {_MOST_DICTIONARY} bytes")
-        return lzma.LZMADecompressor(format=codec.format, filters=codec.filters)
-
-    return create
+_BOUNDED: dict[str, Callable[[Any], Any]] = {"bz2": lambda codec: bz2.BZ2Decompressor(), "lzma": _lzma_decompressor}
+"""For codecs that can stop early: what makes the decompressor of one stream."""
 
 
-_BOUNDED: dict[str, Callable[[Any], Callable[[], _Decompressor]]] = {
-    "bz2": _bz2_decompressor,
-    "lzma": _lzma_decompressor,
-}
-
-
-def _decode_bounded(
-    name: str,
-    create: Callable[[], _Decompressor],
-    data: Bytes,
-    nbytes: int | None,
-    limit: int,
-) -> bytes:
+def _decode_bounded(name: str, create: Callable[[], Any], data: Bytes, nbytes: int | None, limit: int) -> bytes:
     """Decompress streams that follow each other, and stop when the result becomes too large."""
     limit = limit if nbytes is None else nbytes
     rest, parts, total = data.tobytes(), [], 0

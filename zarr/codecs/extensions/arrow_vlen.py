@@ -12,7 +12,7 @@ from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.base.bound import AnyArray, Bytes
 from zarr.codecs.base.described import ArrayBytesMethods, one_of
 from zarr.codecs.vlen_utf8 import BoundVLen
-from zarr.errors import ChunkDecodeError, ChunkEncodeError
+from zarr.errors import ChunkEncodeError
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -53,7 +53,7 @@ class BoundArrowVLen(BoundVLen):
         try:
             return zarr_core.check_arrow(data, self._count, self.width, self.text)
         except ValueError as error:
-            raise ChunkDecodeError(f"codec {NAME!r}: {error}", codec=NAME) from error
+            raise self.damaged(str(error)) from error
 
     def encode(self, data: AnyArray) -> Bytes:
         """Return the bytes of the elements."""

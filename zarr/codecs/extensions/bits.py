@@ -24,7 +24,6 @@ from zarr.codecs.base.bound import (
 )
 from zarr.codecs.base.described import ArrayArrayMethods, ArrayBytesMethods, one_of, parse_field_int
 from zarr.dtype.scalars import is_small, used_bits
-from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
     from zarr.chunks.spec import ArraySpec
@@ -60,6 +59,10 @@ def _component_of(dtype: np.dtype[Any]) -> _Component:
     raise ValueError(f"codec 'packbits' cannot store elements of {dtype}, which are no numbers of a fixed size")
 
 
+def _reversed_groups(items: Bytes, width: int) -> Bytes:
+    return np.ascontiguousarray(items.reshape(-1, width)[:, ::-1]).reshape(-1)
+
+
 class BoundPackBits(BoundBase):
     """Elements to bits in a row and back."""
 
@@ -81,11 +84,8 @@ class BoundPackBits(BoundBase):
         if self._padding != "none":
             first = self._padding == "first_byte"
             if data[0 if first else -1] != self._unused[0]:
-                raise ChunkDecodeError(
-                    f"codec 'packbits': the chunk says that {data[0 if first else -1]} bits are padding where "
-                    f"{self._unused[0]} must be",
-                    codec="packbits",
-                )
+                said, must = data[0 if first else -1], self._unused[0]
+                raise self.damaged(f"the chunk says that {said} bits are padding where {must} must be")
             data = data[1:] if first else data[:-1]
         part = self._part
         sign = part.nbits if part.has_sign else 0
@@ -108,9 +108,7 @@ class BoundPackBits(BoundBase):
 
     def _little(self, items: Bytes) -> Bytes:
         """Return components in little-endian order where they are big-endian, and the other way round."""
-        if not self._swaps:
-            return items
-        return np.ascontiguousarray(items.reshape(-1, self._part.itemsize)[:, ::-1]).reshape(-1)
+        return _reversed_groups(items, self._part.itemsize) if self._swaps else items
 
 
 @dataclass(frozen=True)
@@ -209,10 +207,10 @@ def round_elements(array: AnyArray, keepbits: int) -> AnyArray:
     raw = as_bytes(array)
     swaps = width > 1 and array.dtype.newbyteorder("<") != array.dtype
     if swaps:
-        raw = np.ascontiguousarray(raw.reshape(-1, width)[:, ::-1]).reshape(-1)
+        raw = _reversed_groups(raw, width)
     rounded = zarr_core.round_bits(raw, width, keepbits, mantissa, array.dtype.kind in "imM")
     if swaps:
-        rounded = np.ascontiguousarray(rounded.reshape(-1, width)[:, ::-1]).reshape(-1)
+        rounded = _reversed_groups(rounded, width)
     return rounded.view(array.dtype).reshape(array.shape)
 
 

@@ -13,7 +13,6 @@ from zarr.codecs.base.adapters import Stage, make_stage, set_size_hints
 from zarr.codecs.base.bound import Bytes, encoded_most
 from zarr.codecs.base.described import BytesBytesMethods, parse_codecs, parse_field_int
 from zarr.codecs.base.streams import SizedStream
-from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -42,16 +41,10 @@ class BoundConditional(SizedStream):
     def decode(self, data: Bytes) -> Bytes:
         """Undo the codecs that were applied."""
         if data.size < self._header_nbytes:
-            raise ChunkDecodeError(
-                f"codec 'conditional': a chunk of {data.size} bytes has no header of {self._header_nbytes}",
-                codec="conditional",
-            )
+            raise self.damaged(f"a chunk of {data.size} bytes has no header of {self._header_nbytes}")
         applied = int.from_bytes(data[: self._header_nbytes].tobytes(), "little")
         if applied >> len(self._stages):
-            raise ChunkDecodeError(
-                f"codec 'conditional': the header {applied:#x} names codecs beyond the {len(self._stages)} there are",
-                codec="conditional",
-            )
+            raise self.damaged(f"the header {applied:#x} names codecs beyond the {len(self._stages)} there are")
         data = data[self._header_nbytes :]
         for stage in reversed(self._stages_of(applied)):
             data = stage.decode(data)

@@ -25,7 +25,7 @@ from zarr.codecs.base.described import ArrayBytesMethods, BytesBytesMethods, par
 from zarr.codecs.base.streams import SizedStream
 from zarr.codecs.bytes import BytesCodec, has_byte_order
 from zarr.codecs.transpose import TransposeCodec
-from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
+from zarr.errors import ChunkChecksumError, ChunkEncodeError
 
 if TYPE_CHECKING:
 
@@ -79,22 +79,19 @@ class BoundN5Default(BoundBase):
         ndim = len(self._spec.shape)
         size = 4 + 4 * ndim
         if data.size < 4:
-            raise self._damaged(f"a block of {data.size} bytes has no header")
+            raise self.damaged(f"a block of {data.size} bytes has no header")
         mode, found = struct.unpack(">HH", data[:4].tobytes())
         if mode != _DEFAULT_MODE:
-            raise self._damaged(f"a block of mode {mode}, where only the default mode, 0, is known")
+            raise self.damaged(f"a block of mode {mode}, where only the default mode, 0, is known")
         if found != ndim or data.size < size:
-            raise self._damaged(f"a block of {found} dimensions and {data.size} bytes in an array of {ndim} dimensions")
+            raise self.damaged(f"a block of {found} dimensions and {data.size} bytes in an array of {ndim} dimensions")
         shape = struct.unpack(f">{ndim}I", data[4:size].tobytes())
         if element_count(shape) * self._dtype.itemsize > max(_LARGEST_BLOCK, data.size, self._spec_nbytes()):
-            raise self._damaged(f"the shape {shape} of a block of {data.size} bytes is too large to be true")
+            raise self.damaged(f"the shape {shape} of a block of {data.size} bytes is too large to be true")
         return shape, size
 
     def _spec_nbytes(self) -> int:
         return element_count(self._spec.shape) * self._dtype.itemsize
-
-    def _damaged(self, what: str) -> ChunkDecodeError:
-        return ChunkDecodeError(f"codec 'n5_default': {what}", codec="n5_default")
 
     def _fit(self, block: AnyArray) -> AnyArray:
         if block.shape == self._spec.shape:
@@ -206,31 +203,28 @@ class BoundN5LZ4(SizedStream):
 
     def _block(self, raw: bytes, start: int, left: int) -> tuple[bytes, int]:
         if len(raw) - start < _HEADER.size:
-            raise self._damaged(f"a header is cut off at byte {start} of {len(raw)}")
+            raise self.damaged(f"a header is cut off at byte {start} of {len(raw)}")
         magic, token, packed, size, checksum = _HEADER.unpack_from(raw, start)
         begin = start + _HEADER.size
         method = token & _METHOD
         if magic != _MAGIC or method not in (_STORED, _COMPRESSED):
-            raise self._damaged(f"no block of LZ4 begins at byte {start}: {magic!r}, token {token:#04x}")
+            raise self.damaged(f"no block of LZ4 begins at byte {start}: {magic!r}, token {token:#04x}")
         if packed > len(raw) - begin or size > left:
-            raise self._damaged(f"a block at byte {start} says {packed} bytes for {size}; {left} are wanted")
+            raise self.damaged(f"a block at byte {start} says {packed} bytes for {size}; {left} are wanted")
         payload = raw[begin : begin + packed]
         if size and method == _COMPRESSED:
             try:
                 payload = bytes(numcodecs.lz4.decompress(struct.pack("<I", size) + payload))
             except RuntimeError as error:
-                raise self._damaged(f"the block at byte {start} cannot be decoded: {error}") from error
+                raise self.damaged(f"the block at byte {start} cannot be decoded: {error}") from error
         if len(payload) != size:
-            raise self._damaged(f"the block at byte {start} has {len(payload)} bytes, not {size}")
+            raise self.damaged(f"the block at byte {start} has {len(payload)} bytes, not {size}")
         if size and xxhash32(payload, _SEED) & _CHECKED_BITS != checksum:
             raise ChunkChecksumError(
                 f"codec 'zarr.n5_lz4': the checksum of the block at byte {start} is not that of its {size} bytes",
                 codec="zarr.n5_lz4",
             )
         return payload, begin + packed
-
-    def _damaged(self, what: str) -> ChunkDecodeError:
-        return ChunkDecodeError(f"codec 'zarr.n5_lz4': {what}", codec="zarr.n5_lz4")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ from zarr.codecs.base.described import ArrayBytesMethods, configuration_of, pars
 from zarr.codecs.extensions.bits import PackBitsCodec
 from zarr.dtype.types.nullable import NAMES, Nullable
 from zarr.dtype.types.numbers import Bool
-from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -50,9 +49,7 @@ class BoundOptional(BoundBase):
     def decode(self, data: Bytes) -> AnyArray:
         """Return the records."""
         if data.size < _HEADER_NBYTES:
-            raise ChunkDecodeError(
-                f"codec 'optional': a chunk of {data.size} bytes has no header of {_HEADER_NBYTES}", codec="optional"
-            )
+            raise self.damaged(f"a chunk of {data.size} bytes has no header of {_HEADER_NBYTES}")
         nmask, ndata = (int(n) for n in data[:_HEADER_NBYTES].copy().view("<u8"))
         check_size("optional", data.size, _HEADER_NBYTES + nmask + ndata)
         parts = data[_HEADER_NBYTES : _HEADER_NBYTES + nmask], data[_HEADER_NBYTES + nmask :]

@@ -78,8 +78,33 @@ def reshaped(shape: tuple[int, ...], target: tuple[Entry, ...]) -> tuple[int, ..
     return tuple(sizes)
 
 
+class _ReshapingMethods(ArrayArrayMethods):
+    """What codecs share that give a chunk another shape, which :meth:`_shape_of` tells."""
+
+    is_fixed_size = True
+
+    def _shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        raise TypeError("a subclass tells the shape")
+
+    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
+        """Return the description with the new shape; raise ValueError where the elements do not fit."""
+        return replace_spec(chunk_spec, shape=self._shape_of(chunk_spec.shape))
+
+    def encode_grid(self, chunk_grid: Any) -> Any:
+        """Return a regular grid with chunks of the new shape; any other grid as it is."""
+        lengths = getattr(chunk_grid, "chunk_shape", None)
+        return chunk_grid if lengths is None else type(chunk_grid)(chunk_shape=self._shape_of(lengths))
+
+    def bind(self, spec: ArraySpec) -> FunctionCodec:
+        """Make the codec ready for chunks of one description."""
+        out_spec = self.resolve_metadata(spec)
+        return FunctionCodec(
+            self._name, out_spec, lambda data: data.reshape(spec.shape), lambda data: data.reshape(out_spec.shape)
+        )
+
+
 @dataclass(frozen=True)
-class ReshapeCodec(ArrayArrayMethods, ArrayArrayCodec):
+class ReshapeCodec(_ReshapingMethods, ArrayArrayCodec):
     """Give a chunk another shape before it is stored; the elements keep their order.
 
     Parameters
@@ -99,34 +124,14 @@ class ReshapeCodec(ArrayArrayMethods, ArrayArrayCodec):
     """
 
     _name = "reshape"
-    is_fixed_size = True
 
     shape: tuple[Entry, ...]
 
     def __init__(self, *, shape: Iterable[int | Sequence[int]]) -> None:
         object.__setattr__(self, "shape", _parse_shape(shape))
 
-    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
-        """Return the description with the new shape.
-
-        Raises
-        ------
-        ValueError
-            When the elements do not fit.
-        """
-        return replace_spec(chunk_spec, shape=reshaped(chunk_spec.shape, self.shape))
-
-    def encode_grid(self, chunk_grid: Any) -> Any:
-        """Return a regular grid with chunks of the new shape; any other grid as it is."""
-        lengths = getattr(chunk_grid, "chunk_shape", None)
-        return chunk_grid if lengths is None else type(chunk_grid)(chunk_shape=reshaped(lengths, self.shape))
-
-    def bind(self, spec: ArraySpec) -> FunctionCodec:
-        """Make the codec ready for chunks of one description."""
-        out_spec = self.resolve_metadata(spec)
-        return FunctionCodec(
-            "reshape", out_spec, lambda data: data.reshape(spec.shape), lambda data: data.reshape(out_spec.shape)
-        )
+    def _shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return reshaped(shape, self.shape)
 
 
 def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -141,7 +146,7 @@ def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class SqueezeCodec(ArrayArrayMethods, ArrayArrayCodec):
+class SqueezeCodec(_ReshapingMethods, ArrayArrayCodec):
     """Drop the dimensions of a chunk that have length 1 before it is stored; the elements keep their order.
 
     The codecs behind it see fewer dimensions: a ``transpose`` or a ``sharding_indexed`` after it counts only the
@@ -162,20 +167,6 @@ class SqueezeCodec(ArrayArrayMethods, ArrayArrayCodec):
 
     _name = "zarrs.squeeze"
     _requires_configuration = False
-    is_fixed_size = True
 
-    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
-        """Return the description without dimensions of length 1."""
-        return replace_spec(chunk_spec, shape=squeezed(chunk_spec.shape))
-
-    def encode_grid(self, chunk_grid: Any) -> Any:
-        """Return a regular grid without dimensions in which chunks have length 1; any other grid as it is."""
-        lengths = getattr(chunk_grid, "chunk_shape", None)
-        return chunk_grid if lengths is None else type(chunk_grid)(chunk_shape=squeezed(lengths))
-
-    def bind(self, spec: ArraySpec) -> FunctionCodec:
-        """Make the codec ready for chunks of one description."""
-        out_spec = self.resolve_metadata(spec)
-        return FunctionCodec(
-            "zarrs.squeeze", out_spec, lambda data: data.reshape(spec.shape), lambda data: data.reshape(out_spec.shape)
-        )
+    def _shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return squeezed(shape)

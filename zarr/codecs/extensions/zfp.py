@@ -6,12 +6,12 @@ Needs the package ``zfpy`` (the extra ``zarr[zfp]``).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from zarr._lazy import load_extra
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, native_dtype
 from zarr.codecs.base.described import ArrayBytesMethods
@@ -36,10 +36,7 @@ _HEADER_NBYTES: Final = 64
 
 
 def _zfpy() -> Any:
-    try:
-        return import_module("zfpy")
-    except ImportError as error:
-        raise ImportError("codec 'zfp' needs the package zfpy: pip install 'zarr[zfp]'") from error
+    return load_extra("zfpy", "zfp", "codec 'zfp'")
 
 
 def _carrier_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -116,9 +113,7 @@ class BoundZfp(BoundBase):
         if 0 in self._field:
             return np.zeros(self._shape, dtype=self._dtype)
         if data.size == 0 or data.size > self._longest:
-            raise ChunkDecodeError(
-                f"codec 'zfp': {data.size} bytes are no stream of a chunk of shape {self._shape}", codec="zfp"
-            )
+            raise self.damaged(f"{data.size} bytes are no stream of a chunk of shape {self._shape}")
         # zfp does not know where a stream ends: what it may touch must be there.
         padded = np.zeros(self._longest, dtype=np.uint8)
         padded[: data.size] = data
@@ -126,7 +121,7 @@ class BoundZfp(BoundBase):
             ztype = zfpy.dtype_to_ztype(self._carrier)
             array = zfpy._decompress(padded.tobytes(), ztype, self._field, **self._options)
         except (ValueError, TypeError) as error:
-            raise ChunkDecodeError(f"codec 'zfp': {error}", codec="zfp") from error
+            raise self.damaged(str(error)) from error
         return demote(np.asarray(array), self._dtype).reshape(self._shape)
 
     def encode(self, data: AnyArray) -> Bytes:
@@ -259,5 +254,4 @@ def decode_numcodec(codec: Any, data: Any, nbytes: int | None, limit: int) -> An
         raise ChunkDecodeError(f"{stored.size} bytes are too few for {blocks} blocks of {bits} bits")
     # zfp does not know where a stream ends: what it may touch must be there.
     beyond = blocks * (-(-bits // 8)) + 2 * itemsize * 4 ** len(field) + _HEADER_NBYTES
-    array: AnyArray = np.asarray(codec.decode(np.concatenate([stored, np.zeros(beyond, np.uint8)])))
-    return array
+    return np.asarray(codec.decode(np.concatenate([stored, np.zeros(beyond, np.uint8)])))

@@ -14,7 +14,6 @@ from zarr.codecs.base.bound import (
     BoundBase,
     Bytes,
     FunctionCodec,
-    NativeForm,
     as_bytes,
     element_count,
     fixed_nbytes,
@@ -194,22 +193,6 @@ class NumcodecArray(FunctionCodec):
         return shaped(self.name, decoded, self._shape, self._dtype)
 
 
-class NumcodecDelta(NumcodecArray):
-    """Differences of neighbours; the compiled core knows them for numbers in the machine's byte order."""
-
-    def __init__(
-        self, name: str, spec: ArraySpec, out_spec: ArraySpec, codec: Numcodec, config: dict[str, Any]
-    ) -> None:
-        super().__init__(name, spec, out_spec, codec)
-        dtype = np.dtype(config["dtype"])
-        if self._dtype == dtype and np.dtype(config.get("astype") or dtype) == dtype:
-            self.native = ("delta", {"dtype": dtype.str})
-
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """Return the native form of the chain up to and with this codec, or None."""
-        return form.with_stage(self.native)
-
-
 class NumcodecSerializer(BoundBase):
     """A bound array-to-bytes codec of numcodecs."""
 
@@ -322,8 +305,16 @@ class Delta(_NumcodecsArrayArrayCodec, codec_name="delta"):
     """
 
     def bind(self, spec: ArraySpec) -> BoundBase:
-        """Make the codec ready for chunks of one description."""
-        return NumcodecDelta(self.codec_name, spec, self.resolve_metadata(spec), self._codec, self.codec_config)
+        """Make the codec ready for chunks of one description.
+
+        The compiled core knows differences of numbers in the machine's byte order.
+        """
+        bound = super().bind(spec)
+        config: dict[str, Any] = self.codec_config
+        dtype = np.dtype(config["dtype"])
+        if native_dtype(spec) == dtype and np.dtype(config.get("astype") or dtype) == dtype:
+            bound.native = ("delta", {"dtype": dtype.str})
+        return bound
 
 
 class BitRound(_NumcodecsArrayArrayCodec, codec_name="bitround"):

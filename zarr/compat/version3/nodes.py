@@ -17,7 +17,7 @@ from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.change.operations import stored_chunks_steps
 from zarr.arrays.create import steps as creation
 from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3
-from zarr.arrays.opening import parse_metadata as parse_array_metadata
+from zarr.arrays.handle import parse_metadata as parse_array_metadata
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
 from zarr.chunks.rectilinear import MAX_EDGES_PER_AXIS
 from zarr.chunks.shapes import cells_outside as _iter_chunk_coords_to_delete

@@ -1,4 +1,4 @@
-"""The methods of a group that look at its members."""
+"""The methods of a group that look at its members, and those that make arrays."""
 
 from __future__ import annotations
 
@@ -7,39 +7,80 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zarr.arrays.array import Array
 from zarr.arrays.attributes import Attributes
+from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, fills, takes
+from zarr.arrays.create.version2 import with_one_compressor
+from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.io.batch import BatchScope
+from zarr.arrays.methods.properties import NodeFace
 from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.defaults import BATCH_BYTES
-from zarr.groups.batch import GroupBatchScope
-from zarr.groups.handle import GroupHandle
+from zarr.groups import operations
+from zarr.groups.batch import GroupBatch, adopted
+from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.members import members_steps
-from zarr.groups.operations import (
-    array_steps,
-    contains_steps,
-    delete_steps,
-    move_steps,
-    set_steps,
-    update_attributes_steps,
-)
 from zarr.groups.summary import group_page, info_complete_steps, info_of, tree_at_hand_steps, tree_steps
+from zarr.metadata.group import GroupMetadata
+from zarr.older_calls import also_in_order
 
 if TYPE_CHECKING:
-    from zarr.abc.store import Store
-    from zarr.groups.handle import NodeRecord
+    from typing import Unpack
+
+    from zarr.chunks.spec import ArrayConfigLike
     from zarr.groups.summary import GroupInfo, TreeRepr
-    from zarr.metadata.group import GroupMetadata
     from zarr.steps.requests import Steps
-    from zarr.storage.path import StorePath
+    from zarr.types import ShapeLike
 
 
 T = TypeVar("T")
 DefaultT = TypeVar("DefaultT")
 
 
-class HasMembers:
-    """What :class:`Group` has of these methods."""
+def array_of(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any]:
+    """Return the synchronous face of a node that is an array."""
+    assert not isinstance(record.metadata, GroupMetadata)
+    config = config if record.config is None else record.config
+    return Array.from_handle(ArrayHandle(record.store_path, record.metadata, parse_array_config(config)))
+
+
+class GroupFace(NodeFace):
+    """The properties that :class:`Group` and :class:`AsyncGroup` share; both stand before one handle."""
+
+    _handle: GroupHandle
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up what was pickled: the handle; or, by zarr-python 3, the other face or the fields."""
+        other, make = state.get("_async_group"), cast("Any", type(self)).__init__
+        if other is not None:
+            make(self, other)
+        elif "metadata" in state:
+            make(self, state["metadata"], state["store_path"])
+        else:
+            vars(self).update(state)
+
+    @property
+    def metadata(self) -> GroupMetadata:
+        """The metadata document of the group, parsed."""
+        return self._handle.metadata
+
+    @property
+    def synchronizer(self) -> None:
+        """Always None; kept for code written for zarr-python 2."""
+        return None
+
+    @property
+    def info(self) -> GroupInfo:
+        """A short summary, without looking into the store."""
+        return info_of(self._handle)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the summary and the attributes."""
+        return group_page(self._handle, None)
+
+
+class HasMembers(GroupFace):
+    """Looking at members, and making arrays: what :class:`Group` has of these methods."""
 
     if TYPE_CHECKING:
-        _handle: GroupHandle
 
         def _run(self, steps: Steps[T]) -> T: ...
 
@@ -130,11 +171,11 @@ class HasMembers:
         >>> root.get_array("x").shape
         (4,)
         """
-        return self._wrap(self._run(array_steps(self._handle, path)))  # type: ignore[no-any-return]
+        return self._wrap(self._run(operations.array_steps(self._handle, path)))  # type: ignore[no-any-return]
 
     def __contains__(self, member: str) -> bool:
         """Whether there is a node at a path below the group."""
-        return self._run(contains_steps(self._handle, member))
+        return self._run(operations.contains_steps(self._handle, member))
 
     def __iter__(self) -> Iterator[str]:
         yield from self.keys()
@@ -240,11 +281,11 @@ class HasMembers:
         ValueError
             If the key names the group itself.
         """
-        self._run(set_steps(self._handle, key, value))
+        self._run(operations.set_steps(self._handle, key, value))
 
     def __delitem__(self, key: str) -> None:
         """Remove a node with all below it; where there is none, nothing happens."""
-        self._run(delete_steps(self._handle, key))
+        return self._run(operations.delete_steps(self._handle, key))
 
     def move(self, source: str, dest: str) -> None:
         """Move a node, with all below it, to another place below the group.
@@ -272,13 +313,13 @@ class HasMembers:
         >>> [name for name, member in root.members(max_depth=None)]
         ['b', 'b/c']
         """
-        self._run(move_steps(self._handle, source, dest))
+        return self._run(operations.move_steps(self._handle, source, dest))
 
     def _change_attributes(self, changes: dict[str, Any], removed: tuple[str, ...] = (), replace: bool = False) -> None:
         """Store a change that was made through the mapping of the attributes."""
-        self._run(update_attributes_steps(self._handle, changes, removed, replace))
+        self._run(operations.update_attributes_steps(self._handle, changes, removed, replace))
 
-    def batch(self, max_bytes: int = BATCH_BYTES) -> GroupBatchScope:
+    def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
         """Collect the writes to all arrays that are taken from this group object inside a ``with``.
 
         See :meth:`zarr.Array.batch`. Arrays that were opened before, or elsewhere, are not part of it. What this group
@@ -291,7 +332,7 @@ class HasMembers:
 
         Returns
         -------
-        GroupBatchScope
+        BatchScope
             A context manager.
 
         Raises
@@ -310,69 +351,144 @@ class HasMembers:
         >>> int(group["x"][:].sum())
         4950
         """
-        return GroupBatchScope(self._handle, self._run, max_bytes)
+        return BatchScope(self._handle, self._run, self._run, GroupBatch, max_bytes)
 
+    # -------------------------------------------------------------------------------------------- new arrays
 
-class GroupFace:
-    """The properties that :class:`Group` and :class:`AsyncGroup` share; both stand before one handle."""
+    @takes(CreateMember, CREATE_ARRAY, without=("zarr_format",))
+    def create_array(self, name: str, **parameters: Unpack[CreateMember]) -> Array[Any]:
+        """Make an array below the group, with the groups between.
 
-    _handle: GroupHandle
+        The format is the group's; see :func:`zarr.create_array` for the order in which codecs run.
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take up what was pickled: the handle; or, by zarr-python 3, the other face or the fields."""
-        other, make = state.get("_async_group"), cast("Any", type(self)).__init__
-        if other is not None:
-            make(self, other)
-        elif "metadata" in state:
-            make(self, state["metadata"], state["store_path"])
-        else:
-            vars(self).update(state)
+        Parameters
+        ----------
+        name : str
+            Path of the array below the group.
+        **parameters
+            See :class:`zarr.arrays.create.parameters.CreateArray`.
 
-    @property
-    def metadata(self) -> GroupMetadata:
-        """The metadata document of the group, parsed."""
-        return self._handle.metadata
+        Returns
+        -------
+        Array
 
-    @property
-    def store_path(self) -> StorePath:
-        """The store and the path in it."""
-        return self._handle.store_path
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            There is a node already and ``overwrite`` is false.
+        ValueError
+            Neither data nor shape and dtype are given, or both are; a parameter belongs to the other format.
+        TypeError
+            There is no such parameter, or a codec or a data type cannot be used.
 
-    @property
-    def store(self) -> Store:
-        """The store that holds the group."""
-        return self._handle.store
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.group().create_array("x", shape=(10,), chunks=(5,), dtype="int32").nchunks
+        2
+        """
+        return self._make(operations.create_member_steps(self._handle, name, parameters))
 
-    @property
-    def path(self) -> str:
-        """Path within the store, without a slash in front."""
-        return self._handle.path
+    @takes(CreateMember, CREATE_ARRAY, without=("zarr_format",))
+    def create(self, name: str, **parameters: Unpack[CreateMember]) -> Array[Any]:
+        """Make an array below the group; another name of :meth:`create_array`.
 
-    @property
-    def name(self) -> str:
-        """Path within the store, with a slash in front."""
-        return self._handle.name
+        Parameters
+        ----------
+        name : str
+            Path of the array below the group.
+        **parameters
+            See :class:`zarr.arrays.create.parameters.CreateArray`.
 
-    @property
-    def basename(self) -> str:
-        """The last part of the path."""
-        return self.path.rpartition("/")[2]
+        Returns
+        -------
+        Array
 
-    @property
-    def read_only(self) -> bool:
-        """True if the store refuses to be written to."""
-        return self.store.read_only
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.group().create("x", shape=(10,), dtype="int32").shape
+        (10,)
+        """
+        return self._make(operations.create_member_steps(self._handle, name, parameters))
 
-    @property
-    def synchronizer(self) -> None:
-        """Always None; kept for code written for zarr-python 2."""
-        return None
+    def _make(self, steps: Steps[ArrayHandle]) -> Array[Any]:
+        array: Array[Any] = Array.from_handle(self._run(steps))
+        return array if self._handle.batch is None else adopted(self._handle, array)
 
-    @property
-    def info(self) -> GroupInfo:
-        """A short summary, without looking into the store."""
-        return info_of(self._handle)
+    def require_array(
+        self, name: str, *, shape: ShapeLike, config: ArrayConfigLike | None = None, **kwargs: Any
+    ) -> Array[Any]:
+        """Open an array below the group, or make it.
 
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the summary and the attributes."""
-        return group_page(self._handle, None)
+        Parameters
+        ----------
+        name : str
+        shape : int or tuple of int
+        config : ArrayConfig or dict, optional
+        dtype : dtype, optional
+        exact : bool, optional
+            Whether the dtype must be the same; else it must be one to which the stored one can be cast safely.
+        **kwargs
+            See :meth:`create_array`.
+
+        Returns
+        -------
+        Array
+
+        Raises
+        ------
+        TypeError
+            If there is a group, or an array of another shape or dtype.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> root = zarr.group()
+        >>> made = root.require_array("x", shape=(4,), dtype="int8")
+        >>> root.require_array("x", shape=(4,), dtype="int8") == made
+        True
+        """
+        parameters = with_one_compressor(dict(kwargs), self._handle.metadata.zarr_format)
+        steps = operations.require_array_steps(self._handle, name, shape, config=config, **parameters)
+        return self._make(steps)
+
+    @also_in_order("name")
+    @fills
+    def empty(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
+        return self._make(operations.like_steps(self._handle, name, shape=shape, **kwargs))
+
+    @also_in_order("name")
+    @fills
+    def zeros(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
+        return self._make(operations.like_steps(self._handle, name, shape=shape, **FILLS["zeros"], **kwargs))
+
+    @also_in_order("name")
+    @fills
+    def ones(self, *, name: str, shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
+        return self._make(operations.like_steps(self._handle, name, shape=shape, **FILLS["ones"], **kwargs))
+
+    @also_in_order("name", "fill_value")
+    @fills
+    def full(self, *, name: str, shape: tuple[int, ...], fill_value: Any | None, **kwargs: Any) -> Array[Any]:
+        return self._make(operations.like_steps(self._handle, name, shape=shape, fill_value=fill_value, **kwargs))
+
+    @also_in_order("name", "data")
+    @fills
+    def empty_like(self, *, name: str, data: Any, **kwargs: Any) -> Array[Any]:
+        return self._make(operations.like_steps(self._handle, name, "empty", data, **kwargs))
+
+    @also_in_order("name", "data")
+    @fills
+    def zeros_like(self, *, name: str, data: Any, **kwargs: Any) -> Array[Any]:
+        return self._make(operations.like_steps(self._handle, name, "zeros", data, **kwargs))
+
+    @also_in_order("name", "data")
+    @fills
+    def ones_like(self, *, name: str, data: Any, **kwargs: Any) -> Array[Any]:
+        return self._make(operations.like_steps(self._handle, name, "ones", data, **kwargs))
+
+    @also_in_order("name", "data")
+    @fills
+    def full_like(self, *, name: str, data: Any, **kwargs: Any) -> Array[Any]:
+        return self._make(operations.like_steps(self._handle, name, "full", data, **kwargs))

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr.arrays.create.version2 import dataset_parameters
+from zarr.arrays.methods.properties import OlderNodeMembers
 from zarr.errors import ContainsArrayError, ContainsGroupError
+from zarr.groups.methods.members import HasMembers
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import like_steps, member_array_steps, set_steps
 from zarr.older_calls import also_in_order
@@ -18,30 +20,16 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from zarr.abc.store import Store
     from zarr.arrays.array import Array
 
 
-class LegacyMembers:
+class LegacyMembers(HasMembers, OlderNodeMembers):
     """The members of ``Group`` that zarr-python 3 has no more; they rest on those that it has."""
 
     if TYPE_CHECKING:
         members: Any
         get: Any
-        info: Any
-        _change: Any
-        _make: Any
-        __delitem__: Any
-        __setitem__: Any
-        __contains__: Any
         __getitem__: Any
-        require_array: Any
-        store: Any
-        store_path: Any
-        metadata: Any
-        _handle: Any
-        _run: Any
-        _wrap: Any
 
     def __enter__(self) -> Self:
         return self
@@ -65,30 +53,8 @@ class LegacyMembers:
     def _ipython_key_completions_(self) -> list[str]:
         return [name for name, _ in self.members()]
 
-    @property
-    def chunk_store(self) -> Store:
-        """The store of the chunks: the group's own."""
-        store: Store = self.store
-        return store
-
-    @property
-    def meta_array(self) -> np.ndarray[Any, Any]:
-        """An empty array of the kind that reading returns."""
-        return np.empty(())
-
     def _read_attributes(self) -> None:
         self._handle.metadata = self._run(open_group_steps(self.store_path, self.metadata.zarr_format)).metadata
-
-    def info_items(self) -> list[tuple[str, str]]:
-        """Return what ``info`` shows, as pairs of texts.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> zarr.group().info_items()[0]
-        ('Name', '')
-        """
-        return [(name, str(value)) for name, value in self.info._rows() if value is not None]
 
     def clear(self) -> None:
         """Remove all members.
@@ -251,9 +217,8 @@ class LegacyMembers:
                     f"the group at {self.store_path.label} is of format 3, which has no codecs for objects such as "
                     f"{kwargs['object_codec']!r}: make the group with zarr_format=2, or store strings with dtype=str"
                 )
-            return self._make(like_steps(self._handle, name, **kwargs))  # type: ignore[no-any-return]
-        array: Array[Any] = self._make(member_array_steps(self._handle, name, **dataset_parameters(kwargs)))
-        return array
+            return self._make(like_steps(self._handle, name, **kwargs))
+        return self._make(member_array_steps(self._handle, name, **dataset_parameters(kwargs)))
 
     @also_in_order("shape", "dtype", "exact")
     def require_dataset(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **kwargs: Any) -> Any:

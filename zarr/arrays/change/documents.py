@@ -1,20 +1,38 @@
-"""Before the first chunk of an array is written whose document was not read as it stands."""
+"""The documents of an open array: where they lie, how they are stored, and what repairs them before the first write."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from zarr.arrays.documents import node_keys, put_documents_steps, record_steps
 from zarr.buffer.core import default_buffer_prototype
 from zarr.metadata.documents import load_document
-from zarr.metadata.v2 import ArrayV2Metadata
-from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.steps.documents import hold_node
-from zarr.steps.requests import Gather, Get, Steps
+from zarr.steps.consolidated import record_changes_steps
+from zarr.steps.documents import hold_node, node_key
+from zarr.steps.requests import Gather, Get, Put, Steps
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
     from zarr.buffer.core import Buffer
+
+
+def node_keys(handle: ArrayHandle) -> dict[str, str]:
+    """Return the documents of the array by name, and the keys that they lie under."""
+    names = ("zarr.json",) if handle.metadata.zarr_format == 3 else (".zarray", ".zattrs")
+    return {name: node_key(handle.store_path.path, name) for name in names}
+
+
+def put_documents_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
+    """Write documents of the array; no copy of them is updated."""
+    for name, document in documents.items():
+        yield Put(node_key(handle.store_path.path, name), document)
+
+
+def record_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
+    """Bring the consolidated copies in the groups above up to date."""
+    path = handle.store_path.path
+    if path:
+        yield from record_changes_steps(handle.store_path.store, {path: documents}, locking=handle.config.locking)
 
 
 def store_repaired_steps(handle: ArrayHandle) -> Steps[None]:
@@ -43,9 +61,8 @@ def _store_steps(handle: ArrayHandle) -> Steps[dict[str, Buffer]]:
     current: dict[str, Any] = {} if raw is None else load_document(raw.to_bytes(), key)
     found: Any = known
     if raw is not None:
-        cls: type[ArrayV2Metadata | ArrayV3Metadata] = ArrayV2Metadata if known.zarr_format == 2 else ArrayV3Metadata
         attributes = {"attributes": known.attributes} if known.zarr_format == 2 else {}
-        found = cls.from_dict({**current, **attributes}, path=handle.store_path.path, quiet=True)
+        found = type(known).from_dict({**current, **attributes}, path=handle.store_path.path, quiet=True)
     if _places(found) != _places(known):
         raise ValueError(
             f"The document of the array at {handle.store_path.label} has changed since this array was opened; reopen "
@@ -61,6 +78,6 @@ def _store_steps(handle: ArrayHandle) -> Steps[dict[str, Buffer]]:
 
 def _places(metadata: Any) -> tuple[Any, ...]:
     """What says where the chunks of an array lie and what is in them, save its shape."""
-    if isinstance(metadata, ArrayV2Metadata):
+    if metadata.zarr_format == 2:
         return (metadata.chunks, metadata.dimension_separator, metadata.dtype, metadata.order)
     return (metadata.chunk_grid, metadata.chunk_key_encoding, metadata.data_type, metadata.codecs)
