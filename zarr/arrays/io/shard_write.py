@@ -347,5 +347,6 @@ def write_shards_bulk_steps(
         which=which,
     )
     nbytes, slots = plan.nslots * layout.chunk_nbytes, None if which is None else which.tolist()
-    yield Transfer(job, "write", layout.keys, groups, count=len(whole), nbytes=nbytes, slots=slots)
+    scope = layout.scope
+    yield Transfer(job, "write", layout.keys, groups, count=len(whole), nbytes=nbytes, slots=slots, scope=scope)
     return left_over(job)

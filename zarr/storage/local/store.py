@@ -186,6 +186,11 @@ class LocalStore(BlockingStore):
             base = os.path.realpath(self._base).rstrip("/")
         return f"file:{base}"
 
+    @property
+    def lock_root(self) -> str:
+        """Return the folder of this store, in which processes lock names of nodes and chunks."""
+        return self.lock_prefix[len("file:") :]
+
     def lock_folder(self, path: str) -> str:
         """Return the folder of the lock files of a node: beside its data, wherever the store begins."""
         return os.path.join(self._base + check_prefix(path), LOCKS_FOLDER)
@@ -463,6 +468,10 @@ class _StagedStore(LocalStore):
     @property
     def lock_prefix(self) -> str:
         return self._real.lock_prefix
+
+    @property
+    def lock_root(self) -> str:
+        return self._real.lock_root
 
     def lock_folder(self, path: str) -> str:
         return self._real.lock_folder(path)

@@ -113,6 +113,11 @@ class WrapperStore(Store, Generic[T_Store]):
         prefix = getattr(self._store, "lock_prefix", None)
         return prefix if isinstance(prefix, str) else f"object:{id(self._store)}"
 
+    @property
+    def lock_root(self) -> str | None:
+        """Return the folder in which processes lock names of the wrapped store; None where they do not."""
+        return getattr(self._store, "lock_root", None)
+
     def lock_folder(self, path: str) -> str | None:
         """Return the folder of the lock files of a node of the wrapped store."""
         lock_folder = getattr(self._store, "lock_folder", None)
