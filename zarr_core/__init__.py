@@ -159,6 +159,7 @@ __all__ = [
     "read_files",
     "round_bits",
     "scatter",
+    "trusts_locks",
     "unpack_arrow",
     "unpack_bits",
     "unpack_bytes",

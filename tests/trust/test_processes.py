@@ -207,7 +207,8 @@ def test_killed_holder_holds_up_nobody(tmp_path: Path) -> None:
     assert len(places) == 2
     for place in places:
         assert isinstance(place, Place)
-        with subprocess.Popen([sys.executable, "-c", HOLD, place.folder, place.name], stdout=subprocess.PIPE, text=True) as process:
+        command = [sys.executable, "-c", HOLD, place.folder, place.name]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "locked\n"
             done = threading.Event()

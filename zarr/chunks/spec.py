@@ -47,7 +47,8 @@ def parse_locking(data: object) -> str:
     >>> parse_locking("process")
     'process'
     """
-    if isinstance(data, str) and (data in {"auto", "thread", "process"} or (data.startswith("process:") and len(data) > 8)):
+    names_folder = isinstance(data, str) and data.startswith("process:") and len(data) > len("process:")
+    if isinstance(data, str) and (names_folder or data in {"auto", "thread", "process"}):
         return data
     raise ValueError(f"locking must be 'auto', 'thread', 'process' or 'process:<folder>', got {data!r}")
 

@@ -205,7 +205,7 @@ class _Driver:
     async def _put_alone(self, request: asked.Put, above: Holder) -> None:
         with releasing(Holder(self._prefix, above)) as holder:
             scope = request.locks
-            files = lock_paths(self._store, scope, (request.key,), "chunk") if isinstance(scope, asked.LockScope) else ()
+            files = () if isinstance(scope, bool) else lock_paths(self._store, scope, (request.key,), "chunk")
             await holder.acquire_async((request.key,), "chunk", files)
             reply = self.answer(asked.Put(request.key, request.value), above)
             if type(reply) is CoroutineType:

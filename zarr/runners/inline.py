@@ -188,9 +188,7 @@ class InlineRunner:
                         holder = holder or Holder(self._prefix or self._lock_prefix(), above)
                         if kind is Hold:
                             reply = None
-                            scope = request.scope
-                            outside = scope is not None and (self._root != "" or scope.required)
-                            files = self._files_of(request) if outside else ()
+                            files = () if request.scope is None else self._files_of(request)
                             holder.acquire(request.keys, request.family, files, request.below)
                         else:
                             reply = self._scoped(request, holder)
@@ -251,22 +249,29 @@ class InlineRunner:
             return processes.paths_of(self.store, request) if scope.required else ()
         return folders.places(root, scope, request.keys, request.family)
 
+    def _place_of(self, request: Put) -> folders.Place | None:
+        """Return what other processes lock for a whole chunk."""
+        scope = request.locks
+        if isinstance(scope, bool):
+            return None
+        root = self._lock_root()
+        return folders.chunk_place(root, scope, request.key) if root else None
+
     def put_alone(self, request: Put, above: Holder | None) -> Any:
         """Store a value while nobody else changes it; at nearly no cost where nobody does, and nothing else is held."""
         name = f"chunk:{self._prefix or self._lock_prefix()}/{request.key}"
-        scope = request.locks
-        root = "" if scope is True else self._root if self._root is not None else self._lock_root()
+        place = self._place_of(request)
         if (above is None or above.holds_nodes_only) and LOCKS.try_acquire(name, get_ident()):
             lock = None
             try:
-                if root:
-                    lock = folders.lock_chunk(root, scope, request.key, None if above is None else above.called_off)
+                if place is not None:
+                    lock = folders.lock_chunk(place, None if above is None else above.called_off)
                 return self._put(request.key, request.value)
             finally:
                 # First of all, and in one step: Ctrl-C comes before it or after it. Other threads come last.
                 if GIL:
                     queues = LOCKS.queues
-                    queue = queues.pop(name, ()) if lock is None else lock.release_with(queues, name)
+                    queue: Any = queues.pop(name, ()) if lock is None else lock.release_with(queues, name)
                     if len(queue) > 1:
                         LOCKS.hand_over(name, queue)
                 else:
@@ -274,7 +279,7 @@ class InlineRunner:
                         lock.close()
                     LOCKS.release(name)
         with releasing(Holder(self._lock_prefix(), above)) as holder:
-            holder.acquire((request.key,), "chunk", [folders.chunk_place(root, scope, request.key)] if root else ())
+            holder.acquire((request.key,), "chunk", () if place is None else (place,))
             return self._put(request.key, request.value)
 
     def _scoped(self, request: Any, holder: Holder) -> Any:

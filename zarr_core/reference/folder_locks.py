@@ -97,7 +97,13 @@ class Folder:
 class FolderLock:
     """A lock on names in a folder."""
 
-    def __init__(self, folder: Folder, names: Sequence[str] | Callable[[], Sequence[str]], shared: bool = False, path: str = "") -> None:
+    def __init__(
+        self,
+        folder: Folder,
+        names: Sequence[str] | Callable[[], Sequence[str]],
+        shared: bool = False,
+        path: str = "",
+    ) -> None:
         self.folder = folder
         self.shared = shared
         self.path = path

@@ -191,9 +191,8 @@ def try_lock(place: Place) -> zarr_core.FolderLock | None:
     return None
 
 
-def lock_chunk(root: str, scope: LockScope, key: str, called_off: threading.Event | None) -> zarr_core.FolderLock | None:
+def lock_chunk(place: Place, called_off: threading.Event | None = None) -> zarr_core.FolderLock | None:
     """Lock one chunk, blocking the thread; None where there is nothing to lock, or no lock."""
-    place = chunk_place(root, scope, key)
     return try_lock(place) or wait(locking(place), called_off)
 
 

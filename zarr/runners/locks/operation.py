@@ -29,13 +29,12 @@ from zarr.runners.locks.table import LOCKS, Claim, wait, wait_async
 from zarr.steps.requests import FAMILY_RANK
 
 if TYPE_CHECKING:
-    from zarr_core import FolderLock
-
     from zarr.runners.locks import leases, processes
     from zarr.runners.locks.leases import Fence, Lease
     from zarr.runners.locks.processes import LockedFile
     from zarr.runners.locks.table import Waits
     from zarr.steps.requests import LockScope, Transfer
+    from zarr_core import FolderLock
 else:
     leases = LazyModule("zarr.runners.locks.leases")
     processes = LazyModule("zarr.runners.locks.processes")
