@@ -242,30 +242,25 @@ class InlineRunner:
 
     def _files_of(self, request: Hold) -> Sequence[str]:
         """Return what other processes lock for a request that has a scope."""
-        scope = request.scope
+        scope, root = request.scope, self._root
         assert scope is not None
-        root = self._lock_root()
-        if not root or scope.required:
-            return processes.paths_of(self.store, request) if scope.required else ()
-        return folders.places(root, scope, request.keys, request.family)
-
-    def _place_of(self, request: Put) -> folders.Place | None:
-        """Return what other processes lock for a whole chunk."""
-        scope = request.locks
-        if isinstance(scope, bool):
-            return None
-        root = self._lock_root()
-        return folders.chunk_place(root, scope, request.key) if root else None
+        if scope.required:
+            return processes.paths_of(self.store, request)
+        if root is None:
+            root = self._lock_root()
+        return folders.places(root, scope, request.keys, request.family) if root else ()
 
     def put_alone(self, request: Put, above: Holder | None) -> Any:
         """Store a value while nobody else changes it; at nearly no cost where nobody does, and nothing else is held."""
         name = f"chunk:{self._prefix or self._lock_prefix()}/{request.key}"
-        place = self._place_of(request)
+        scope = request.locks
+        root = "" if isinstance(scope, bool) else self._root if self._root is not None else self._lock_root()
+        place = folders.chunk_place(root, scope, request.key) if root else None  # type: ignore[arg-type]
         if (above is None or above.holds_nodes_only) and LOCKS.try_acquire(name, get_ident()):
             lock = None
             try:
                 if place is not None:
-                    lock = folders.lock_chunk(place, None if above is None else above.called_off)
+                    lock = folders.try_lock(place) or folders.lock_chunk(place, above)
                 return self._put(request.key, request.value)
             finally:
                 # First of all, and in one step: Ctrl-C comes before it or after it. Other threads come last.

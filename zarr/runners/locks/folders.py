@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 import zarr_core
@@ -24,6 +24,7 @@ from zarr.runners.locks.table import CalledOff, wait
 if TYPE_CHECKING:
     import asyncio
 
+    from zarr.runners.locks.operation import Holder
     from zarr.runners.locks.table import Waits
     from zarr.steps.requests import LockScope
 else:
@@ -64,13 +65,8 @@ class Place(str):
 
     folder: str
     name: str
-    shared: bool
-    required: bool
-
-    def __new__(cls, text: str, folder: str, name: str, shared: bool = False, required: bool = False) -> Self:
-        made = super().__new__(cls, text)
-        made.folder, made.name, made.shared, made.required = folder, name, shared, required
-        return made
+    shared: bool = False
+    required: bool = False
 
 
 def root_of(store: Any, required: bool = False) -> str | None:
@@ -87,7 +83,10 @@ def root_of(store: Any, required: bool = False) -> str | None:
         return root
     trusted = _trusted.get(root)
     if trusted is None:
-        trusted = zarr_core.trusts_locks(_nearest(root)[0])
+        folder = root
+        while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+            folder = os.path.dirname(folder)
+        trusted = zarr_core.trusts_locks(folder)
         if len(_trusted) >= MAX_OPEN:
             _trusted.clear()
         _trusted[root] = trusted
@@ -100,15 +99,6 @@ def _nearest(path: str) -> tuple[str, str]:
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
     return folder or "/", path[len(folder) :].strip("/")
-
-
-def _node_name(folder: str) -> tuple[str, str]:
-    """Return the folder in which a node is locked, and its name there: it may not be there yet."""
-    above, name = os.path.split(folder)
-    if name and not os.path.isdir(above):
-        above, rest = _nearest(above)
-        name = f"{rest}/{name}"
-    return above or "/", name
 
 
 def places(
@@ -127,31 +117,37 @@ def places(
     below : sequence of str
         Nodes that are removed with all below them; kept apart from changes below them where locks are required.
     """
-    required = scope.required
     if family == "chunk":
         return sorted(chunk_place(root, scope, key) for key in set(keys))
-    nodes = {scope.path, *below}
-    found = [_node_place(root, path, "node", False, required) for path in nodes]
-    if required:
-        above = {stem for node in nodes for stem in _ancestors(node)} - set(below)
-        found += [_node_place(root, path, "below", True, True) for path in above]
-        found += [_node_place(root, path, "below", False, True) for path in below]
+    found = [_node_place(root, path, "node", scope.required) for path in {scope.path, *below}]
+    if scope.required:
+        above = {stem for node in (scope.path, *below) for stem in _ancestors(node)} - set(below)
+        found += [_node_place(root, path, "below", True, shared=True) for path in above]
+        found += [_node_place(root, path, "below", True) for path in below]
     return sorted(found)
+
+
+def _node_place(root: str, path: str, kind: str, required: bool, *, shared: bool = False) -> Place:
+    # What stands for all below a node comes before all nodes.
+    place = Place(f"{'.' if kind == 'below' else 0}:{root}/{path}")
+    above, _, name = (f"{root}/{path}" if path else root).rpartition("/")
+    place.folder, place.name, place.required, place.shared = above or "/", f"{kind}:{name}", required, shared
+    return place
+
+
+def chunk_place(root: str, scope: LockScope, key: str) -> Place:
+    """Return what stands for a chunk."""
+    place, path = Place(f"1:{root}/{key}"), scope.path
+    place.required = scope.required
+    place.folder, place.name = (f"{root}/{path}", key[len(path) + 1 :]) if path else (root, key)
+    return place
 
 
 def bulk_place(root: str, scope: LockScope) -> Place:
     """Return what stands for chunks of an array that are written whole, many at once."""
-    return Place(f"1:{root}/{scope.path}/", _folder_of(root, scope.path), "", True, scope.required)
-
-
-def _folder_of(root: str, path: str) -> str:
-    return f"{root}/{path}" if path else root
-
-
-def _node_place(root: str, path: str, kind: str, shared: bool, required: bool) -> Place:
-    folder, name = _node_name(_folder_of(root, path))
-    # What stands for all below a node comes before all nodes.
-    return Place(f"{'.' if kind == 'below' else 0}:{root}/{path}", folder, f"{kind}:{name}", shared, required)
+    place = Place(f"1:{root}/{scope.path}/")
+    place.folder, place.shared, place.required = f"{root}/{scope.path}" if scope.path else root, True, scope.required
+    return place
 
 
 def _ancestors(path: str) -> Iterator[str]:
@@ -173,9 +169,9 @@ def _opened(path: str) -> zarr_core.Folder:
     return folder
 
 
-def try_lock(place: Place) -> zarr_core.FolderLock | None:
+def try_lock(place: str) -> zarr_core.FolderLock | None:
     """Lock a place whose folder is open, if nobody is in the way; else None."""
-    folder = _open.get(place.folder)
+    folder = _open.get(place.folder) if isinstance(place, Place) else None
     if folder is None:
         return None
     lock = zarr_core.FolderLock(folder, (place.name,), place.shared, place)
@@ -191,17 +187,28 @@ def try_lock(place: Place) -> zarr_core.FolderLock | None:
     return None
 
 
-def lock_chunk(place: Place, called_off: threading.Event | None = None) -> zarr_core.FolderLock | None:
+def lock_chunk(place: Place, above: Holder | None = None) -> zarr_core.FolderLock | None:
     """Lock one chunk, blocking the thread; None where there is nothing to lock, or no lock."""
-    return try_lock(place) or wait(locking(place), called_off)
+    return wait(locking(place), None if above is None else above.called_off)
 
 
-def chunk_place(root: str, scope: LockScope, key: str) -> Place:
-    """Return what stands for a chunk."""
-    path = scope.path
-    if not path:
-        return Place(f"1:{root}/{key}", root, key, False, scope.required)
-    return Place(f"1:{root}/{key}", f"{root}/{path}", key[len(path) + 1 :], False, scope.required)
+def _nearest(place: Place) -> tuple[zarr_core.Folder, str]:
+    """Return the folder of a place, and its name there; of a node that lies deeper, the nearest folder that is there.
+
+    Raises
+    ------
+    OSError
+    """
+    path, name = place.folder, place.name
+    while True:
+        try:
+            return _opened(path), name
+        except OSError as error:
+            if error.errno not in _NO_FOLDER or not place.startswith(("0", ".")) or path == "/":
+                raise
+        kind, _, rest = name.partition(":")
+        path, _, last = path.rpartition("/")
+        path, name = path or "/", f"{kind}:{last}/{rest}"
 
 
 def locking(place: Place, names: Any = None) -> Waits[zarr_core.FolderLock | None]:
@@ -225,8 +232,8 @@ def locking(place: Place, names: Any = None) -> Waits[zarr_core.FolderLock | Non
     """
     while True:
         try:
-            folder = _opened(place.folder)
-            lock = zarr_core.FolderLock(folder, (place.name,) if names is None else names, place.shared, place)
+            folder, name = _nearest(place)
+            lock = zarr_core.FolderLock(folder, (name,) if names is None else names, place.shared, place)
             try:
                 state = lock.try_acquire()
                 while state == BUSY:
@@ -243,8 +250,8 @@ def locking(place: Place, names: Any = None) -> Waits[zarr_core.FolderLock | Non
         if state == HELD:
             return lock
         with _guard:
-            if _open.get(place.folder) is folder:
-                del _open[place.folder]
+            if _open.get(folder.path) is folder:
+                del _open[folder.path]
 
 
 def _note(folder: str, error: OSError) -> None:

@@ -121,18 +121,15 @@ class Holder:
                 self._top = (FAMILY_RANK[family], name)
                 if LOCKS.trees and family == "node":
                     wait(self._heed_trees((name,)), self.called_off, self._check_can_wait)
-                if files and not self._try_file(files[0]):
-                    wait(self._acquire_file(files[0]), self.called_off, self._check_can_wait)
+                if files:
+                    self._top_file = True, files[0]
+                    lock = folders.try_lock(files[0])
+                    if lock is None:
+                        wait(self._acquire_file(files[0]), self.called_off, self._check_can_wait)
+                    else:
+                        self._files.append(lock)
                 return
         wait(self._acquiring(keys, family, files, below), self.called_off, self._check_can_wait)
-
-    def _try_file(self, path: str) -> bool:
-        """Lock a name in a folder, as the first of all, if nobody is in the way."""
-        self._top_file = True, path
-        lock = folders.try_lock(path) if isinstance(path, folders.Place) else None
-        if lock is not None:
-            self._files.append(lock)
-        return lock is not None
 
     async def acquire_async(
         self, keys: Sequence[str], family: str, files: Sequence[str] = (), below: Sequence[str] = ()
