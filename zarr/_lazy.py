@@ -201,3 +201,16 @@ def lazy_names(
         return sorted({*(vars(known) if known else ()), *listed})
 
     return __getattr__, __dir__
+
+
+def lazy_door(
+    package: str, names: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return the ``__getattr__`` and ``__dir__`` of :func:`lazy_names`, and the ``__all__`` of the same names.
+
+    Examples
+    --------
+    >>> lazy_door("json", {"json.encoder": "JSONEncoder", "json.decoder": "JSONDecoder"})[2]
+    ['JSONDecoder', 'JSONEncoder']
+    """
+    return *lazy_names(package, names), sorted(_homes(names))

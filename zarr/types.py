@@ -177,14 +177,14 @@ def parse_shapelike(data: ShapeLike) -> tuple[int, ...]:
     >>> parse_shapelike(4), parse_shapelike([2, 3])
     ((4,), (2, 3))
     """
-    if not isinstance(data, Iterable):
+    if type(data) is not tuple and not isinstance(data, Iterable):
         return _parse_one_length(data)
     items = tuple(data)
     try:
-        shape = tuple(operator.index(item) for item in items)
+        shape = tuple(map(operator.index, items))
     except TypeError as error:
         raise TypeError(f"Expected an iterable of integers. Got {data} instead.") from error
-    if any(length < 0 for length in shape):
+    if shape and min(shape) < 0:
         raise ValueError(f"Expected all values to be non-negative. Got {items} instead.")
     return shape
 

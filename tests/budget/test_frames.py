@@ -135,7 +135,7 @@ def test_a_read_of_metadata_costs_one_request_at_open() -> None:
     assert store.requests == [("get", "zarr.json")]
 
 
-@pytest.mark.parametrize(("kind", "limit"), [("memory", 75), ("local", 76)])
+@pytest.mark.parametrize(("kind", "limit"), [("memory", 62), ("local", 62)])
 def test_opening_an_array_again(kind: str, limit: int, tmp_path: Any) -> None:
     store = MemoryStore() if kind == "memory" else LocalStore(tmp_path)
     make(store)
@@ -143,7 +143,7 @@ def test_opening_an_array_again(kind: str, limit: int, tmp_path: Any) -> None:
     assert count_frames(lambda: zarr.open_array(store, mode="r+")) <= limit
 
 
-@pytest.mark.parametrize(("known", "limit"), [(True, 110), (False, 225)])
+@pytest.mark.parametrize(("known", "limit"), [(True, 80), (False, 110)])
 def test_opening_an_array_for_the_first_time(known: bool, limit: int, tmp_path: Any) -> None:
     """A document of other bytes than all before; of a known kind, it has shape, chunks and attributes of its own."""
     store = LocalStore(tmp_path)

@@ -362,7 +362,8 @@ def _open_array_steps(
             if mode not in CREATING:
                 raise (yield from opening.missing_steps(place, ArrayNotFoundError)) from None
         else:
-            return ArrayHandle(place, metadata, parse_array_config(_config_of(config, creation)))
+            config = _config_of(config, creation) if creation else config
+            return ArrayHandle(place, metadata, parse_array_config(config))
     if "shape" not in creation and creation.get("data") is None:
         raise TypeError(
             f"there is no array to open at {place} (mode {mode!r}), and none can be made without a shape: "

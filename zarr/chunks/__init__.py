@@ -8,33 +8,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr._lazy import lazy_names
+from zarr._lazy import lazy_door
 
 if TYPE_CHECKING:
-    from zarr.chunks.base import (
-        ChunkGridMetadata,
-        RegularChunkGridMetadata,
-        create_chunk_grid_metadata,
-        parse_chunk_grid,
-    )
-    from zarr.chunks.grid import ChunkGrid, ChunkSpec, DimensionGrid, FixedDimension, VaryingDimension
-    from zarr.chunks.normalize import (
-        SHARDED_INNER_CHUNK_MAX_BYTES,
-        ChunkLayout,
-        full_span_chunk_size,
-        guess_chunks,
-        guess_regular_chunks,
-        is_regular_1d,
-        is_regular_nd,
-        normalize_chunks,
-        normalize_chunks_1d,
-        normalize_chunks_nd,
-        resolve_outer_and_inner_chunks,
-    )
-    from zarr.chunks.rectilinear import RectilinearChunkGridMetadata, RectilinearChunksDisabledError
-    from zarr.chunks.shapes import MAX_LENGTH, parse_shape
+    from zarr.chunks.base import ChunkGridMetadata as ChunkGridMetadata
+    from zarr.chunks.base import RegularChunkGridMetadata as RegularChunkGridMetadata
+    from zarr.chunks.base import create_chunk_grid_metadata as create_chunk_grid_metadata
+    from zarr.chunks.base import parse_chunk_grid as parse_chunk_grid
+    from zarr.chunks.grid import ChunkGrid as ChunkGrid
+    from zarr.chunks.grid import ChunkSpec as ChunkSpec
+    from zarr.chunks.grid import DimensionGrid as DimensionGrid
+    from zarr.chunks.grid import FixedDimension as FixedDimension
+    from zarr.chunks.grid import VaryingDimension as VaryingDimension
+    from zarr.chunks.normalize import SHARDED_INNER_CHUNK_MAX_BYTES as SHARDED_INNER_CHUNK_MAX_BYTES
+    from zarr.chunks.normalize import ChunkLayout as ChunkLayout
+    from zarr.chunks.normalize import full_span_chunk_size as full_span_chunk_size
+    from zarr.chunks.normalize import guess_chunks as guess_chunks
+    from zarr.chunks.normalize import guess_regular_chunks as guess_regular_chunks
+    from zarr.chunks.normalize import is_regular_1d as is_regular_1d
+    from zarr.chunks.normalize import is_regular_nd as is_regular_nd
+    from zarr.chunks.normalize import normalize_chunks as normalize_chunks
+    from zarr.chunks.normalize import normalize_chunks_1d as normalize_chunks_1d
+    from zarr.chunks.normalize import normalize_chunks_nd as normalize_chunks_nd
+    from zarr.chunks.normalize import resolve_outer_and_inner_chunks as resolve_outer_and_inner_chunks
+    from zarr.chunks.rectilinear import RectilinearChunkGridMetadata as RectilinearChunkGridMetadata
+    from zarr.chunks.rectilinear import RectilinearChunksDisabledError as RectilinearChunksDisabledError
+    from zarr.chunks.shapes import MAX_LENGTH as MAX_LENGTH
+    from zarr.chunks.shapes import parse_shape as parse_shape
 
-__getattr__, __dir__ = lazy_names(
+__getattr__, __dir__, __all__ = lazy_door(
     __name__,
     {
         "zarr.chunks.base": "ChunkGridMetadata RegularChunkGridMetadata create_chunk_grid_metadata parse_chunk_grid",
@@ -48,30 +50,3 @@ __getattr__, __dir__ = lazy_names(
         "zarr.chunks.shapes": "MAX_LENGTH parse_shape",
     },
 )
-
-__all__ = [
-    "MAX_LENGTH",
-    "SHARDED_INNER_CHUNK_MAX_BYTES",
-    "ChunkGrid",
-    "ChunkGridMetadata",
-    "ChunkLayout",
-    "ChunkSpec",
-    "DimensionGrid",
-    "FixedDimension",
-    "RectilinearChunkGridMetadata",
-    "RectilinearChunksDisabledError",
-    "RegularChunkGridMetadata",
-    "VaryingDimension",
-    "create_chunk_grid_metadata",
-    "full_span_chunk_size",
-    "guess_chunks",
-    "guess_regular_chunks",
-    "is_regular_1d",
-    "is_regular_nd",
-    "normalize_chunks",
-    "normalize_chunks_1d",
-    "normalize_chunks_nd",
-    "parse_chunk_grid",
-    "parse_shape",
-    "resolve_outer_and_inner_chunks",
-]

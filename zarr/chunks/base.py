@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import zarr_core
 from zarr._lazy import LazyModule
-from zarr._records import record, set_values
+from zarr._records import record
 from zarr.abc.metadata import Metadata
 from zarr.chunks.shapes import are_lengths, parse_chunk_edge, parse_member
 from zarr.defaults import settings
@@ -91,7 +91,7 @@ class RegularChunkGridMetadata(ChunkGridMetadata):
     chunk_shape: tuple[int, ...]
 
     def __init__(self, *, chunk_shape: tuple[int, ...]) -> None:
-        set_values(self, chunk_shape=chunk_shape)
+        self.__dict__["chunk_shape"] = chunk_shape
         self.__post_init__()
 
     def __post_init__(self) -> None:
@@ -104,6 +104,13 @@ class RegularChunkGridMetadata(ChunkGridMetadata):
         if not are_lengths(edges, 1):
             edges = tuple([parse_chunk_edge(edge, axis) for axis, edge in enumerate(edges)])
         self.__dict__["chunk_shape"] = edges
+
+    @classmethod
+    def of_lengths(cls, chunk_shape: tuple[int, ...]) -> Self:
+        """Make a grid of chunk lengths that were checked before."""
+        made = object.__new__(cls)
+        made.__dict__["chunk_shape"] = chunk_shape
+        return made
 
     @property
     def ndim(self) -> int:

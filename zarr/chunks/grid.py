@@ -28,51 +28,38 @@ class DimensionGrid(Protocol):
     @property
     def nchunks(self) -> int:
         """Number of chunks that hold data."""
-        ...
 
     @property
     def ngridcells(self) -> int:
         """Number of chunks that are described, those beyond the end of the array included."""
-        ...
 
     @property
     def extent(self) -> int:
         """Length of the array along this axis."""
-        ...
 
     def index_to_chunk(self, idx: int) -> int:
         """Say which chunk holds the element ``idx``."""
-        ...
 
     def chunk_offset(self, chunk_ix: int) -> int:
         """Say where chunk ``chunk_ix`` begins."""
-        ...
 
     def chunk_size(self, chunk_ix: int) -> int:
         """Say how long chunk ``chunk_ix`` is as the codecs see it, overhang included."""
-        ...
 
     def data_size(self, chunk_ix: int) -> int:
         """Say how many elements of chunk ``chunk_ix`` lie inside the array."""
-        ...
 
     def indices_to_chunks(self, indices: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
         """Say which chunk holds each of many elements."""
-        ...
-
-    @property
-    def _unique_edge_lengths(self) -> Iterable[int]: ...
 
     @property
     def _size_repr(self) -> str: ...
 
     def with_extent(self, new_extent: int) -> DimensionGrid:
         """Return the same chunks over an array of another length."""
-        ...
 
     def resize(self, new_extent: int) -> DimensionGrid:
         """Return the axis of the array after a resize: chunks are added where the old ones do not reach."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -109,8 +96,7 @@ class FixedDimension:
         if self.extent < 0:
             raise ValueError(f"FixedDimension extent must be >= 0, got {self.extent}")
         count = -(-self.extent // self.size)
-        object.__setattr__(self, "nchunks", count)
-        object.__setattr__(self, "ngridcells", count)
+        self.__dict__.update(nchunks=count, ngridcells=count)
 
     def index_to_chunk(self, idx: int) -> int:
         """Say which chunk holds the element ``idx``; `IndexError` outside of the array."""
@@ -137,10 +123,6 @@ class FixedDimension:
         return indices // self.size
 
     @property
-    def _unique_edge_lengths(self) -> Iterable[int]:
-        return (self.size,)
-
-    @property
     def _size_repr(self) -> str:
         return str(self.size)
 
@@ -148,9 +130,7 @@ class FixedDimension:
         """Return the same chunk length over an array of another length."""
         return FixedDimension(self.size, new_extent)
 
-    def resize(self, new_extent: int) -> FixedDimension:
-        """Return the axis after a resize."""
-        return FixedDimension(self.size, new_extent)
+    resize = with_extent
 
     def to_core(self) -> zarr_core.RegularAxis:
         """Return the axis of the compiled core."""
@@ -198,11 +178,9 @@ class VaryingDimension:
         if extent > cumulative[-1]:
             raise ValueError(f"VaryingDimension extent {extent} exceeds sum of edges {cumulative[-1]}")
         count = bisect_right(cumulative, extent - 1) + 1 if extent else 0
-        for name, value in zip(
-            ("edges", "cumulative", "extent", "nchunks", "ngridcells"),
-            (lengths, cumulative, extent, count, len(lengths)),
-        ):
-            object.__setattr__(self, name, value)
+        # The class is frozen, so its fields are put in place behind its back, all at once.
+        self.__dict__.update(edges=lengths, cumulative=cumulative, extent=extent)
+        self.__dict__.update(nchunks=count, ngridcells=len(lengths))
 
     def index_to_chunk(self, idx: int) -> int:
         """Say which chunk holds the element ``idx``; `IndexError` outside of the array."""
@@ -225,10 +203,6 @@ class VaryingDimension:
     def indices_to_chunks(self, indices: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
         """Say which chunk holds each of many elements."""
         return np.searchsorted(np.asarray(self.cumulative), indices, side="right")
-
-    @property
-    def _unique_edge_lengths(self) -> Iterable[int]:
-        return dict.fromkeys(self.edges)
 
     @property
     def _size_repr(self) -> str:

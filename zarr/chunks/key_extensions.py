@@ -158,10 +158,8 @@ class SuffixChunkKeyEncoding(_Suffixed):
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the JSON form."""
-        return {
-            "name": self.name,
-            "configuration": {"suffix": self.suffix, "base_encoding": self.base_encoding.to_dict()},
-        }
+        configuration = {"suffix": self.suffix, "base_encoding": self.base_encoding.to_dict()}
+        return {"name": self.name, "configuration": configuration}
 
     @property
     def _base(self) -> ChunkKeyEncoding:

@@ -107,7 +107,21 @@ class ChunkKeyEncoding(ABC, Metadata):
 
 
 @record(frozen=True)
-class DefaultChunkKeyEncoding(ChunkKeyEncoding):
+class _Separated(ChunkKeyEncoding):
+    """Keys that are coordinates joined by a separator."""
+
+    separator: SeparatorLiteral
+
+    def __post_init__(self) -> None:
+        parse_separator(self.separator)
+
+    def to_core(self, prefix: str) -> zarr_core.KeyFormat | None:
+        """Return the key format of the compiled core."""
+        return zarr_core.KeyFormat(prefix, self.separator, self.name)
+
+
+@record(frozen=True)
+class DefaultChunkKeyEncoding(_Separated):
     """Keys like ``c/0/1``: the letter c, then the coordinates.
 
     Parameters
@@ -133,9 +147,6 @@ class DefaultChunkKeyEncoding(ChunkKeyEncoding):
         set_values(self, separator=separator)
         self.__post_init__()
 
-    def __post_init__(self) -> None:
-        parse_separator(self.separator)
-
     def decode_chunk_key(self, chunk_key: str) -> tuple[int, ...]:
         """Return the coordinates that a key stands for."""
         if chunk_key == "c":
@@ -149,13 +160,9 @@ class DefaultChunkKeyEncoding(ChunkKeyEncoding):
         """Return the key of the chunk at ``chunk_coords``."""
         return "c" + self.separator + _join(self.separator, chunk_coords) if len(chunk_coords) else "c"
 
-    def to_core(self, prefix: str) -> zarr_core.KeyFormat | None:
-        """Return the key format of the compiled core."""
-        return zarr_core.KeyFormat(prefix, self.separator, "default")
-
 
 @record(frozen=True)
-class V2ChunkKeyEncoding(ChunkKeyEncoding):
+class V2ChunkKeyEncoding(_Separated):
     """Keys like ``0.1``: the coordinates alone, as format 2 writes them.
 
     Parameters
@@ -181,9 +188,6 @@ class V2ChunkKeyEncoding(ChunkKeyEncoding):
         set_values(self, separator=separator)
         self.__post_init__()
 
-    def __post_init__(self) -> None:
-        parse_separator(self.separator)
-
     def decode_chunk_key(self, chunk_key: str) -> tuple[int, ...]:
         """Return the coordinates that a key stands for; for ``"0"``, those of a 1-d array."""
         return tuple([int(c) for c in chunk_key.split(self.separator)])
@@ -191,10 +195,6 @@ class V2ChunkKeyEncoding(ChunkKeyEncoding):
     def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
         """Return the key of the chunk at ``chunk_coords``."""
         return _join(self.separator, chunk_coords) or "0"
-
-    def to_core(self, prefix: str) -> zarr_core.KeyFormat | None:
-        """Return the key format of the compiled core."""
-        return zarr_core.KeyFormat(prefix, self.separator, "v2")
 
 
 ChunkKeyEncodingLike: TypeAlias = (

@@ -105,9 +105,7 @@ class RectilinearChunkGridMetadata(ChunkGridMetadata):
             shapes.append((*edges, missing) if missing > 0 and not isinstance(edges, int) else edges)
         return type(self)(chunk_shapes=tuple(shapes))
 
-    def resized(self, old_shape: tuple[int, ...], new_shape: tuple[int, ...]) -> Self:
-        """Return the grid of the array after a resize."""
-        return self.update_shape(old_shape, new_shape)
+    resized = update_shape
 
 
 def _is_bare(edges: object) -> bool:

@@ -163,28 +163,9 @@ def cells(ranges: Sequence[range]) -> Iterator[tuple[int, ...]]:
         return
     if any(len(part) == 0 for part in ranges):
         return
-    places = [part[0] for part in ranges[:-1]]
-    turning = [iter(part) for part in ranges[:-1]]
-    for turn in turning:
-        next(turn)
-    while True:
-        head = tuple(places)
+    for head in cells(ranges[:-1]):
         for last in ranges[-1]:
             yield (*head, last)
-        if not _advance(places, turning, ranges):
-            return
-
-
-def _advance(places: list[int], turning: list[Iterator[int]], ranges: Sequence[range]) -> bool:
-    """Turn all but the last dimension one step on; False when each has been through."""
-    for axis in reversed(range(len(places))):
-        found = next(turning[axis], None)
-        if found is not None:
-            places[axis] = found
-            return True
-        turning[axis] = iter(ranges[axis])
-        places[axis] = next(turning[axis])
-    return False
 
 
 def block_of(

@@ -285,11 +285,9 @@ class ArraySpec:
         config: ArrayConfig,
         prototype: BufferPrototype,
     ) -> None:
-        object.__setattr__(self, "shape", parse_shapelike(shape))
-        object.__setattr__(self, "dtype", dtype)
-        object.__setattr__(self, "fill_value", fill_value)
-        object.__setattr__(self, "config", config)
-        object.__setattr__(self, "prototype", prototype)
+        lengths = parse_shapelike(shape)
+        # The class is frozen, so its fields are put in place behind its back, all at once.
+        self.__dict__.update(shape=lengths, dtype=dtype, fill_value=fill_value, config=config, prototype=prototype)
 
     @property
     def ndim(self) -> int:

@@ -53,7 +53,7 @@ def has_byte_order(dtype: np.dtype[Any]) -> bool:
         return has_byte_order(dtype.subdtype[0])
     if dtype.fields is not None:
         return any(has_byte_order(entry[0]) for entry in dtype.fields.values())
-    return not is_variable(dtype) and dtype.byteorder != "|" and dtype.itemsize > 1
+    return dtype.byteorder != "|" and dtype.itemsize > 1 and not (dtype.hasobject or dtype.kind == "T")
 
 
 def swap_width(dtype: np.dtype[Any], stored: np.dtype[Any]) -> int | None:
@@ -176,12 +176,12 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
         ValueError
             When the elements have a byte order and the codec has none, or when they may be missing.
         """
-        if instance_of(array_spec.dtype, "zarr.dtype.types.nullable", "Nullable"):
+        dtype: np.dtype[Any] = array_spec.dtype.to_native_dtype()
+        if dtype.fields is not None and instance_of(array_spec.dtype, "zarr.dtype.types.nullable", "Nullable"):
             raise ValueError(
                 f"codec 'bytes' cannot store elements that may be missing, of {array_spec.dtype}: the codec 'optional' "
                 "does, and holds this one for the values (data_codecs)"
             )
-        dtype = native_dtype(array_spec)
         if not has_byte_order(dtype):
             return self if self.endian is None else type(self)(endian=None)
         if self.endian is not None:

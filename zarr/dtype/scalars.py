@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 import numpy as np
 
 from zarr._lazy import LazyModule
-from zarr.types import JSON, DTypeJSON, EndiannessStr, ZarrFormat
+from zarr.types import JSON as JSON
+from zarr.types import DTypeJSON as DTypeJSON
+from zarr.types import EndiannessStr as EndiannessStr
+from zarr.types import ZarrFormat as ZarrFormat
 
 if TYPE_CHECKING:
     import base64
@@ -135,6 +138,7 @@ def split_dtype_spec_v3(data: object) -> tuple[str, Mapping[str, Any]] | None:
 
 
 _HEX = r"0x[0-9a-fA-F]+"
+_SMALL: Final = 2**11
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -163,6 +167,8 @@ def float_from_json(data: object, dtype: np.dtype[Any]) -> Any:
     >>> float_from_json("0x7fc00000", np.dtype("float32"))
     np.float32(nan)
     """
+    if (type(data) is float or type(data) is int) and -_SMALL <= data <= _SMALL and dtype.itemsize > 1:
+        return dtype.type(data)  # rounded once, and far from an overflow
     if isinstance(data, str):
         if data.startswith("0x"):
             return _float_from_bits(data, dtype)
@@ -331,18 +337,3 @@ def drop_unused_bits(raw: np.ndarray[Any, np.dtype[np.uint8]], dtype: np.dtype[A
     bits = used_bits(dtype)
     return raw if bits == 8 else raw & np.uint8(2**bits - 1)
 
-
-__all__ = [
-    "DTypeJSON",
-    "ENDIANNESS_STR",
-    "EndiannessStr",
-    "JSON",
-    "OBJECT_CODEC_IDS",
-    "ObjectCodecID",
-    "ZarrFormat",
-    "check_dtype_name_v2",
-    "check_dtype_spec_no_object_codec_v2",
-    "check_dtype_spec_v2",
-    "check_dtype_spec_v3",
-    "split_dtype_spec_v3",
-]

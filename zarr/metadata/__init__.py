@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr._lazy import lazy_names
+from zarr._lazy import lazy_door
 
 if TYPE_CHECKING:
-    from zarr.metadata.consolidated import split_zmetadata, zmetadata_document
-    from zarr.metadata.convert import ArrayMetadata, convert_array_metadata
-    from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata, NodeMetadata
-    from zarr.metadata.members import check_node_name
-    from zarr.metadata.v2 import ArrayV2Metadata
-    from zarr.metadata.v3 import ArrayV3Metadata
+    from zarr.metadata.consolidated import split_zmetadata as split_zmetadata
+    from zarr.metadata.consolidated import zmetadata_document as zmetadata_document
+    from zarr.metadata.convert import ArrayMetadata as ArrayMetadata
+    from zarr.metadata.convert import convert_array_metadata as convert_array_metadata
+    from zarr.metadata.group import ConsolidatedMetadata as ConsolidatedMetadata
+    from zarr.metadata.group import GroupMetadata as GroupMetadata
+    from zarr.metadata.group import NodeMetadata as NodeMetadata
+    from zarr.metadata.members import check_node_name as check_node_name
+    from zarr.metadata.v2 import ArrayV2Metadata as ArrayV2Metadata
+    from zarr.metadata.v3 import ArrayV3Metadata as ArrayV3Metadata
 
-__getattr__, __dir__ = lazy_names(
+__getattr__, __dir__, __all__ = lazy_door(
     __name__,
     {
         "zarr.metadata.consolidated": "split_zmetadata zmetadata_document",
@@ -29,16 +33,3 @@ __getattr__, __dir__ = lazy_names(
         "zarr.metadata.v3": "ArrayV3Metadata",
     },
 )
-
-__all__ = [
-    "ArrayMetadata",
-    "ArrayV2Metadata",
-    "ArrayV3Metadata",
-    "ConsolidatedMetadata",
-    "GroupMetadata",
-    "NodeMetadata",
-    "check_node_name",
-    "convert_array_metadata",
-    "split_zmetadata",
-    "zmetadata_document",
-]

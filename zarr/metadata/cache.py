@@ -9,11 +9,11 @@ and everything is forgotten when a registry or the configuration of codecs chang
 from __future__ import annotations
 
 import marshal
+import sys
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final, TypeAlias
 
-from zarr._lazy import loaded_class
 from zarr.chunks.base import RegularChunkGridMetadata
 from zarr.defaults import settings
 from zarr.registry.tables import Changes
@@ -41,7 +41,7 @@ class _Known:
 
 
 def known_documents() -> Documents:
-    """Return what is remembered and still holds. Call it before a document is parsed, and :func:`remember` after it.
+    """Return what is remembered and still holds. Call it before a document is parsed, and :func:`keep` after it.
 
     Examples
     --------
@@ -83,52 +83,54 @@ def find_members(known: Documents, key: bytes | None) -> dict[str, Any] | None:
     return {**members, "attributes": marshal.loads(attributes) if attributes else {}, "extra_fields": {}}
 
 
-def remember(
-    known: Documents, key: bytes | None, members: Mapping[str, Any], attributes: Mapping[str, Any] | None = None
+def keep(
+    known: Documents, members: Mapping[str, Any], *keys: tuple[bytes | None, dict[str, Any] | None]
 ) -> None:
-    """Keep the members that a document was parsed to, where they can be shared.
+    """Keep the members that a document was parsed to; they must be such that :func:`is_sharable` is true.
 
     Parameters
     ----------
     known : dict
         As :func:`known_documents` gave it before the document was parsed.
-    key : bytes or None
-        The bytes of the document, or :func:`structure_key` of it.
     members : mapping
         The fields of the metadata object.
-    attributes : mapping, optional
-        Those that belong to the key.
+    *keys : pairs
+        The bytes of the document and its attributes; or :func:`structure_key` of it, and None.
     """
-    if key is None or len(key) > MAX_DOCUMENT_BYTES or not _sharable(members):
-        return
-    try:
-        kept = marshal.dumps(dict(attributes), _PLAIN) if attributes else b""
-    except ValueError:
-        return
-    if len(known) >= MAX_DOCUMENTS:
-        known.clear()
-    known[key] = (dict(members), kept)
+    for key, attributes in keys:
+        if key is None or len(key) > MAX_DOCUMENT_BYTES:
+            continue
+        try:
+            kept = marshal.dumps(attributes, _PLAIN) if attributes else b""
+        except ValueError:
+            continue
+        if len(known) >= MAX_DOCUMENTS:
+            known.clear()
+        known[key] = (dict(members), kept)
 
 
-def _sharable(members: Mapping[str, Any]) -> bool:
-    """Return whether all parts are this library's own, cannot be changed, and were read without a warning."""
+def is_sharable(members: Mapping[str, Any]) -> bool:
+    """Return whether all parts are this library's own, cannot be changed, and were read without a warning.
+
+    Members of which :func:`has_whole_shards` is true are read with a warning; ask that first.
+    """
     if members["extra_fields"] or members["storage_transformers"] or "_stored_document" in members:
         return False
     if type(members["chunk_grid"]) is not RegularChunkGridMetadata:
         return False
-    dtype, codecs = members["data_type"], members["codecs"]
-    for part in (dtype, members["chunk_key_encoding"], *codecs):
+    dtype = members["data_type"]
+    for part in (dtype, members["chunk_key_encoding"], *members["codecs"]):
         module = type(part).__module__
         if not module.startswith(_OWN) or module.startswith("zarr.codecs.numcodecs"):
             return False
-    return not has_whole_shards(codecs) and dtype.to_native_dtype().kind in _QUIET_KINDS
+    return dtype.to_native_dtype().kind in _QUIET_KINDS
 
 
 def has_whole_shards(codecs: Sequence[Any]) -> bool:
     """Return whether shards can only be read and written as a whole, since another codec stands beside theirs."""
     if len(codecs) < 2:
         return False
-    sharding = loaded_class("zarr.codecs.sharding", "ShardingCodec")
+    sharding = getattr(sys.modules.get("zarr.codecs.sharding"), "ShardingCodec", ())
     for codec in codecs:  # noqa: SIM110  (a generator takes twice as long)
         if isinstance(codec, sharding):
             return True

@@ -243,8 +243,3 @@ def _bytes_codec(dtype: ZDType[Any, Any], filters: tuple[Numcodec, ...]) -> Byte
 
 
 ArrayMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata
-
-
-__all__ = [
-    "ArrayMetadata",
-]

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from json import JSONDecodeError
 from operator import is_
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -73,7 +73,8 @@ def load_document(raw: bytes, name: str) -> dict[str, Any]:
         raise MetadataValidationError(f"The document {name!r} is not valid JSON: {error}.") from error
     if not isinstance(document, dict):
         raise MetadataTypeError(f"The document {name!r} must be a JSON object, but it is {_json_kind(document)}.")
-    if not _is_shallow(raw, MAX_DOCUMENT_DEPTH) and _deeper_than(document, MAX_DOCUMENT_DEPTH):
+    suspect = raw.count(b"[") + raw.count(b"{") > MAX_DOCUMENT_DEPTH and not _is_shallow(raw, MAX_DOCUMENT_DEPTH)
+    if suspect and _deeper_than(document, MAX_DOCUMENT_DEPTH):
         raise MetadataValidationError(
             f"The document {name!r} is nested too deeply: more than {MAX_DOCUMENT_DEPTH} levels."
         )
@@ -87,8 +88,6 @@ def _json_kind(value: object) -> str:
 
 def _is_shallow(raw: bytes, limit: int) -> bool:
     """Say whether the brackets alone show that a document is not nested deeper than ``limit``; False is no proof."""
-    if raw.count(b"[") + raw.count(b"{") <= limit:
-        return True
     brackets = raw.translate(None, _NO_BRACKETS)
     for _ in range(limit):
         # Each round takes away the innermost level, everywhere at once.
@@ -460,6 +459,23 @@ def locate(error: Exception, place: str) -> Exception:
         return MetadataValidationError(message)
     error.add_note(f"in {place}")
     return error
+
+
+def raise_located(error: Exception, place: str) -> NoReturn:
+    """Raise an error that was caught with the place in its message: that of :func:`locate`, made of the other one.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise_located(KeyError("x"), "'zarr.json'")
+    ... except KeyError as error:
+    ...     str(error), error.__cause__
+    ("x (in 'zarr.json')", KeyError('x'))
+    """
+    located = locate(error, place)
+    if located is error:
+        raise error
+    raise located from error
 
 
 def require(document: Mapping[str, object], member: str, missing: type[MetadataKeyError] = MetadataKeyError) -> object:

@@ -13,9 +13,9 @@ from typing import Any, Final, Literal, Self, TypeAlias
 from zarr.abc.metadata import Metadata
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
-from zarr.metadata.cache import remember
+from zarr.metadata.cache import has_whole_shards, is_sharable, keep
 from zarr.metadata.consolidated import Piece, nest_paths, split_zmetadata, tree_order, zmetadata_document
-from zarr.metadata.documents import MetadataTypeError, document_place, dump_document, locate, require
+from zarr.metadata.documents import MetadataTypeError, document_place, dump_document, raise_located, require
 from zarr.metadata.members import AllowedExtraField, parse_attributes, parse_extra_fields
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
@@ -149,10 +149,7 @@ class GroupMetadata(Metadata):
             return cls(attributes, zarr_format, copy, extra)
         except (ValueError, TypeError) as error:
             name = name or (ZARR_JSON if zarr_format == 3 else ZGROUP_JSON)
-            located = locate(error, document_place(name, path, member))
-            if located is error:
-                raise
-            raise located from error
+            raise_located(error, document_place(name, path, member))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of the document, in the order in which they are written."""
@@ -387,8 +384,8 @@ def _parse_piece(piece: Piece, path: str | None) -> NodeMetadata:
     if piece.members is not None:
         return ArrayV3Metadata.of_members(piece.members)
     node = parse_member(piece.document, path)
-    if isinstance(node, ArrayV3Metadata):
-        remember(piece.known, piece.key, node.__dict__, node.attributes)
+    if isinstance(node, ArrayV3Metadata) and not has_whole_shards(node.codecs) and is_sharable(node.__dict__):
+        keep(piece.known, node.__dict__, (piece.key, node.attributes))
     return node
 
 

@@ -12,10 +12,9 @@ from zarr.buffer.cpu import buffer_prototype
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.base.chain import validate_codecs
-from zarr.codecs.base.described import limited
+from zarr.codecs.base.described import MOST_CODECS, limited
 from zarr.dtype.base import ZDType
 from zarr.errors import MetadataValidationError, WrongTypeError, ZarrUserWarning
-from zarr.metadata.cache import has_whole_shards
 from zarr.metadata.documents import plain
 from zarr.notices import warn
 from zarr.registry import failure_of, get_codec_class, get_storage_transformer_class
@@ -283,23 +282,6 @@ def check_new_path(path: str) -> None:
             raise ValueError(f"The node name {name!r} (in {path!r}) is that of a metadata document; choose another.")
 
 
-def check_node_path(path: str) -> None:
-    """Check every segment of the path of a node; the root, ``""``, is fine.
-
-    Raises
-    ------
-    ValueError
-        If a segment is not an allowed name.
-
-    Examples
-    --------
-    >>> check_node_path("a/b")
-    """
-    if path:
-        for name in path.split("/"):
-            check_node_name(name)
-
-
 def parse_fill_value(data: Any, dtype: ZDType[Any, Any]) -> Any:
     """Read the ``fill_value`` member of format 3.
 
@@ -317,13 +299,15 @@ _LONG_FORM = frozenset(("name", "configuration"))
 _KINDS = (ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec)
 
 
-def parse_codecs(data: object) -> tuple[Codec, ...]:
+def parse_codecs(data: object, *, stored: bool = False) -> tuple[Codec, ...]:
     """Read the codecs of an array.
 
     Parameters
     ----------
     data
         An iterable of codecs, of their JSON forms and of their bare names.
+    stored
+        Whether they are those of a document, where blosc must say the item size that it shuffles by.
 
     Returns
     -------
@@ -334,7 +318,7 @@ def parse_codecs(data: object) -> tuple[Codec, ...]:
     TypeError
         If it is not an iterable, or an entry is neither.
     ValueError
-        If there are more codecs than any chain has.
+        If there are more codecs than any chain has, or stored blosc is to shuffle items of unknown size.
     UnknownCodecError
         If no implementation of a name is known.
 
@@ -343,23 +327,31 @@ def parse_codecs(data: object) -> tuple[Codec, ...]:
     >>> parse_codecs([{"name": "gzip", "configuration": {"level": 1}}])
     (GzipCodec(level=1),)
     """
+    if stored:
+        _check_stored(data)
     if type(data) is not list and isinstance(data, str | Mapping):
         data = [data]
     if type(data) is not list and not isinstance(data, Iterable):
         raise TypeError(f"Expected iterable, got {type(data)}")
-    return tuple([entry if isinstance(entry, _KINDS) else _parse_codec(entry) for entry in limited(data)])
-
-
-def parse_stored_codecs(data: object) -> tuple[Codec, ...]:
-    """Read the codecs of a document: here nothing is left to the array that a codec object may leave to it.
-
-    Raises
-    ------
-    ValueError
-        If blosc is to shuffle and is not told the size of the items, and where `parse_codecs` raises.
-    """
-    _check_stored(data)
-    return parse_codecs(data)
+    found: list[Codec] = []
+    for entry in data if type(data) is list and len(data) <= MOST_CODECS else limited(data):
+        if isinstance(entry, _KINDS):
+            found.append(entry)
+            continue
+        if type(entry) is not dict or type(entry.get("name")) is not str or not entry.keys() <= _LONG_FORM:
+            name, configuration = parse_named_configuration(entry, require_configuration=False)
+            entry = {"name": name} if configuration is None else {"name": name, "configuration": configuration}
+        name = entry["name"]
+        cls = get_codec_class(name)
+        try:
+            found.append(cls.from_dict(entry))
+        except MetadataValidationError:
+            raise
+        except KeyError as error:
+            # A codec that takes its configuration without looking must not seem to be a node that is not there.
+            what = f"KeyError {error.args[0]!r}" if error.args else "KeyError"
+            raise MetadataValidationError(f"{what} while parsing the configuration for codec {name!r}.") from error
+    return tuple(found)
 
 
 def _check_stored(data: object) -> None:
@@ -378,28 +370,6 @@ def _check_stored(data: object) -> None:
             _check_stored(configuration["codecs"])
 
 
-def _parse_codec(entry: Any) -> Codec:
-    if type(entry) is dict and type(entry.get("name")) is str and entry.keys() <= _LONG_FORM:
-        return _make_codec(entry["name"], entry)
-    name, configuration = parse_named_configuration(entry, require_configuration=False)
-    document: dict[str, Any] = {"name": name}
-    if configuration is not None:
-        document["configuration"] = configuration
-    return _make_codec(name, document)
-
-
-def _make_codec(name: str, document: dict[str, Any]) -> Codec:
-    cls = get_codec_class(name)
-    try:
-        return cls.from_dict(document)
-    except KeyError as error:
-        if isinstance(error, MetadataValidationError):
-            raise
-        # A codec that takes its configuration without looking must not seem to be a node that is not there.
-        what = f"KeyError {error.args[0]!r}" if error.args else "KeyError"
-        raise MetadataValidationError(f"{what} while parsing the configuration for codec {name!r}.") from error
-
-
 def validate_array_bytes_codec(codecs: tuple[Codec, ...]) -> ArrayBytesCodec:
     """Return the one codec that makes bytes of an array.
 
@@ -416,15 +386,14 @@ def validate_array_bytes_codec(codecs: tuple[Codec, ...]) -> ArrayBytesCodec:
     return found[0]
 
 
-def warn_whole_shards(codecs: tuple[Codec, ...]) -> None:
-    """Tell that the shards of an array can only be read and written as a whole, where that is so."""
-    if has_whole_shards(codecs):
-        warn(
-            "Another codec beside the `sharding_indexed` codec disables partial reads and writes, which may lead to "
-            "inefficient performance. Give filters and compressors to the codec of the shards instead: "
-            "create_array(..., shards=..., compressors=...) does so.",
-            ZarrUserWarning,
-        )
+def warn_whole_shards() -> None:
+    """Tell that the shards of an array can only be read and written as a whole."""
+    warn(
+        "Another codec beside the `sharding_indexed` codec disables partial reads and writes, which may lead to "
+        "inefficient performance. Give filters and compressors to the codec of the shards instead: "
+        "create_array(..., shards=..., compressors=...) does so.",
+        ZarrUserWarning,
+    )
 
 
 # What a codec makes of an array depends neither on how the array behaves at run time nor on where its data lie.
@@ -454,12 +423,16 @@ def settle_codecs(
     TypeError
         If they stand in an impossible order.
     """
-    chunk = _first_chunk_shape(chunk_grid, shape)
-    spec = ArraySpec(shape=chunk, dtype=dtype, fill_value=fill_value, config=_PLAIN_CONFIG, prototype=buffer_prototype)
+    # They are settled for the first chunk; for the array, where the grid does not say how large that is.
+    chunk = getattr(chunk_grid, "chunk_shape", None) or shape
+    spec = ArraySpec(tuple(chunk), dtype, fill_value, _PLAIN_CONFIG, buffer_prototype)
     settled = validate_codecs(codecs, spec, shape, chunk_grid)
     # A codec that does not fit the array is named first: it says more than that another one is missing.
-    validate_array_bytes_codec(codecs)
-    sort_codecs(codecs)
+    try:
+        sort_codecs(codecs)
+    except (TypeError, ValueError):
+        validate_array_bytes_codec(codecs)  # says what is missing, whatever the order
+        raise
     return settled
 
 
@@ -477,9 +450,3 @@ def fits_shapes(codecs: Iterable[Codec]) -> bool:
         if validate is not BaseCodec.validate or "validate" in getattr(codec, "__dict__", ()):
             return False
     return True
-
-
-def _first_chunk_shape(chunk_grid: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of the first chunk, for which codecs are settled; the array's, where the grid does not say."""
-    lengths = getattr(chunk_grid, "chunk_shape", None)
-    return shape if lengths is None else tuple(lengths)

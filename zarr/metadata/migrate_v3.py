@@ -9,19 +9,11 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from zarr.abc.codec import ArrayArrayCodec, BytesBytesCodec
+from zarr._lazy import lazy_names
 from zarr.abc.store import Store
 from zarr.arrays.array import Array
 from zarr.buffer.core import default_buffer_prototype
-from zarr.chunks import RegularChunkGridMetadata
-from zarr.chunks.keys import V2ChunkKeyEncoding
-from zarr.codecs.blosc import BloscCodec, BloscShuffle
-from zarr.codecs.bytes import BytesCodec
-from zarr.codecs.gzip import GzipCodec
-from zarr.codecs.transpose import TransposeCodec
-from zarr.codecs.zstd import ZstdCodec
-from zarr.dtype import HasEndianness, TBaseDType, TBaseScalar, ZDType
-from zarr.errors import GroupNotFoundError, UnknownCodecError
+from zarr.errors import GroupNotFoundError
 from zarr.groups.group import Group
 from zarr.metadata.convert import (
     convert_array_metadata,
@@ -34,9 +26,7 @@ from zarr.metadata.documents import load_document
 from zarr.metadata.group import GroupMetadata, parse_member
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.registry import get_codec_class
 from zarr.runners.choose import async_runner_for, runner_for
-from zarr.runners.sync import sync
 from zarr.steps.requests import Delete, Gather, Get, ListDir, Put, Steps
 from zarr.storage.path import StorePath
 from zarr.types import ZARR_JSON, ZARRAY_JSON, ZATTRS_JSON, ZGROUP_JSON, ZMETADATA_V2_JSON, ZarrFormat
@@ -44,38 +34,20 @@ from zarr.types import ZARR_JSON, ZARRAY_JSON, ZATTRS_JSON, ZGROUP_JSON, ZMETADA
 if TYPE_CHECKING:
     from zarr.buffer.core import Buffer
 
-# Names of other rooms are listed because zarr-python's module shows them, too.
-__all__ = [
-    "AnyArray",
-    "ArrayArrayCodec",
-    "ArrayV2Metadata",
-    "ArrayV3Metadata",
-    "BloscCodec",
-    "BloscShuffle",
-    "BytesBytesCodec",
-    "BytesCodec",
-    "Group",
-    "GroupMetadata",
-    "GzipCodec",
-    "HasEndianness",
-    "RegularChunkGridMetadata",
-    "Store",
-    "StorePath",
-    "TBaseDType",
-    "TBaseScalar",
-    "TransposeCodec",
-    "UnknownCodecError",
-    "V2ChunkKeyEncoding",
-    "ZDType",
-    "ZstdCodec",
-    "default_buffer_prototype",
-    "get_codec_class",
-    "migrate_to_v3",
-    "migrate_v2_to_v3",
-    "remove_metadata",
-    "sync",
-    "zarr",
-]
+# Names of other rooms that zarr-python's module shows, too.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "zarr.abc.codec": "ArrayArrayCodec BytesBytesCodec",
+        "zarr.chunks.base": "RegularChunkGridMetadata",
+        "zarr.chunks.keys": "V2ChunkKeyEncoding",
+        "zarr.codecs": "BloscCodec BloscShuffle BytesCodec GzipCodec TransposeCodec ZstdCodec",
+        "zarr.dtype.base": "HasEndianness TBaseDType TBaseScalar ZDType",
+        "zarr.errors": "UnknownCodecError",
+        "zarr.registry.codecs": "get_codec_class",
+        "zarr.runners.sync": "sync",
+    },
+)
 
 zarr = sys.modules["zarr"]
 AnyArray: TypeAlias = Array[Any]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from zarr._lazy import LazyModule
 from zarr._records import record, set_values
@@ -29,6 +29,9 @@ else:
     rectilinear = LazyModule("zarr.chunks.rectilinear")
     arrow_vlen = LazyModule("zarr.codecs.extensions.arrow_vlen")
 
+
+Lengths: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""The shape of an array and its chunk shape."""
 
 RECREATE_HINT: Final = (
     "Nothing is stored along such an axis, so nothing is lost where the array is made anew with the chunks that it "
@@ -89,7 +92,7 @@ def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tupl
     shape = document.get("shape")
     if not isinstance(shape, list | tuple) or not are_lengths(shape, 0):
         return document, []
-    if zarr_format == 3 and regular_edges(document) is not None and not _sharding(document.get("codecs")):
+    if zarr_format == 3 and plain_lengths(document) is not None and not has_shards(document.get("codecs")):
         return document, []
     if zarr_format == 2:
         lengths, readings = _repair_lengths(document.get("chunks"), shape)
@@ -100,22 +103,24 @@ def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tupl
     return ({**document, "chunk_grid": grid, "codecs": codecs} if readings else document), readings
 
 
-def regular_edges(document: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """Return the chunk shape of a document that has a plain regular grid; None where more is to be looked at.
+def plain_lengths(document: Mapping[str, Any]) -> Lengths | None:
+    """Return the shape and the chunk shape of a document with a regular grid; None where more is to be looked at.
 
     Examples
     --------
-    >>> regular_edges({"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 3]}}})
-    (2, 3)
+    >>> grid = {"name": "regular", "configuration": {"chunk_shape": [2, 3]}}
+    >>> plain_lengths({"shape": [4, 3], "chunk_grid": grid})
+    ((4, 3), (2, 3))
     """
     try:
-        edges = document["chunk_grid"]["configuration"]["chunk_shape"]
+        shape, grid = document["shape"], document["chunk_grid"]
+        edges = grid["configuration"]["chunk_shape"]
     except (KeyError, TypeError):
         return None
-    plain = {"name": "regular", "configuration": {"chunk_shape": edges}}
-    if type(edges) not in (list, tuple) or not are_lengths(edges, 1) or document["chunk_grid"] != plain:
+    if type(shape) not in (list, tuple) or type(edges) not in (list, tuple):
         return None
-    return tuple(edges)
+    plain = grid == {"name": "regular", "configuration": {"chunk_shape": edges}}
+    return (tuple(shape), tuple(edges)) if plain and are_lengths(shape, 0) and are_lengths(edges, 1) else None
 
 
 def tell_readings(readings: Sequence[Reading], place: object) -> None:
@@ -165,17 +170,26 @@ def _zeros_message(stored: Sequence[Any], lengths: Sequence[int], shape: Sequenc
     )
 
 
-def _sharding(codecs: Any) -> list[Any]:
-    entries = codecs if isinstance(codecs, list | tuple) else ()
-    mappings = [entry for entry in entries if type(entry) is dict or isinstance(entry, Mapping)]
-    return [entry for entry in mappings if entry.get("name") == "sharding_indexed"]
+def has_shards(codecs: Any) -> bool:
+    """Return whether one of the JSON forms of codecs is that of shards.
+
+    Examples
+    --------
+    >>> has_shards(["bytes", {"name": "zstd"}])
+    False
+    """
+    for entry in codecs if isinstance(codecs, list | tuple) else ():
+        if (type(entry) is dict or isinstance(entry, Mapping)) and entry.get("name") == "sharding_indexed":
+            return True
+    return False
 
 
 def _inner_shape(codecs: Any) -> Any:
     """Return the chunk shape inside of the shards, if there are shards."""
-    for entry in _sharding(codecs):
-        configuration = entry.get("configuration")
-        return configuration.get("chunk_shape", ()) if isinstance(configuration, Mapping) else ()
+    for entry in codecs if isinstance(codecs, list | tuple) else ():
+        if has_shards([entry]):
+            configuration = entry.get("configuration")
+            return configuration.get("chunk_shape", ()) if isinstance(configuration, Mapping) else ()
     return None
 
 
@@ -183,11 +197,11 @@ def _repair_codecs(codecs: Any) -> tuple[Any, list[Reading]]:
     """Return the codecs with true read as 1 in the inner chunk shapes, however deep they stand."""
     readings: list[Reading] = []
     repaired: list[Any] = []
-    if not _sharding(codecs):
+    if not has_shards(codecs):
         return codecs, readings
     for entry in codecs:
         configuration = entry.get("configuration") if isinstance(entry, Mapping) else None
-        if not (_sharding([entry]) and isinstance(configuration, Mapping)):
+        if not (has_shards([entry]) and isinstance(configuration, Mapping)):
             repaired.append(entry)
             continue
         inner, of_inner = _repair_codecs(configuration.get("codecs"))

@@ -19,7 +19,7 @@ from zarr.codecs.base.described import limited
 from zarr.dtype.base import ZDType
 from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import ZarrUserWarning
-from zarr.metadata.documents import MetadataMemberError, document_place, dump_document, locate, require
+from zarr.metadata.documents import MetadataMemberError, document_place, dump_document, raise_located, require
 from zarr.metadata.members import parse_attributes
 from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
 from zarr.notices import warn_once
@@ -367,10 +367,7 @@ class ArrayV2Metadata(Metadata):
             member = None
             metadata = cls(dtype=dtype, fill_value=fill_value, **members)
         except (ValueError, TypeError, KeyError, OverflowError) as error:
-            located = locate(error, document_place(ZARRAY_JSON, path, member))
-            if located is error:
-                raise
-            raise located from error
+            raise_located(error, document_place(ZARRAY_JSON, path, member))
         if not quiet:
             tell_readings(readings, place or path)
         keep_stored(metadata, stored, readings)

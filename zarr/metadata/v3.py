@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeGuard, cast
 
-from zarr._lazy import instance_of, lazy_names
+from zarr._lazy import instance_of
 from zarr._records import field, record
 from zarr.abc.codec import Codec
 from zarr.abc.metadata import Metadata
@@ -15,20 +15,32 @@ from zarr.chunks.base import (
     ChunkGridMetadata,
     RegularChunkGridMetadata,
     check_rectilinear_enabled,
-    create_chunk_grid_metadata,
     parse_chunk_grid,
 )
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
-from zarr.chunks.shapes import are_lengths, parse_shape, parse_stored_shape
+from zarr.chunks.shapes import parse_shape, parse_stored_shape
 from zarr.defaults import settings
 from zarr.dtype.base import ZDType
 from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
-from zarr.metadata.cache import find_members, known_documents, remember, structure_key
-from zarr.metadata.documents import MissingNodeTypeError, document_place, dump_document, dump_framed, locate, require
+from zarr.metadata.cache import (
+    find_members,
+    has_whole_shards,
+    is_sharable,
+    keep,
+    known_documents,
+    structure_key,
+)
+from zarr.metadata.documents import (
+    MissingNodeTypeError,
+    document_place,
+    dump_document,
+    dump_framed,
+    raise_located,
+    require,
+)
 from zarr.metadata.members import (
     AllowedExtraField,
-    check_allowed_extra_field,
     fits_shapes,
     parse_attributes,
     parse_codecs,
@@ -36,56 +48,34 @@ from zarr.metadata.members import (
     parse_extra_fields,
     parse_fill_value,
     parse_storage_transformers,
-    parse_stored_codecs,
     settle_codecs,
-    validate_array_bytes_codec,
     warn_whole_shards,
 )
 from zarr.metadata.repair import NAMES as STRING_NAMES
 from zarr.metadata.repair import (
+    Lengths,
     Reading,
     add_string_codec,
+    has_shards,
     keep_stored,
-    regular_edges,
+    plain_lengths,
     repair_array_document,
     tell_readings,
     with_codecs_member,
 )
 from zarr.registry.tables import Changes
-from zarr.types import JSON, ZARR_JSON, DimensionNamesLike, parse_shapelike
+from zarr.types import JSON, ZARR_JSON, DimensionNamesLike
 
 if TYPE_CHECKING:
-    from zarr.chunks.rectilinear import RectilinearChunkGridMetadata, RectilinearChunksDisabledError
+    from zarr.chunks.rectilinear import RectilinearChunkGridMetadata
     from zarr.codecs.sharding import ShardingCodec
     from zarr.types import NamedConfig
 
 _HOME: Final = "zarr.chunks.rectilinear"
-__getattr__, __dir__ = lazy_names(__name__, {_HOME: "RectilinearChunkGridMetadata RectilinearChunksDisabledError"})
-
-__all__ = [
-    "ARRAY_METADATA_KEYS",
-    "ZARR_JSON",
-    "AllowedExtraField",
-    "ArrayV3Metadata",
-    "RectilinearChunkGridMetadata",
-    "RectilinearChunksDisabledError",
-    "RegularChunkGridMetadata",
-    "check_allowed_extra_field",
-    "create_chunk_grid_metadata",
-    "parse_chunk_grid",
-    "parse_codecs",
-    "parse_data_type",
-    "parse_dimension_names",
-    "parse_extra_fields",
-    "parse_node_type_array",
-    "parse_shapelike",
-    "parse_storage_transformers",
-    "parse_zarr_format",
-    "validate_array_bytes_codec",
-]
 
 _KEYS = ("shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes")
 ARRAY_METADATA_KEYS: Final = frozenset(("zarr_format", "node_type", *_KEYS, "dimension_names", "storage_transformers"))
+_parse_extra_fields = partial(parse_extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array")
 _MEMBERS: Final = (*sorted(ARRAY_METADATA_KEYS - {"zarr_format", "node_type"}), "extra_fields")
 
 
@@ -222,24 +212,26 @@ class ArrayV3Metadata(Metadata):
         storage_transformers: Iterable[dict[str, JSON]] | None = None,
         extra_fields: Mapping[str, AllowedExtraField] | None = None,
     ) -> None:
-        lengths = parse_shape(shape)
         self._settle(
-            shape=lengths,
-            data_type=data_type,
-            chunk_grid=parse_chunk_grid(chunk_grid),
-            chunk_key_encoding=parse_chunk_key_encoding(chunk_key_encoding),
-            fill_value=data_type.cast_scalar(fill_value),
-            codecs=parse_codecs(codecs),
-            attributes=parse_attributes(attributes),
-            dimension_names=parse_dimension_names(dimension_names),
-            storage_transformers=parse_storage_transformers(storage_transformers),
-            extra_fields=parse_extra_fields(extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array"),
+            {
+                "shape": parse_shape(shape),
+                "data_type": data_type,
+                "chunk_grid": parse_chunk_grid(chunk_grid),
+                "chunk_key_encoding": parse_chunk_key_encoding(chunk_key_encoding),
+                "fill_value": data_type.cast_scalar(fill_value),
+                "codecs": parse_codecs(codecs),
+                "attributes": parse_attributes(attributes),
+                "dimension_names": parse_dimension_names(dimension_names),
+                "storage_transformers": parse_storage_transformers(storage_transformers),
+                "extra_fields": _parse_extra_fields(extra_fields),
+            }
         )
 
-    def _settle(self, **members: Any) -> None:
+    def _settle(self, members: dict[str, Any]) -> None:
         """Check parsed members against each other, and put them in place."""
-        shape, grid = members["shape"], members["chunk_grid"]
-        check_ranks(shape, grid, members["dimension_names"])
+        shape, grid, names = members["shape"], members["chunk_grid"], members["dimension_names"]
+        if names is not None or type(grid) is not RegularChunkGridMetadata or len(shape) != len(grid.chunk_shape):
+            check_ranks(shape, grid, names)
         kind, fill = members["data_type"], members["fill_value"]
         members["codecs"] = settle_codecs(members["codecs"], shape=shape, dtype=kind, fill_value=fill, chunk_grid=grid)
         # The class is frozen, so its fields are put in place behind its back, all at once.
@@ -271,7 +263,13 @@ class ArrayV3Metadata(Metadata):
 
     @classmethod
     def from_dict(
-        cls, data: Mapping[str, Any], *, path: str | None = None, place: object = None, quiet: bool = False
+        cls,
+        data: Mapping[str, Any],
+        *,
+        path: str | None = None,
+        place: object = None,
+        quiet: bool = False,
+        raw: bytes | None = None,
     ) -> Self:
         """Read the parsed document.
 
@@ -285,6 +283,8 @@ class ArrayV3Metadata(Metadata):
             Where the array lies, for warnings, if more is known than its path.
         quiet
             Whether nothing is told of what is not read as it stands.
+        raw
+            The bytes that were parsed, to know them again.
 
         Returns
         -------
@@ -298,46 +298,69 @@ class ArrayV3Metadata(Metadata):
         UnknownCodecError
             If no implementation of a codec is known.
         """
-        member: str | None = None
-        known, key = known_documents(), structure_key(data)
-        found = find_members(known, key)
-        if found is not None and _takes_place(found, data):
-            return cls.of_members(found)
-        readings: list[Reading] = []
+        known, key, lengths = known_documents(), structure_key(data), plain_lengths(data)
+        if lengths is not None and key in known:
+            found = find_members(known, key)
+            if found is not None and _takes_place(found, *lengths, data.get("attributes", {})):
+                keep(known, found, (raw, found["attributes"]))
+                return cls.of_members(found)
+        at: list[str | None] = [None]
         try:
+            metadata, stored, readings = cls._of_document(data, lengths, at)
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            raise_located(error, document_place(ZARR_JSON, path, at[0]))
+        if readings:
+            keep_stored(metadata, stored, readings)
+            if not quiet:
+                tell_readings(readings, place or path)
+        if has_whole_shards(metadata.codecs):
+            if not quiet:
+                warn_whole_shards()
+        elif is_sharable(metadata.__dict__):
+            keep(known, metadata.__dict__, (key, None), (raw, metadata.attributes))
+        return metadata
+
+    @classmethod
+    def _of_document(
+        cls, data: Mapping[str, Any], lengths: Lengths | None, at: list[str | None]
+    ) -> tuple[Self, Mapping[str, Any], list[Reading]]:
+        """Parse the members, each on its own; ``at`` says which one, so that a fault can be given its place."""
+        if data.get("node_type") != "array" or repr(data.get("zarr_format")) != "3":
             parse_node_type_array(require(data, "node_type", MissingNodeTypeError))
             parse_zarr_format(require(data, "zarr_format"))
-            member = "chunk_grid"
-            named = data.get("data_type")
-            implied = type(named) is not str or named in STRING_NAMES
-            stored = with_codecs_member(data) if implied else data
+        at[0] = "chunk_grid"
+        members: dict[str, Any] = {}
+        readings: list[Reading] = []
+        named = data.get("data_type")
+        implied = type(named) is not str or named in STRING_NAMES
+        data = stored = with_codecs_member(data) if implied else data
+        if lengths is not None:
+            members.update(shape=lengths[0], chunk_grid=RegularChunkGridMetadata.of_lengths(lengths[1]))
+        if lengths is None or has_shards(data.get("codecs")):
             data, readings = repair_array_document(stored, 3)
-            # Each member is read on its own, so that a fault can be given its place.
-            members: dict[str, Any] = {}
-            for member, parse in _PARSERS:
+        for member, parse in _PARSERS:
+            at[0] = member
+            if member not in members:
                 members[member] = parse(data[member] if member in data else require(data, member))  # type: ignore[arg-type]
-            if implied:
-                members["codecs"] = add_string_codec(members["codecs"], data)
-            members["fill_value"] = parse_fill_value(require(data, member := "fill_value"), members["data_type"])
-            for member, optional in _OPTIONAL_PARSERS:
-                members[member] = optional(data.get(member))
-            member = None
-            unknown = {key: value for key, value in data.items() if key not in ARRAY_METADATA_KEYS}
-            members["extra_fields"] = parse_extra_fields(unknown, reserved_keys=ARRAY_METADATA_KEYS, node_type="array")
-            metadata = object.__new__(cls)
-            # The members are parsed already, so the constructor would only do it again.
-            metadata._settle(**members)
-        except (ValueError, TypeError, KeyError, OverflowError) as error:
-            located = locate(error, document_place(ZARR_JSON, path, member))
-            if located is error:
-                raise
-            raise located from error
-        if not quiet:
-            tell_readings(readings, place or path)
-            warn_whole_shards(metadata.codecs)
-        keep_stored(metadata, stored, readings)
-        remember(known, key, metadata.__dict__)
-        return metadata
+        if implied:
+            members["codecs"] = add_string_codec(members["codecs"], data)
+        at[0] = "fill_value"
+        fill = data["fill_value"] if "fill_value" in data else require(data, "fill_value")
+        members["fill_value"] = parse_fill_value(fill, members["data_type"])
+        at[0] = "attributes"
+        members["attributes"] = parse_attributes(data.get("attributes"))
+        for member, optional, absent in _OPTIONAL_PARSERS:
+            at[0] = member
+            members[member] = optional(data[member]) if member in data else absent
+        at[0] = None
+        members["extra_fields"] = {}
+        if not data.keys() <= ARRAY_METADATA_KEYS:
+            unknown = {name: value for name, value in data.items() if name not in ARRAY_METADATA_KEYS}
+            members["extra_fields"] = _parse_extra_fields(unknown)
+        metadata = object.__new__(cls)
+        # The members are parsed already, so the constructor would only do it again.
+        metadata._settle(members)
+        return metadata, stored, readings
 
     @classmethod
     def of_members(cls, members: Mapping[str, Any]) -> Self:
@@ -459,7 +482,7 @@ class ArrayV3Metadata(Metadata):
         members.update(shape=parse_shape(shape), chunk_grid=self.chunk_grid.resized(self.shape, shape))
         updated = object.__new__(type(self))
         settled = type(self.chunk_grid) is RegularChunkGridMetadata and fits_shapes(self.codecs)
-        (updated.__dict__.update if settled else updated._settle)(**members)
+        (updated.__dict__.update if settled else updated._settle)(members)
         if settled or (updated.codecs == self.codecs and updated.chunk_grid == self.chunk_grid):
             updated.__dict__["_frames"] = self.__dict__.setdefault("_frames", {})
         return updated
@@ -476,23 +499,19 @@ class ArrayV3Metadata(Metadata):
         return self.update_attributes(self.attributes)
 
 
-def _takes_place(members: dict[str, Any], data: Mapping[str, Any]) -> bool:
-    """Give members of a known kind the shape, grid and attributes of a document.
+def _takes_place(members: dict[str, Any], shape: tuple[int, ...], edges: tuple[int, ...], attributes: Any) -> bool:
+    """Give members of a known kind the shape, chunk shape and attributes of a document.
 
     Return False where more is to be looked at, or codecs that depend on shapes would have to be settled again.
     """
-    shape: Any = data.get("shape")
-    edges, attributes = regular_edges(data), data.get("attributes", {})
-    if type(shape) not in (list, tuple) or edges is None or type(attributes) is not dict or not are_lengths(shape, 0):
+    old_shape, old_edges = members["shape"], members["chunk_grid"].chunk_shape
+    if type(attributes) is not dict or not len(shape) == len(edges) == len(old_shape):
         return False
-    members["attributes"] = parse_attributes(attributes)
-    if tuple(shape) == members["shape"] and edges == members["chunk_grid"].chunk_shape:
-        return True
-    if not len(shape) == len(edges) == len(members["shape"]) or not fits_shapes(members["codecs"]):
+    if (shape != old_shape or edges != old_edges) and not fits_shapes(members["codecs"]):
         return False
-    members["shape"] = tuple(shape)
-    if edges != members["chunk_grid"].chunk_shape:
-        members["chunk_grid"] = RegularChunkGridMetadata(chunk_shape=edges)
+    members.update(shape=shape, attributes=dict(attributes))
+    if edges != old_edges:
+        members["chunk_grid"] = RegularChunkGridMetadata.of_lengths(edges)
         members.pop("_frames", None)
     return True
 
@@ -531,10 +550,9 @@ _PARSERS: Final = (
     ("data_type", parse_data_type),
     ("chunk_grid", parse_chunk_grid),
     ("chunk_key_encoding", parse_chunk_key_encoding),
-    ("codecs", parse_stored_codecs),
+    ("codecs", partial(parse_codecs, stored=True)),
 )
 _OPTIONAL_PARSERS: Final = (
-    ("attributes", parse_attributes),
-    ("dimension_names", parse_dimension_names),
-    ("storage_transformers", parse_storage_transformers),
+    ("dimension_names", parse_dimension_names, None),
+    ("storage_transformers", parse_storage_transformers, ()),
 )

@@ -92,14 +92,18 @@ def get_codec_class(key: str, reload_config: bool = False) -> type[Codec]:
         all_settings.refresh()
     if not isinstance(key, str):
         raise TypeError(f"The name of a codec is a string, got {key!r} of {type(key)}.")
-    wanted = all_settings.get(f"codecs.{key}", None)  # a dotted name may be set whole, or part by part
-    wanted = wanted if isinstance(wanted, str) else all_settings.get("codecs", {}).get(key)
-    registry = _codec_registries.get(key)
-    found = registry.find(wanted) if registry is not None and wanted is not None else None
+    configured, registry = all_settings.values.get("codecs", {}), _codec_registries.get(key)
+    wanted = configured.get(key)
+    if "." in key or type(wanted) is not str:  # a dotted name may be set whole, or part by part
+        by_parts = all_settings.get(f"codecs.{key}", None)
+        wanted = by_parts if isinstance(by_parts, str) else wanted
+    found: type[Codec] | None = None
+    if registry is not None and wanted is not None:
+        found = registry.get(wanted) or registry.find(wanted)
     if found is None:
         collect_entry_points()
         found = _choose_codec(key, _codec_registries.get(key), wanted)
-    return cast("type[Codec]", found)
+    return found
 
 
 def _choose_codec(key: str, registry: Registry[Any] | None, wanted: str | None) -> type[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from zarr._lazy import LazyModule
 from zarr.errors import MetadataValidationError, NodeNotFoundError, ZarrUserWarning, label_of
-from zarr.metadata.cache import find_members, known_documents, remember
+from zarr.metadata.cache import find_members, known_documents
 from zarr.metadata.documents import load_document
 from zarr.notices import warn
 from zarr.steps.requests import Hold, LockScope
@@ -192,10 +192,10 @@ def parse_v3(
 ) -> ArrayV3Metadata | GroupMetadata:
     """Return the metadata of a document ``zarr.json``; of a kind of node, where only one will do."""
     known = known_documents()
-    members = find_members(known, raw) if wanted != "group" else None
+    members = find_members(known, raw) if wanted != "group" and raw in known else None
     if members is not None:
         return v3.ArrayV3Metadata.of_members(members)
-    path = path_of(place)
+    path = place if isinstance(place, str) else place.path
     try:
         try:
             document = load_document(raw, "zarr.json")
@@ -203,12 +203,10 @@ def parse_v3(
             document = load_document(raw, document_name(place, "zarr.json"))  # the same error, which names the place
         if wanted == "group" or (wanted is None and document.get("node_type") == "group"):
             return group.GroupMetadata.from_dict(document, path=path, name="zarr.json")
-        metadata = v3.ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet)
+        return v3.ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet, raw=raw)
     except Exception as error:
         name_store(error, place)
         raise
-    remember(known, raw, metadata.__dict__, metadata.attributes)
-    return metadata
 
 
 def node_of(found: dict[str, bytes], place: StorePath | str) -> NodeMetadata:

@@ -97,7 +97,7 @@ def check_key(key: str) -> None:
         raise TypeError(f"a key must be a string, got {key!r} of type {type(key).__name__}")
     parts = f"/{key}/"
     # Of what stands for something forbidden, hardly any key has anything: no more is asked of those that have nothing.
-    harmless = "//" not in parts and "/." not in parts and "\\" not in key and "\0" not in key and ":" not in key
+    harmless = not ("//" in parts or "/./" in parts or "/../" in parts or "\\" in key or "\0" in key or ":" in key)
     if (WINDOWS or not (harmless and key.isascii())) and not is_key(key):
         raise KeyNotAllowedError(
             f"key {key!r} is not allowed: a key is relative, its parts are joined by single slashes, and it has no "

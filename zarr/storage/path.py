@@ -67,9 +67,10 @@ class StorePath:
         ValueError
             If the mode is none, or writes while the store is read-only.
         """
-        check_mode(mode)
         if mode is None:
             return cls(store, path)
+        if mode not in ANY_ACCESS_MODE:
+            check_mode(mode)
         if mode == "r":
             return cls(store if store.read_only else store.with_read_only(read_only=True), path)
         if store.read_only:

@@ -98,7 +98,6 @@ def test_axes_of_a_third_party() -> None:
         extent = 10
         nchunks = ngridcells = 4
         _size_repr = "doubling"
-        _unique_edge_lengths = (1, 2, 4, 8)
 
         def chunk_size(self, i: int) -> int:
             return 2**i

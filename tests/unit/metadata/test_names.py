@@ -6,7 +6,7 @@ import pytest
 
 from zarr.errors import UnknownCodecError, ZarrUserWarning
 from zarr.metadata.documents import MetadataKeyError, document_place, locate
-from zarr.metadata.members import check_node_name, check_node_path
+from zarr.metadata.members import check_node_name
 
 
 @pytest.mark.parametrize("name", ["a", "temperature", ".hidden", "a.b", "zarr", "Zarr.json", "ü", "a b", "_x"])
@@ -23,14 +23,6 @@ def test_forbidden(name: str) -> None:
 def test_reserved() -> None:
     with pytest.warns(ZarrUserWarning, match="__"):
         check_node_name("__categories")
-
-
-def test_paths() -> None:
-    check_node_path("")
-    check_node_path("a/b")
-    for path in ("a//b", "a/../b", "/a", "a/zarr.json"):
-        with pytest.raises(ValueError, match="node name"):
-            check_node_path(path)
 
 
 def test_places() -> None:

@@ -46,7 +46,7 @@ from zarr.codecs.sharding import ShardingCodec
 from zarr.defaults import settings
 from zarr.dtype import ZDType, parse_dtype
 from zarr.errors import ZarrRuntimeWarning
-from zarr.metadata.cache import find_members, known_documents, remember
+from zarr.metadata.cache import find_members, has_whole_shards, is_sharable, keep, known_documents
 from zarr.metadata.documents import plain
 from zarr.metadata.members import warn_whole_shards
 from zarr.metadata.v2 import ArrayV2Metadata
@@ -125,9 +125,11 @@ def new_array_metadata(
         return ArrayV3Metadata.of_members(members)
     metadata = _make_metadata(**{**parameters, "attributes": attributes})
     if isinstance(metadata, ArrayV3Metadata):
-        warn_whole_shards(metadata.codecs)
         metadata.keep_frames()
-        remember(known, key, metadata.__dict__)
+        if has_whole_shards(metadata.codecs):
+            warn_whole_shards()
+        elif is_sharable(metadata.__dict__):
+            keep(known, metadata.__dict__, (key, None))
     return metadata
 
 

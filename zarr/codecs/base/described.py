@@ -146,6 +146,8 @@ def configuration_of(data: Any, name: str, *, required: bool = True) -> dict[str
     >>> configuration_of({"name": "gzip", "configuration": {"level": 1}}, "gzip")
     {'level': 1}
     """
+    if type(data) is dict and data.get("name") == name and type(given := data.get("configuration")) is dict:
+        return dict(given)
     given = data if isinstance(data, str) else data.get("name") if isinstance(data, dict) else None
     expected = given if isinstance(given, str) and FORMER_NAMES.get(given) == name else name
     _, configuration = parse_named_configuration(data, expected, require_configuration=required)

@@ -40,20 +40,28 @@ if TYPE_CHECKING:
 
 @record(frozen=True, kw_only=True)
 class Numeric(LibraryType[TDType_co, TScalar_co], HasItemSize):
-    """Numbers that numpy has under a letter and a width, such as ``i4``.
+    """Numbers that numpy has under a letter and a width, such as ``i4``; format 3 has them by the name of the class.
 
     Attributes
     ----------
     _code
         The letter and the width.
     _zarr_v2_names
-        The names in format 2: one for a single byte, else one per byte order, big-endian first.
+        The names in format 2: one for a single byte, else one per byte order, big-endian first; made of the code.
     _zarr_v3_aliases
         Other names that are read in format 3.
     """
 
     _code: ClassVar[str]
     _zarr_v2_names: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "_code" in vars(cls):
+            dtype = native_dtype(cls._code)
+            cls.dtype_cls = type(dtype)
+            cls._zarr_v3_name = cls.__name__.lower()
+            cls._zarr_v2_names = tuple([mark + cls._code for mark in ("|" if dtype.itemsize == 1 else "><")])
 
     @classmethod
     def _of_native(cls, dtype: Any) -> Self:
@@ -69,8 +77,8 @@ class Numeric(LibraryType[TDType_co, TScalar_co], HasItemSize):
 
     def to_native_dtype(self) -> TDType_co:
         """Return the numpy dtype, with the byte order."""
-        mark = endianness_mark(getattr(self, "endianness", "little"))
-        return native_dtype(mark + self._code)  # type: ignore[no-any-return]
+        order: EndiannessStr = getattr(self, "endianness", "little")
+        return native_dtype(("<" if order == "little" else endianness_mark(order)) + self._code)  # type: ignore[no-any-return]
 
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
@@ -113,10 +121,7 @@ class Bool(Numeric["np.dtype[np.bool_]", np.bool_]):
     'bool'
     """
 
-    dtype_cls: ClassVar[Any] = np.dtypes.BoolDType
-    _zarr_v3_name: ClassVar[str] = "bool"
     _zarr_v2_name: ClassVar[str] = "|b1"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = ("|b1",)
     _code: ClassVar[str] = "b1"
 
     def _check_scalar(self, data: object) -> bool:
@@ -179,37 +184,25 @@ class BaseWideInt(BaseInt[TDType_co, TScalar_co], HasEndianness):
 class Int8(BaseInt["np.dtype[np.int8]", np.int8]):
     """Integers from -128 to 127."""
 
-    dtype_cls: ClassVar[Any] = np.dtypes.Int8DType
-    _zarr_v3_name: ClassVar[str] = "int8"
     _code: ClassVar[str] = "i1"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = ("|i1",)
 
 
 class UInt8(BaseInt["np.dtype[np.uint8]", np.uint8]):
     """Integers from 0 to 255."""
 
-    dtype_cls: ClassVar[Any] = np.dtypes.UInt8DType
-    _zarr_v3_name: ClassVar[str] = "uint8"
     _code: ClassVar[str] = "u1"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = ("|u1",)
 
 
 class Int16(BaseWideInt["np.dtype[np.int16]", np.int16]):
     """Integers of 2 bytes."""
 
-    dtype_cls: ClassVar[Any] = np.dtypes.Int16DType
-    _zarr_v3_name: ClassVar[str] = "int16"
     _code: ClassVar[str] = "i2"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">i2", "<i2")
 
 
 class UInt16(BaseWideInt["np.dtype[np.uint16]", np.uint16]):
     """Integers of 2 bytes from 0."""
 
-    dtype_cls: ClassVar[Any] = np.dtypes.UInt16DType
-    _zarr_v3_name: ClassVar[str] = "uint16"
     _code: ClassVar[str] = "u2"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">u2", "<u2")
 
 
 class Int32(BaseWideInt["np.dtype[np.int32]", np.int32]):
@@ -221,37 +214,25 @@ class Int32(BaseWideInt["np.dtype[np.int32]", np.int32]):
     '>i4'
     """
 
-    dtype_cls: ClassVar[Any] = np.dtypes.Int32DType
-    _zarr_v3_name: ClassVar[str] = "int32"
     _code: ClassVar[str] = "i4"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">i4", "<i4")
 
 
 class UInt32(BaseWideInt["np.dtype[np.uint32]", np.uint32]):
     """Integers of 4 bytes from 0."""
 
-    dtype_cls: ClassVar[Any] = np.dtypes.UInt32DType
-    _zarr_v3_name: ClassVar[str] = "uint32"
     _code: ClassVar[str] = "u4"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">u4", "<u4")
 
 
 class Int64(BaseWideInt["np.dtype[np.int64]", np.int64]):
     """Integers of 8 bytes."""
 
-    dtype_cls: ClassVar[Any] = np.dtypes.Int64DType
-    _zarr_v3_name: ClassVar[str] = "int64"
     _code: ClassVar[str] = "i8"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">i8", "<i8")
 
 
 class UInt64(BaseWideInt["np.dtype[np.uint64]", np.uint64]):
     """Integers of 8 bytes from 0."""
 
-    dtype_cls: ClassVar[Any] = np.dtypes.UInt64DType
-    _zarr_v3_name: ClassVar[str] = "uint64"
     _code: ClassVar[str] = "u8"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">u8", "<u8")
 
 
 _NOT_NUMBERS = (np.void, np.datetime64, np.timedelta64)
@@ -284,10 +265,7 @@ class BaseFloat(Numeric[TDType_co, TScalar_co], HasEndianness):
 class Float16(BaseFloat["np.dtype[np.float16]", np.float16]):
     """Floats of 2 bytes."""
 
-    dtype_cls: ClassVar[Any] = np.dtypes.Float16DType
-    _zarr_v3_name: ClassVar[str] = "float16"
     _code: ClassVar[str] = "f2"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">f2", "<f2")
 
 
 class Float32(BaseFloat["np.dtype[np.float32]", np.float32]):
@@ -299,19 +277,13 @@ class Float32(BaseFloat["np.dtype[np.float32]", np.float32]):
     'NaN'
     """
 
-    dtype_cls: ClassVar[Any] = np.dtypes.Float32DType
-    _zarr_v3_name: ClassVar[str] = "float32"
     _code: ClassVar[str] = "f4"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">f4", "<f4")
 
 
 class Float64(BaseFloat["np.dtype[np.float64]", np.float64]):
     """Floats of 8 bytes."""
 
-    dtype_cls: ClassVar[Any] = np.dtypes.Float64DType
-    _zarr_v3_name: ClassVar[str] = "float64"
     _code: ClassVar[str] = "f8"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">f8", "<f8")
 
 
 def with_plain_nans(number: complex) -> complex:
@@ -370,20 +342,14 @@ class Complex64(BaseComplex["np.dtype[np.complex64]", np.complex64]):
     (1.0, 2.0)
     """
 
-    dtype_cls: ClassVar[Any] = np.dtypes.Complex64DType
-    _zarr_v3_name: ClassVar[str] = "complex64"
     _zarr_v3_aliases: ClassVar[tuple[str, ...]] = ("complex_float32",)
     _code: ClassVar[str] = "c8"
     _part_code: ClassVar[str] = "f4"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">c8", "<c8")
 
 
 class Complex128(BaseComplex["np.dtype[np.complex128]", np.complex128]):
     """Complex numbers of two floats of 8 bytes."""
 
-    dtype_cls: ClassVar[Any] = np.dtypes.Complex128DType
-    _zarr_v3_name: ClassVar[str] = "complex128"
     _zarr_v3_aliases: ClassVar[tuple[str, ...]] = ("complex_float64",)
     _code: ClassVar[str] = "c16"
     _part_code: ClassVar[str] = "f8"
-    _zarr_v2_names: ClassVar[tuple[str, ...]] = (">c16", "<c16")

@@ -8,6 +8,7 @@ extensions gives: https://github.com/zarr-developers/zarr-extensions/tree/main/d
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -113,6 +114,8 @@ class _Named(ZDType[Any, Any], HasItemSize):
 
     name: str
     _members: ClassVar[tuple[str, ...]]
+    # Those that have a byte order.
+    _ordered: ClassVar[Collection[str]] = ()
 
     def __post_init__(self) -> None:
         if self.name not in self._members:
@@ -120,7 +123,7 @@ class _Named(ZDType[Any, Any], HasItemSize):
 
     @classmethod
     def _make(cls, name: str, endianness: str = "little") -> Self:
-        return cls(name=name)
+        return cls(name=name, endianness=endianness) if name in cls._ordered else cls(name=name)  # type: ignore[call-arg]
 
     @classmethod
     def from_native_dtype(cls, dtype: TBaseDType) -> Self:
@@ -164,6 +167,12 @@ class _Named(ZDType[Any, Any], HasItemSize):
             v3_unstable_dtype_warning(self)
         return self.name
 
+    def _check_scalar(self, data: object) -> bool:
+        try:
+            return self.cast_scalar(data) is not None
+        except (TypeError, ValueError, OverflowError):
+            return False
+
     @property
     def item_size(self) -> int:
         """The number of bytes of one element in memory."""
@@ -190,12 +199,6 @@ class SmallInt(_Named):
     """
 
     _members: ClassVar[tuple[str, ...]] = _INTEGERS
-
-    def _check_scalar(self, data: object) -> bool:
-        try:
-            return self.cast_scalar(data) is not None
-        except (TypeError, ValueError, OverflowError):
-            return False
 
     def cast_scalar(self, data: object) -> Any:
         """Make a scalar of a number.
@@ -262,16 +265,7 @@ class SmallFloat(_Named, HasEndianness):
     """
 
     _members: ClassVar[tuple[str, ...]] = _FLOATS
-
-    @classmethod
-    def _make(cls, name: str, endianness: Any = "little") -> Self:
-        return cls(name=name, endianness=endianness if name == "bfloat16" else "little")
-
-    def _check_scalar(self, data: object) -> bool:
-        try:
-            return self.cast_scalar(data) is not None
-        except (TypeError, ValueError):
-            return False
+    _ordered: ClassVar[Collection[str]] = ("bfloat16",)
 
     def cast_scalar(self, data: object) -> Any:
         """Make a scalar of a number, rounding to the nearest.
@@ -325,20 +319,11 @@ class SmallComplex(_Named, HasEndianness):
     """
 
     _members: ClassVar[tuple[str, ...]] = _COMPLEX
-
-    @classmethod
-    def _make(cls, name: str, endianness: Any = "little") -> Self:
-        return cls(name=name, endianness=endianness if name in _PAIRS else "little")
+    _ordered: ClassVar[Collection[str]] = _PAIRS
 
     @property
     def _part(self) -> str:
         return self.name.removeprefix("complex_")
-
-    def _check_scalar(self, data: object) -> bool:
-        try:
-            return self.cast_scalar(data) is not None
-        except (TypeError, ValueError):
-            return False
 
     def _of_parts(self, real: Any, imag: Any) -> Any:
         # Assembled from bytes: arithmetic would not keep the bits of a NaN.

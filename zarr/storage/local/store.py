@@ -245,8 +245,9 @@ class LocalStore(BlockingStore):
     def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> list[Buffer | None]:
         """Return the values of several keys; None where there is no such key."""
         keys = list(keys)
+        check = check_key if self.links == "follow" else self._path
         for key in keys:
-            self._path(key)
+            check(key)
         make = (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes
         try:
             found = zarr_core.read_files(self._base, keys)
