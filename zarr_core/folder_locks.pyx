@@ -37,26 +37,30 @@ cdef frozenset TRUSTED = frozenset((
 
 
 def trusts_locks(str path not None):
-    """Say whether the folder's file system keeps locks among all processes that reach it.
+    """Return whether the folder's file system keeps locks among all processes that reach it.
 
     Parameters
     ----------
     path : str
-        A folder that is there.
+        Of a folder; if it is not there, the nearest one above it counts.
 
     Returns
     -------
     bool
-        True for local file systems of Linux. False for network file systems, for others that are not known, where
-        there is no such folder, and on other systems.
+        True for local file systems of Linux. False for network file systems, for others that are not known, and on
+        other systems.
 
     Examples
     --------
-    >>> trusts_locks("/no/such/folder")
+    >>> trusts_locks("/proc")
     False
     """
     cdef bytes name = fsencode(path)
-    return bool(ZC_FOLDER_LOCKS) and zc_file_system(name) in TRUSTED
+    cdef int64_t kind = zc_file_system(name)
+    while ZC_FOLDER_LOCKS and kind < 0 and len(name) > 1:
+        name = name[:name.rfind(b"/")] or b"/"
+        kind = zc_file_system(name)
+    return kind in TRUSTED
 
 
 cdef object failed(int error, str path):

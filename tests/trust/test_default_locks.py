@@ -163,7 +163,7 @@ array = zarr.open_array(sys.argv[1], mode="r+")
 array[1] = 1
 from zarr.runners.locks import folders
 from zarr.steps.requests import LockScope
-lock = folders.lock_chunk(folders.chunk_place(sys.argv[1], LockScope("", None, False), "c/0"))
+lock = folders.lock_place(folders.chunk_place(sys.argv[1], LockScope("", None, False), "c/0"))
 assert lock.held
 child = os.fork()
 if child == 0:

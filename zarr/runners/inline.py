@@ -187,9 +187,8 @@ class InlineRunner:
                     else:
                         holder = holder or Holder(self._prefix or self._lock_prefix(), above)
                         if kind is Hold:
-                            reply = None
                             files = () if request.scope is None else self._files_of(request)
-                            holder.acquire(request.keys, request.family, files, request.below)
+                            reply = holder.acquire(request.keys, request.family, files, request.below)  # type: ignore[func-returns-value]
                         else:
                             reply = self._scoped(request, holder)
                 except Exception as error:
@@ -234,12 +233,6 @@ class InlineRunner:
             prefix = self._prefix = lock_prefix(self.store)
         return prefix
 
-    def _lock_root(self) -> str:
-        root = self._root
-        if root is None:
-            root = self._root = folders.root_of(self.store) or ""
-        return root
-
     def _files_of(self, request: Hold) -> Sequence[str]:
         """Return what other processes lock for a request that has a scope."""
         scope, root = request.scope, self._root
@@ -247,20 +240,29 @@ class InlineRunner:
         if scope.required:
             return processes.paths_of(self.store, request)
         if root is None:
-            root = self._lock_root()
-        return folders.places(root, scope, request.keys, request.family) if root else ()
+            root = self._root = folders.root_of(self.store, self._prefix or self._lock_prefix())
+        keys = request.keys
+        if not root:
+            return ()
+        if len(keys) == 1 and request.family == "chunk":
+            return (folders.chunk_place(root, scope, keys[0]),)
+        return folders.places(root, scope, keys, request.family)
 
     def put_alone(self, request: Put, above: Holder | None) -> Any:
         """Store a value while nobody else changes it; at nearly no cost where nobody does, and nothing else is held."""
         name = f"chunk:{self._prefix or self._lock_prefix()}/{request.key}"
         scope = request.locks
-        root = "" if isinstance(scope, bool) else self._root if self._root is not None else self._lock_root()
+        root = "" if isinstance(scope, bool) else self._root
+        if root is None:
+            root = self._root = folders.root_of(self.store, self._lock_prefix())
         place = folders.chunk_place(root, scope, request.key) if root else None  # type: ignore[arg-type]
         if (above is None or above.holds_nodes_only) and LOCKS.try_acquire(name, get_ident()):
             lock = None
             try:
                 if place is not None:
-                    lock = folders.try_lock(place) or folders.lock_chunk(place, above)
+                    lock = folders.try_lock(place)
+                    if lock is None:
+                        lock = folders.lock_place(place, None if above is None else above.called_off)
                 return self._put(request.key, request.value)
             finally:
                 # First of all, and in one step: Ctrl-C comes before it or after it. Other threads come last.

@@ -15,6 +15,7 @@ Keys are full store keys (the path of the array or group included).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from zarr._records import record, set_values
@@ -277,6 +278,10 @@ class LockScope:
         if locking == "auto":
             return cls(path, None, False)
         return cls(path, locking.partition(":")[2] or None)
+
+
+scope_of = lru_cache(256)(LockScope.of)
+"""``LockScope.of``, kept for paths that are locked again and again."""
 
 
 class ChangedMeanwhileError(Exception):

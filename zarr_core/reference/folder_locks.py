@@ -26,8 +26,8 @@ _TRUSTED = {
 
 
 def trusts_locks(path: str) -> bool:
-    """Say whether the folder's file system keeps locks among all processes that reach it."""
-    if sys.platform != "linux" or not os.path.exists(path):
+    """Return whether the folder's file system keeps locks among all processes that reach it."""
+    if sys.platform != "linux":
         return False
     place, kinds = os.path.realpath(path), {}
     with open("/proc/self/mounts", "rb") as mounts:

@@ -24,7 +24,6 @@ from zarr.runners.locks.table import CalledOff, wait
 if TYPE_CHECKING:
     import asyncio
 
-    from zarr.runners.locks.operation import Holder
     from zarr.runners.locks.table import Waits
     from zarr.steps.requests import LockScope
 else:
@@ -32,6 +31,8 @@ else:
 
 MAX_OPEN: Final = 128
 """How many folders are kept open for the next lock in them."""
+
+_MAX_TRUSTED: Final = 4096
 
 HELD, BUSY = 0, 1
 """What ``zarr_core.FolderLock.try_acquire`` returns; see there."""
@@ -69,36 +70,25 @@ class Place(str):
     required: bool = False
 
 
-def root_of(store: Any, required: bool = False) -> str | None:
-    """Return the folder of a store in which processes lock names; None where they do not.
+def root_of(store: Any, prefix: str, required: bool = False) -> str:
+    """Return the folder of a store in which processes lock names; empty where they do not.
 
     Parameters
     ----------
     store : Store
+    prefix : str
+        Its ``lock_prefix``.
     required : bool
         Whether locks were asked for, so that the file system is not asked whether it keeps them.
     """
-    root: str | None = getattr(store, "lock_root", None)
-    if root is None or required:
-        return root
-    trusted = _trusted.get(root)
-    if trusted is None:
-        folder = root
-        while not os.path.isdir(folder) and folder != os.path.dirname(folder):
-            folder = os.path.dirname(folder)
-        trusted = zarr_core.trusts_locks(folder)
-        if len(_trusted) >= MAX_OPEN:
+    if not getattr(store, "locks_folders", False):
+        return ""
+    root = prefix.removeprefix("file:")
+    if root not in _trusted:
+        if len(_trusted) >= _MAX_TRUSTED:
             _trusted.clear()
-        _trusted[root] = trusted
-    return root if trusted else None
-
-
-def _nearest(path: str) -> tuple[str, str]:
-    """Return the nearest folder that is there, at or above a path, and the path from there."""
-    folder = path
-    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
-        folder = os.path.dirname(folder)
-    return folder or "/", path[len(folder) :].strip("/")
+        _trusted[root] = zarr_core.trusts_locks(root)
+    return root if required or _trusted[root] else ""
 
 
 def places(
@@ -117,6 +107,8 @@ def places(
     below : sequence of str
         Nodes that are removed with all below them; kept apart from changes below them where locks are required.
     """
+    if len(keys) == 1 and not scope.required and not below:
+        return [chunk_place(root, scope, keys[0]) if family == "chunk" else _node_place(root, scope.path)]
     if family == "chunk":
         return sorted(chunk_place(root, scope, key) for key in set(keys))
     found = [_node_place(root, path, "node", scope.required) for path in {scope.path, *below}]
@@ -127,7 +119,9 @@ def places(
     return sorted(found)
 
 
-def _node_place(root: str, path: str, kind: str, required: bool, *, shared: bool = False) -> Place:
+def _node_place(
+    root: str, path: str, kind: str = "node", required: bool = False, *, shared: bool = False
+) -> Place:
     # What stands for all below a node comes before all nodes.
     place = Place(f"{'.' if kind == 'below' else 0}:{root}/{path}")
     above, _, name = (f"{root}/{path}" if path else root).rpartition("/")
@@ -146,7 +140,8 @@ def chunk_place(root: str, scope: LockScope, key: str) -> Place:
 def bulk_place(root: str, scope: LockScope) -> Place:
     """Return what stands for chunks of an array that are written whole, many at once."""
     place = Place(f"1:{root}/{scope.path}/")
-    place.folder, place.shared, place.required = f"{root}/{scope.path}" if scope.path else root, True, scope.required
+    place.folder, place.name = f"{root}/{scope.path}" if scope.path else root, ""
+    place.shared, place.required = True, scope.required
     return place
 
 
@@ -171,8 +166,7 @@ def _opened(path: str) -> zarr_core.Folder:
 
 def try_lock(place: str) -> zarr_core.FolderLock | None:
     """Lock a place whose folder is open, if nobody is in the way; else None."""
-    folder = _open.get(place.folder) if isinstance(place, Place) else None
-    if folder is None:
+    if not isinstance(place, Place) or (folder := _open.get(place.folder)) is None:
         return None
     lock = zarr_core.FolderLock(folder, (place.name,), place.shared, place)
     try:
@@ -187,9 +181,9 @@ def try_lock(place: str) -> zarr_core.FolderLock | None:
     return None
 
 
-def lock_chunk(place: Place, above: Holder | None = None) -> zarr_core.FolderLock | None:
-    """Lock one chunk, blocking the thread; None where there is nothing to lock, or no lock."""
-    return wait(locking(place), None if above is None else above.called_off)
+def lock_place(place: Place, called_off: threading.Event | None = None) -> zarr_core.FolderLock | None:
+    """Lock a place, blocking the thread; None where there is nothing to lock, or no lock."""
+    return wait(locking(place), called_off)
 
 
 def _nearest(place: Place) -> tuple[zarr_core.Folder, str]:

@@ -324,8 +324,8 @@ class Holder:
     def sharing(self, store: Any, request: Transfer) -> Waits[None]:
         """Keep those of other processes who write parts of chunks out of the chunks of a bulk write."""
         scope = request.scope
-        root = None if scope is None else folders.root_of(store, scope.required)
-        if scope is not None and root is not None:
+        root = "" if scope is None else folders.root_of(store, self._prefix, scope.required)
+        if scope is not None and root:
             place = folders.bulk_place(root, scope)
             skip = len(scope.path) + 1 if scope.path else 0
             lock = yield from folders.locking(place, lambda: [name[skip:] for name in request.names()])

@@ -351,7 +351,7 @@ def lock_paths(
     ValueError
         If the store has no place for lock files and the scope names none.
     """
-    if scope.folder is None and (root := folders.root_of(store, scope.required)) is not None:
+    if scope.folder is None and (root := folders.root_of(store, getattr(store, "lock_prefix", ""), scope.required)):
         return folders.places(root, scope, keys, family, below)
     if not scope.required:
         return []

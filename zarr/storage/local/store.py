@@ -100,6 +100,9 @@ class LocalStore(BlockingStore):
     fsync: bool
     links: Literal["follow", "inside"] = "follow"
 
+    locks_folders = True
+    """Whether its nodes are folders, in which processes lock names; see ``zarr/runners/locks/folders.py``."""
+
     def __init__(
         self,
         root: Path | str,
@@ -185,11 +188,6 @@ class LocalStore(BlockingStore):
         if not is_tidy(base) or not zarr_core.has_no_links(base):
             base = os.path.realpath(self._base).rstrip("/")
         return f"file:{base}"
-
-    @property
-    def lock_root(self) -> str:
-        """Return the folder of this store, in which processes lock names of nodes and chunks."""
-        return self.lock_prefix[len("file:") :]
 
     def lock_folder(self, path: str) -> str:
         """Return the folder of the lock files of a node: beside its data, wherever the store begins."""
@@ -326,7 +324,8 @@ class LocalStore(BlockingStore):
     # Writing
 
     def _target(self, key: str) -> str:
-        self._check_writable()
+        if self._read_only:
+            self._check_writable()
         path = self._path(key)
         if key.endswith(".partial") and is_partial(os.path.basename(path)):
             raise ValueError(f"key {key!r} is reserved: names of this form belong to values that are being written")
@@ -469,10 +468,6 @@ class _StagedStore(LocalStore):
     @property
     def lock_prefix(self) -> str:
         return self._real.lock_prefix
-
-    @property
-    def lock_root(self) -> str:
-        return self._real.lock_root
 
     def lock_folder(self, path: str) -> str:
         return self._real.lock_folder(path)

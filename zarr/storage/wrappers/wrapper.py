@@ -114,9 +114,9 @@ class WrapperStore(Store, Generic[T_Store]):
         return prefix if isinstance(prefix, str) else f"object:{id(self._store)}"
 
     @property
-    def lock_root(self) -> str | None:
-        """Return the folder in which processes lock names of the wrapped store; None where they do not."""
-        return getattr(self._store, "lock_root", None)
+    def locks_folders(self) -> bool:
+        """Return whether the nodes of the wrapped store are folders, in which processes lock names."""
+        return bool(getattr(self._store, "locks_folders", False))
 
     def lock_folder(self, path: str) -> str | None:
         """Return the folder of the lock files of a node of the wrapped store."""
