@@ -109,7 +109,7 @@ DEFAULTS: Final[dict[str, Any]] = {
         "sharding_coalesce_max_bytes": 16 << 20,
         "variable_chunk_bytes": 256 << 20,
         "allow_unsafe_pickle_decode": False,
-        "locking": "thread",
+        "locking": "auto",
         "lock_lease_seconds": 20.0,
         "chunk_cache_bytes": 0,
         "array_namespace": False,

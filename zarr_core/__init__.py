@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from zarr_core.documents import has_no_links, put_file, read_file, read_files
     from zarr_core.files import exchange_files
     from zarr_core.fill_values import is_filled
+    from zarr_core.folder_locks import Folder, FolderLock, trusts_locks
     from zarr_core.grid import Grid, RegularAxis, VaryingAxis, morton_order
     from zarr_core.index_cache import IndexCache
     from zarr_core.keys import KeyFormat
@@ -64,6 +65,7 @@ elif IMPLEMENTATION == "compiled":
         "documents": "has_no_links put_file read_file read_files",
         "files": "exchange_files",
         "fill_values": "is_filled",
+        "folder_locks": "Folder FolderLock trusts_locks",
         "index_cache": "IndexCache",
         "keys": "KeyFormat",
         "point_planners": "plan_mask plan_points",
@@ -98,6 +100,7 @@ else:
     from zarr_core.reference.documents import has_no_links, put_file, read_file, read_files
     from zarr_core.reference.files import exchange_files
     from zarr_core.reference.fill_values import is_filled
+    from zarr_core.reference.folder_locks import Folder, FolderLock, trusts_locks
     from zarr_core.reference.grid import Grid, RegularAxis, VaryingAxis, morton_order
     from zarr_core.reference.index_cache import IndexCache
     from zarr_core.reference.keys import KeyFormat
@@ -111,6 +114,8 @@ else:
 
 __all__ = [
     "IMPLEMENTATION",
+    "Folder",
+    "FolderLock",
     "Grid",
     "IndexCache",
     "IndexFormat",
@@ -154,6 +159,7 @@ __all__ = [
     "read_files",
     "round_bits",
     "scatter",
+    "trusts_locks",
     "unpack_arrow",
     "unpack_bits",
     "unpack_bytes",

@@ -102,8 +102,9 @@ def test_one_chunk_is_written_within_few_frames(kind: str, tmp_path: Any) -> Non
     write_part()
     assert count_frames(write_whole) <= 45
     assert count_frames(write_part) <= 60
-    assert count_frames(write_whole, room="zarr.runners") <= 3
-    assert count_frames(write_part, room="zarr.runners") <= 6
+    # Two and three of them keep other processes out, where the store is a folder.
+    assert count_frames(write_whole, room="zarr.runners") <= 5
+    assert count_frames(write_part, room="zarr.runners") <= 9
 
 
 def test_one_request_a_chunk() -> None:
@@ -181,7 +182,7 @@ def test_making_an_array_anew_where_nothing_is(tmp_path: Any) -> None:
     options: dict[str, Any] = {"shape": (40, 40), "chunks": (10, 10), "dtype": "f4", "overwrite": True}
     zarr.create_array(str(tmp_path / "first"), **options)
     # A few frames more where the folder lies deeper.
-    assert count_frames(lambda: zarr.create_array(str(tmp_path / "second"), **options)) <= 140
+    assert count_frames(lambda: zarr.create_array(str(tmp_path / "second"), **options)) <= 142
 
 
 @pytest.mark.parametrize(("kind", "limit"), [("memory", 150), ("local", 155)])

@@ -17,8 +17,10 @@ import pytest
 import zarr
 from tests.trust.together import SHARED_KINDS, make_store, rounds, run_processes
 from zarr.errors import ContainsArrayError
-from zarr.runners.locks.processes import lock_file, lock_paths
+from zarr.runners.locks.folders import Place
+from zarr.runners.locks.processes import LockedFile, lock_file, lock_paths
 from zarr.steps.requests import LockScope
+from zarr_core import Folder, FolderLock
 
 WORKERS = 3
 PROCESS = {"locking": "process"}
@@ -213,6 +215,15 @@ def _change(inside: Any, how: str, locks: Path) -> None:
         zarr.open_array(inside, path="a", config=PROCESS if how == "config" else None)[1] = 1
 
 
+def lock_elsewhere(place: str) -> FolderLock | LockedFile:
+    """Lock a place as another process does."""
+    if not isinstance(place, Place):
+        return lock_file(place)
+    lock = FolderLock(Folder(place.folder), (place.name,))
+    assert lock.try_acquire() == 0
+    return lock
+
+
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("kind", SHARED_KINDS)
 def test_transactions_keep_to_what_their_arrays_and_groups_ask_for(how: str, kind: str, tmp_path: Path) -> None:
@@ -234,7 +245,7 @@ def test_transactions_keep_to_what_their_arrays_and_groups_ask_for(how: str, kin
                 begun.set()
             done.set()
 
-    other = lock_file(str(lock_paths(store, scope, [key], family)[-1]))
+    other = lock_elsewhere(lock_paths(store, scope, [key], family)[-1])
     thread = threading.Thread(target=commit)
     thread.start()
     try:

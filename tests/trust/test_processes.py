@@ -19,6 +19,7 @@ import pytest
 
 import zarr
 from tests.trust.together import run_processes
+from zarr.runners.locks.folders import Place
 from zarr.runners.locks.processes import STRIPES, lock_file, lock_paths, locking
 from zarr.runners.locks.table import wait_async
 from zarr.steps.requests import LockScope
@@ -178,6 +179,16 @@ def test_stores_of_coroutines(tmp_path: Path) -> None:
 
 HOLD = """
 import sys, time
+from zarr_core import Folder, FolderLock
+lock = FolderLock(Folder(sys.argv[1]), (sys.argv[2],))
+assert lock.try_acquire() == 0
+print("locked", flush=True)
+time.sleep(600)
+"""
+
+
+HOLD_FILE = """
+import sys, time
 from zarr.runners.locks.processes import lock_file
 file = lock_file(sys.argv[1])
 print("locked", flush=True)
@@ -189,12 +200,15 @@ time.sleep(600)
 def test_killed_holder_holds_up_nobody(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     array = zarr.create_array(store, shape=8, chunks=4, dtype="i4", config={"locking": "process"})
-    paths = [
+    places = [
         *lock_paths(store, LockScope(""), ["c/0"], "chunk"),
         *lock_paths(store, LockScope(""), [""], "node"),
     ]
-    for path in paths:
-        with subprocess.Popen([sys.executable, "-c", HOLD, path], stdout=subprocess.PIPE, text=True) as process:
+    assert len(places) == 2
+    for place in places:
+        assert isinstance(place, Place)
+        command = [sys.executable, "-c", HOLD, place.folder, place.name]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "locked\n"
             done = threading.Event()
@@ -253,7 +267,7 @@ def test_child_forked_under_a_lock_leaves_it_alone(tmp_path: Path) -> None:
             file.close()  # does nothing: it is the parent's
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
-        with subprocess.Popen([sys.executable, "-c", HOLD, path], stdout=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen([sys.executable, "-c", HOLD_FILE, path], stdout=subprocess.PIPE, text=True) as process:
             time.sleep(1.0)
             assert process.poll() is None
             file.close()
@@ -268,10 +282,11 @@ def test_child_forked_under_a_lock_leaves_it_alone(tmp_path: Path) -> None:
 def test_lock_files_are_no_keys(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     group = zarr.create_group(store)
-    array = group.create_array("a/b", shape=8, chunks=4, dtype="i4", config={"locking": "process"})
+    array = group.create_array("a/b", shape=8, chunks=4, dtype="i4")
     array[1:3] = 1
     array.resize(6)
-    assert {path.name for path in (tmp_path / "a/b/.zarr-locks").iterdir()} >= {"0.node"}
+    (tmp_path / "a/b/.zarr-locks").mkdir()  # of a system where folders have no locks
+    (tmp_path / "a/b/.zarr-locks/0.node").touch()
     assert sorted(store.list_sync()) == ["a/b/c/0", "a/b/zarr.json", "a/zarr.json", "zarr.json"]
     assert sorted(store.list_prefix_sync("a/b")) == ["a/b/c/0", "a/b/zarr.json"]
     assert sorted(store.list_dir_sync("a/b")) == ["c", "zarr.json"]
@@ -283,11 +298,18 @@ def test_lock_files_are_no_keys(tmp_path: Path) -> None:
     assert not (tmp_path / "a/b").exists()
 
 
-def test_lock_files_do_not_depend_on_where_the_store_begins(tmp_path: Path) -> None:
-    above = lock_paths(LocalStore(tmp_path), LockScope("a/b"), ["a/b/c/0/1"], "chunk")
-    below = lock_paths(LocalStore(tmp_path / "a/b"), LockScope(""), ["c/0/1"], "chunk")
-    assert above == below
-    many = lock_paths(LocalStore(tmp_path), LockScope(""), [f"c/{i}" for i in range(10_000)], "chunk")
+def test_locks_do_not_depend_on_where_the_store_begins(tmp_path: Path) -> None:
+    for folder in (None, str(tmp_path / "locks")):
+        scopes = LockScope("a/b", folder), LockScope("", folder)
+        for keys, family in ((["c/0/1"], "chunk"), (["zarr.json"], "node")):
+            above = lock_paths(LocalStore(tmp_path), scopes[0], [f"a/b/{key}" for key in keys], family)
+            below = lock_paths(LocalStore(tmp_path / "a/b"), scopes[1], keys, family)
+            if folder is None:
+                above, below = ([(place.folder, place.name) for place in places] for places in (above, below))
+                above = above[-len(below) :]  # the lock of a node comes after those of the nodes above it
+            assert above == below
+    scope = LockScope("", str(tmp_path / "locks"))
+    many = lock_paths(LocalStore(tmp_path), scope, [f"c/{i}" for i in range(10_000)], "chunk")
     assert many == sorted(many)
     assert len(many) == STRIPES
 
@@ -356,7 +378,7 @@ def test_ways_to_ask(tmp_path: Path) -> None:
         return str(array._async_array._handle.config.locking)
 
     asked = f"process:{tmp_path}/locks"
-    assert locking(zarr.create_array({}, shape=1, dtype="i4")) == "thread"
+    assert locking(zarr.create_array({}, shape=1, dtype="i4")) == "auto"
     assert locking(zarr.create_array({}, shape=1, dtype="i4", config={"locking": "process"})) == "process"
     assert locking(zarr.create(shape=1, synchronizer=synchronizer)) == asked
     assert locking(zarr.zeros(shape=1, synchronizer=zarr.ThreadSynchronizer())) == "thread"

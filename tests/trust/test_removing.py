@@ -422,4 +422,4 @@ def test_who_removes_gets_his_turn_and_nothing_is_left(tmp_path: Path) -> None:
     for process in processes:
         process.join(60)
     assert [process.exitcode for process in processes] == [0] * 3
-    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == [".zarr-locks", "zarr.json"]
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["zarr.json"]

@@ -40,16 +40,17 @@ def parse_locking(data: object) -> str:
     Raises
     ------
     ValueError
-        When it is neither "thread", "process" nor "process:" and a folder.
+        When it is neither "auto", "thread", "process" nor "process:" and a folder.
 
     Examples
     --------
     >>> parse_locking("process")
     'process'
     """
-    if isinstance(data, str) and (data in {"thread", "process"} or (data.startswith("process:") and len(data) > 8)):
+    names_folder = isinstance(data, str) and data.startswith("process:") and len(data) > len("process:")
+    if isinstance(data, str) and (names_folder or data in {"auto", "thread", "process"}):
         return data
-    raise ValueError(f"locking must be 'thread', 'process' or 'process:<folder>', got {data!r}")
+    raise ValueError(f"locking must be 'auto', 'thread', 'process' or 'process:<folder>', got {data!r}")
 
 
 def parse_cache_bytes(data: object) -> int:
@@ -133,11 +134,14 @@ class ArrayConfig:
         and as long as the request stays below the second number.
 
     locking
-        Whom writes to parts of chunks, appends, resizes and changes of attributes wait for. "thread": threads and tasks
-        of this process; that is always on. "process": other processes with the same setting, too, by lock files beside
-        the data, or, in object stores that compare before they store, by comparing and by objects that serve as locks
-        (the setting ``array.lock_lease_seconds`` says how long those of a dead process last; clocks need not agree,
-        only go at about the same rate). "process:<folder>": the same, by lock files in a folder.
+        Whom writes of chunks, appends, resizes and changes of attributes wait for. "thread": threads and tasks of this
+        process; that is always on. "auto", the default: other processes, too, where the store is a folder on a local
+        file system of Linux (ext4, XFS, Btrfs, ZFS, tmpfs and some more); such locks leave no file. "process": other
+        processes with this setting in every store, or an error. Local folders and databases are locked by the system.
+        Object stores that compare before they store do so, and keep objects that serve as locks (the setting
+        ``array.lock_lease_seconds`` says how long those of a dead process last; clocks need not agree, only go at
+        about the same rate). Removals and changes below what is removed keep each other out as well.
+        "process:<folder>": as "process", by lock files in a folder, among those who name the same folder.
     chunk_cache_bytes
         Up to so many bytes of decoded chunks are kept in this process, for reads that touch few chunks; 0 for none.
         They are used only while the store says that the stored value is still the same, so what was written is seen,
@@ -170,7 +174,7 @@ class ArrayConfig:
         missing_chunk_delay: float = 0.1,
         sharding_coalesce_max_gap_bytes: int = 1 << 20,
         sharding_coalesce_max_bytes: int = 16 << 20,
-        locking: str = "thread",
+        locking: str = "auto",
         chunk_cache_bytes: int = 0,
     ) -> None:
         object.__setattr__(self, "order", parse_order(order))

@@ -23,8 +23,8 @@ from zarr.runners.concurrency import completed, concurrency, request_gate, settl
 from zarr.runners.inline import InlineRunner, error_for_steps, first_error, range_limits, staged
 from zarr.runners.locks.leases import Fence
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
-from zarr.runners.locks.processes import lock_folder, paths_of
-from zarr.runners.locks.table import LOCKS, MAX_READINGS, CalledOff
+from zarr.runners.locks.processes import lock_folder, lock_paths, paths_of
+from zarr.runners.locks.table import LOCKS, MAX_READINGS, CalledOff, wait_async
 from zarr.runners.streaming import DIRECT_BYTES, apart, receive, send
 from zarr.runners.sync import get_executor, sync
 from zarr.runners.tracing import traced
@@ -204,7 +204,9 @@ class _Driver:
 
     async def _put_alone(self, request: asked.Put, above: Holder) -> None:
         with releasing(Holder(self._prefix, above)) as holder:
-            await holder.acquire_async((request.key,), "chunk")
+            scope = request.locks
+            files = () if isinstance(scope, bool) else lock_paths(self._store, scope, (request.key,), "chunk")
+            await holder.acquire_async((request.key,), "chunk", files)
             reply = self.answer(asked.Put(request.key, request.value), above)
             if type(reply) is CoroutineType:
                 await reply
@@ -213,6 +215,7 @@ class _Driver:
         with releasing(Holder(self._prefix, above)) as holder:
             if request.locks and not holder.claims(request):
                 await holder.acquire_async(request.names(), "chunk")
+            await wait_async(holder.sharing(self._store, request))
             await self.transfer(request)
 
 
@@ -304,7 +307,12 @@ class _Coroutines(_Driver):
     async def hold(self, request: asked.Hold, holder: Holder) -> bool | None:
         """Take locks; True where other processes are not kept out, but values compared before they are replaced."""
         scope = request.scope
-        if scope is None or lock_folder(self._store, scope) is not None or not self._store.supports_set_if_match:
+        if (
+            scope is None
+            or not scope.required
+            or lock_folder(self._store, scope) is not None
+            or not self._store.supports_set_if_match
+        ):
             return await super().hold(request, holder)
         await holder.acquire_async(request.keys, request.family, (), request.below)
         if request.again:

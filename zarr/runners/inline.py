@@ -13,6 +13,7 @@ from zarr.abc.stores.async_store import as_folder
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import LockedByCallerError, label_of
 from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
+from zarr.runners.locks import folders
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.table import GIL, LOCKS, MAX_READINGS
 from zarr.steps.requests import (
@@ -135,7 +136,7 @@ class InlineRunner:
     []
     """
 
-    __slots__ = ("__weakref__", "_get", "_otherwise", "_own", "_prefix", "_put", "_size_of_own", "store")
+    __slots__ = ("__weakref__", "_get", "_otherwise", "_own", "_prefix", "_put", "_root", "_size_of_own", "store")
 
     def __init__(self, store: SyncStore, otherwise: Callable[[Any], Any] | None = None) -> None:
         self.store = store
@@ -143,6 +144,7 @@ class InlineRunner:
         self._own = getattr(store, "__dict__", {})
         self._size_of_own = len(self._own)
         self._prefix: str | None = None  # a store may have to ask the file system for it, and reads need none
+        self._root: str | None = None  # the folder where other processes are kept out by default; "": there is none
         self._get = store.get_sync
         self._put = store.set_sync
 
@@ -184,9 +186,9 @@ class InlineRunner:
                         reply = handlers[kind](self, request)
                     else:
                         holder = holder or Holder(self._prefix or self._lock_prefix(), above)
-                        if kind is Hold and request.scope is None:
-                            reply = None
-                            holder.acquire(request.keys, request.family, (), request.below)
+                        if kind is Hold:
+                            files = () if request.scope is None else self._files_of(request)
+                            reply = holder.acquire(request.keys, request.family, files, request.below)  # type: ignore[func-returns-value]
                         else:
                             reply = self._scoped(request, holder)
                 except Exception as error:
@@ -231,31 +233,55 @@ class InlineRunner:
             prefix = self._prefix = lock_prefix(self.store)
         return prefix
 
+    def _files_of(self, request: Hold) -> Sequence[str]:
+        """Return what other processes lock for a request that has a scope."""
+        scope, root = request.scope, self._root
+        assert scope is not None
+        if scope.required:
+            return processes.paths_of(self.store, request)
+        if root is None:
+            root = self._root = folders.root_of(self.store, self._prefix or self._lock_prefix())
+        keys = request.keys
+        if not root:
+            return ()
+        if len(keys) == 1 and request.family == "chunk":
+            return (folders.chunk_place(root, scope, keys[0]),)
+        return folders.places(root, scope, keys, request.family)
+
     def put_alone(self, request: Put, above: Holder | None) -> Any:
         """Store a value while nobody else changes it; at nearly no cost where nobody does, and nothing else is held."""
         name = f"chunk:{self._prefix or self._lock_prefix()}/{request.key}"
+        scope = request.locks
+        root = "" if isinstance(scope, bool) else self._root
+        if root is None:
+            root = self._root = folders.root_of(self.store, self._lock_prefix())
+        place = folders.chunk_place(root, scope, request.key) if root else None  # type: ignore[arg-type]
         if (above is None or above.holds_nodes_only) and LOCKS.try_acquire(name, get_ident()):
+            lock = None
             try:
+                if place is not None:
+                    lock = folders.try_lock(place)
+                    if lock is None:
+                        lock = folders.lock_place(place, None if above is None else above.called_off)
                 return self._put(request.key, request.value)
             finally:
-                # First of all, and in one step: Ctrl-C comes before it or after it.
+                # First of all, and in one step: Ctrl-C comes before it or after it. Other threads come last.
                 if GIL:
-                    queue = LOCKS.queues.pop(name, ())
+                    queues = LOCKS.queues
+                    queue: Any = queues.pop(name, ()) if lock is None else lock.release_with(queues, name)
                     if len(queue) > 1:
                         LOCKS.hand_over(name, queue)
                 else:
+                    if lock is not None:
+                        lock.close()
                     LOCKS.release(name)
         with releasing(Holder(self._lock_prefix(), above)) as holder:
-            holder.acquire((request.key,), "chunk")
+            holder.acquire((request.key,), "chunk", () if place is None else (place,))
             return self._put(request.key, request.value)
 
     def _scoped(self, request: Any, holder: Holder) -> Any:
         """Answer the requests that concern the steps themselves."""
         kind = type(request)
-        if kind is Hold:
-            files = processes.paths_of(self.store, request)
-            holder.acquire(request.keys, request.family, files, request.below)
-            return None
         if kind is Gather:
             return [self.run(child, holder) for child in request.steps]
         if kind is Staged:
@@ -366,6 +392,7 @@ class InlineRunner:
         with releasing(Holder(self._lock_prefix(), above)) as holder:
             if not holder.claims(request):
                 holder.acquire(request.names(), "chunk")
+            holder.share(self.store, request)
             self.transfer(request)
 
     def transfer(self, request: Transfer) -> None:

@@ -10,7 +10,7 @@ from zarr.errors import MetadataValidationError, NodeNotFoundError, ZarrUserWarn
 from zarr.metadata.cache import find_members, known_documents
 from zarr.metadata.documents import load_document
 from zarr.notices import warn
-from zarr.steps.requests import Hold, LockScope
+from zarr.steps.requests import Hold, scope_of
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def hold_node(path: str, locking: str, *, below: bool = False) -> Hold:
     below : bool
         Hold the nodes below, too.
     """
-    scope = None if locking == "thread" else LockScope.of(locking, path)
+    scope = None if locking == "thread" else scope_of(locking, path)
     key = f"{path}/zarr.json" if path else "zarr.json"  # node_lock, in a frame less
     return Hold((key,), "node", scope, below=(path,) if below else ())
 

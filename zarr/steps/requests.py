@@ -15,6 +15,7 @@ Keys are full store keys (the path of the array or group included).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from zarr._records import record, set_values
@@ -153,14 +154,14 @@ class Put(Request):
     ----------
     key : str
     value : Buffer
-    locks : bool
+    locks : bool or LockScope
         Whether the chunk of this key is held while the value is stored, and only then: enough for a whole chunk, whose
-        old value does not matter.
+        old value does not matter. A scope says that other processes are kept out, too.
     """
 
     __slots__ = ("key", "locks", "value")
 
-    def __init__(self, key: str, value: Buffer, locks: bool = False) -> None:
+    def __init__(self, key: str, value: Buffer, locks: bool | LockScope = False) -> None:
         self.key = key
         self.value = value
         self.locks = locks
@@ -260,27 +261,39 @@ class LockScope:
     path : str
         The node to which the keys belong.
     folder : str, optional
-        Where the lock files lie; by default beside the data, as the store says.
+        Where the lock files lie; by default as the store says.
+    required : bool, default True
+        Whether it is an error where processes cannot be kept out. Where not, they are kept out by stores that can do
+        so at nearly no cost: folders on local file systems.
     """
 
     path: str
     folder: str | None
+    required: bool
 
-    def __init__(self, path: str, folder: str | None = None) -> None:
-        set_values(self, path=path, folder=folder)
+    def __init__(self, path: str, folder: str | None = None, required: bool = True) -> None:
+        set_values(self, path=path, folder=folder, required=required)
 
     @classmethod
     def of(cls, locking: str, path: str) -> LockScope | None:
-        """Return the scope that a configuration asks for: None for "thread"; "process", or "process:" and a folder.
+        """Return the scope that a configuration asks for; None for "thread".
 
         Examples
         --------
         >>> LockScope.of("process:/locks", "a/b")
-        LockScope(path='a/b', folder='/locks')
+        LockScope(path='a/b', folder='/locks', required=True)
+        >>> LockScope.of("auto", "a/b")
+        LockScope(path='a/b', folder=None, required=False)
         """
         if locking == "thread":
             return None
+        if locking == "auto":
+            return cls(path, None, False)
         return cls(path, locking.partition(":")[2] or None)
+
+
+scope_of = lru_cache(256)(LockScope.of)
+"""``LockScope.of``, kept for paths that are locked again and again."""
 
 
 class ChangedMeanwhileError(Exception):
@@ -372,9 +385,11 @@ class Transfer(Request):
     locks : bool, optional
         Whether others who hold one of the keys are waited for, and kept waiting, as if each key were held while the
         job runs; by default if it writes.
+    scope : LockScope, optional
+        Whom these locks keep out besides the threads of this process.
     """
 
-    __slots__ = ("coords", "count", "direction", "job", "keys", "locks", "nbytes", "slots")
+    __slots__ = ("coords", "count", "direction", "job", "keys", "locks", "nbytes", "scope", "slots")
 
     def __init__(
         self,
@@ -387,8 +402,10 @@ class Transfer(Request):
         nbytes: int = 0,
         slots: Sequence[int] | None = None,
         locks: bool | None = None,
+        scope: LockScope | None = None,
     ) -> None:
         self.locks = direction == "write" if locks is None else locks
+        self.scope = scope
         self.job = job
         self.direction = direction
         self.keys = keys

@@ -276,17 +276,18 @@ def write_chunk_steps(
         chain = layout.chain if layout.regular else layout.chain_for(slot.chunk_shape)
         whole = slot.whole and fields is None
         # The old value of a whole chunk does not matter, so that others are kept out only while it is stored.
-        late = whole and layout.scope is None
-        matched = None if late else (yield Hold((key,), "chunk", layout.scope, True))
+        scope = layout.scope
+        late = whole and (scope is None or not scope.required)
+        matched = None if late else (yield Hold((key,), "chunk", scope, True))
         while True:
             old = None if whole else (yield Get(key))
             chunk = yield from changed_chunk_steps(layout, chain, slot, old, value, fields)
             # A store that compares before it stores does not before it deletes.
             raw = yield from payload_steps(layout, chain, chunk, layout.skip_filled and (whole or not matched))
             if raw is None and late:
-                yield Hold((key,), "chunk")
+                yield Hold((key,), "chunk", scope)
             try:
-                yield Delete(key) if raw is None else Put(key, raw, late)
+                yield Delete(key) if raw is None else Put(key, raw, late and (scope or True))
                 return
             except ChangedMeanwhileError:
                 if whole:
@@ -322,7 +323,8 @@ def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray) 
     if count:
         nbytes, slots = count * layout.chunk_nbytes, None if whole is None else whole.tolist()
         job = zarr_core.WriteJob(plan, layout.program, value, layout.fill, layout.skip_filled, slots=whole)
-        yield Transfer(job, "write", layout.keys, plan, count=count, nbytes=nbytes, slots=slots)
+        scope = layout.scope
+        yield Transfer(job, "write", layout.keys, plan, count=count, nbytes=nbytes, slots=slots, scope=scope)
         partial_slots = left_over(job) + partial_slots
     if partial_slots:
         yield from write_slots_steps(layout, plan, value, None, partial_slots)

@@ -329,5 +329,6 @@ def write_shards_bulk_steps(
     form, order, skips = index_format(shard), shard.write_order, layout.skip_filled
     job = zarr_core.ShardWriteJob(plan, groups, layout.program, value, layout.fill, skips, form, order, which=which)
     nbytes, slots = plan.nslots * layout.chunk_nbytes, None if which is None else which.tolist()
-    yield Transfer(job, "write", layout.keys, groups, count=len(whole), nbytes=nbytes, slots=slots)
+    scope = layout.scope
+    yield Transfer(job, "write", layout.keys, groups, count=len(whole), nbytes=nbytes, slots=slots, scope=scope)
     return left_over(job)

@@ -169,8 +169,8 @@ def write_plan_steps(
 ) -> Steps[None]:
     """Return the steps that write all slots of a plan from an array of the plan's shape."""
     count = plan.nslots
-    # Under a scope each chunk is locked for itself, and with a log of codecs each chunk has its line.
-    if layout.scope is not None or logs_codecs():
+    # Where locks are required each chunk is locked for itself, and with a log of codecs each chunk has its line.
+    if (layout.scope is not None and layout.scope.required) or logs_codecs():
         bulk = None
     if layout.shard is not None and count:
         return shard_write.write_shards_steps(layout, plan, value, fields, bulk)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
 from zarr.errors import LockedByCallerError
+from zarr.runners.locks import folders
 from zarr.runners.locks.table import LOCKS, Claim, wait, wait_async
 from zarr.steps.requests import FAMILY_RANK
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from zarr.runners.locks.processes import LockedFile
     from zarr.runners.locks.table import Waits
     from zarr.steps.requests import LockScope, Transfer
+    from zarr_core import FolderLock
 else:
     leases = LazyModule("zarr.runners.locks.leases")
     processes = LazyModule("zarr.runners.locks.processes")
@@ -54,7 +56,7 @@ class Holder:
         self._above = above
         self._owner = threading.get_ident()
         self._claim: Claim | None = None
-        self._files: list[LockedFile] = []
+        self._files: list[LockedFile | FolderLock] = []
         self._leases: list[Lease] = []
         self._trees: list[str] | None = None
         self.names: list[str] = []
@@ -112,13 +114,20 @@ class Holder:
         LockedByCallerError
             If it would have to wait inside another operation of this thread that holds locks.
         """
-        if len(keys) == 1 and not files and self._top[0] < 0 and not below:  # one chunk: nothing to be put in order
+        if len(keys) == 1 and len(files) < 2 and self._top[0] < 0 and not below:  # nothing to be put in order
             name = f"{family}:{self._prefix}/{keys[0]}"
             if LOCKS.try_acquire(name, self._owner):
                 self.names.append(name)
                 self._top = (FAMILY_RANK[family], name)
                 if LOCKS.trees and family == "node":
                     wait(self._heed_trees((name,)), self.called_off, self._check_can_wait)
+                if files:
+                    self._top_file = True, files[0]
+                    lock = folders.try_lock(files[0])
+                    if lock is None:
+                        wait(self._acquire_file(files[0]), self.called_off, self._check_can_wait)
+                    else:
+                        self._files.append(lock)
                 return
         wait(self._acquiring(keys, family, files, below), self.called_off, self._check_can_wait)
 
@@ -155,6 +164,12 @@ class Holder:
 
     def _acquire_file(self, path: str) -> Waits[None]:
         """Lock one file; threads of this process queue up in the table, one at a time asks the system."""
+        if isinstance(path, folders.Place):
+            # Threads of this process are kept apart by the names of what it stands for.
+            lock = yield from folders.locking(path)
+            if lock is not None:
+                self._files.append(lock)
+            return
         if not processes.is_tree(path):
             yield from self._acquire_name(f"file:{path}")
             self._files.append((yield from processes.locking(path)))
@@ -300,6 +315,22 @@ class Holder:
             return True
         self._claim = None
         return False
+
+    def share(self, store: Any, request: Transfer) -> None:
+        """Keep them out, blocking the thread: see :meth:`sharing`."""
+        if request.scope is not None:
+            wait(self.sharing(store, request), self.called_off)
+
+    def sharing(self, store: Any, request: Transfer) -> Waits[None]:
+        """Keep those of other processes who write parts of chunks out of the chunks of a bulk write."""
+        scope = request.scope
+        root = "" if scope is None else folders.root_of(store, self._prefix, scope.required)
+        if scope is not None and root:
+            place = folders.bulk_place(root, scope)
+            skip = len(scope.path) + 1 if scope.path else 0
+            lock = yield from folders.locking(place, lambda: [name[skip:] for name in request.names()])
+            if lock is not None:
+                self._files.append(lock)
 
     # Release
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from zarr._lazy import LazyModule
 from zarr._process import at_fork
 from zarr.errors import label_of
+from zarr.runners.locks import folders
 from zarr.runners.locks.table import CalledOff, wait
 from zarr.storage.keys import LOCKS_FOLDER
 
@@ -327,8 +328,8 @@ def _ancestors(path: str) -> Iterator[str]:
 
 def lock_paths(
     store: Any, scope: LockScope, keys: Sequence[str], family: str, below: Sequence[str] = ()
-) -> list[str]:
-    """Return the lock files that stand for some keys, in the order in which all take them.
+) -> Sequence[str]:
+    """Return the lock files, or the names in folders, that stand for some keys, in the order in which all take them.
 
     Parameters
     ----------
@@ -342,14 +343,18 @@ def lock_paths(
 
     Returns
     -------
-    list of str
-        Empty where no other process can reach the data.
+    sequence of str
+        Empty where no other process can reach the data, or none is kept out by default.
 
     Raises
     ------
     ValueError
         If the store has no place for lock files and the scope names none.
     """
+    if scope.folder is None and (root := folders.root_of(store, getattr(store, "lock_prefix", ""), scope.required)):
+        return folders.places(root, scope, keys, family, below)
+    if not scope.required:
+        return []
     folder = lock_folder(store, scope)
     if folder is None:
         raise ValueError(
@@ -379,7 +384,7 @@ def in_order(paths: Iterable[str]) -> list[str]:
     return sorted(found.values(), key=lambda path: (not is_tree(path), path))
 
 
-def paths_of(store: Any, request: Hold) -> list[str]:
+def paths_of(store: Any, request: Hold) -> Sequence[str]:
     """Return the lock files of a request that has a scope."""
     assert request.scope is not None
     return lock_paths(store, request.scope, request.keys, request.family, request.below)

@@ -87,6 +87,9 @@ class LocalStore(BlockingStore):
     fsync: bool
     links: Literal["follow", "inside"] = "follow"
 
+    locks_folders = True
+    """Whether its nodes are folders, in which processes lock names; see ``zarr/runners/locks/folders.py``."""
+
     def __init__(
         self,
         root: Path | str,
@@ -303,7 +306,8 @@ class LocalStore(BlockingStore):
     # Writing
 
     def _target(self, key: str) -> str:
-        self._check_writable()
+        if self._read_only:
+            self._check_writable()
         path = self._path(key)
         if key.endswith(".partial") and is_partial(os.path.basename(path)):
             raise ValueError(f"key {key!r} is reserved: names of this form belong to values that are being written")

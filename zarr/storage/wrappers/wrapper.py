@@ -112,6 +112,11 @@ class WrapperStore(Store, Generic[T_Store]):
         prefix = getattr(self._store, "lock_prefix", None)
         return prefix if isinstance(prefix, str) else f"object:{id(self._store)}"
 
+    @property
+    def locks_folders(self) -> bool:
+        """Return whether the nodes of the wrapped store are folders, in which processes lock names."""
+        return bool(getattr(self._store, "locks_folders", False))
+
     def lock_folder(self, path: str) -> str | None:
         """Return the folder of the lock files of a node of the wrapped store."""
         lock_folder = getattr(self._store, "lock_folder", None)

@@ -1,0 +1,320 @@
+"""Locks among processes on local file systems: names in folders that are there anyway, so nothing is left behind.
+
+A chunk is a name in the folder of its array. A node is a name in the folder above its own. ``docs/design/locks.md``
+says how the system keeps them.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
+
+import zarr_core
+from zarr._lazy import LazyModule
+from zarr._process import at_fork
+from zarr.logs import loggers
+from zarr.runners.locks.table import CalledOff, wait
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from zarr.runners.locks.table import Waits
+    from zarr.steps.requests import LockScope
+else:
+    asyncio = LazyModule("asyncio")
+
+MAX_OPEN: Final = 128
+"""How many folders are kept open for the next lock in them."""
+
+_MAX_TRUSTED: Final = 4096
+
+HELD, BUSY = 0, 1
+"""What ``zarr_core.FolderLock.try_acquire`` returns; see there."""
+
+_FIRST_PAUSE_SECONDS: Final = 0.0001
+_LONGEST_PAUSE_SECONDS: Final = 0.01
+_NO_FOLDER: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
+
+_guard = threading.RLock()
+_open: dict[str, zarr_core.Folder] = {}
+# Also those that are not in the table any more: a forked child closes them all.
+_living: WeakValueDictionary[int, zarr_core.Folder] = WeakValueDictionary()
+_numbers = count()
+_trusted: dict[str, bool] = {}
+_without: set[str] = set()
+
+
+class Place(str):
+    """What a lock on a name in a folder stands for; sorts in the order in which all acquire such locks.
+
+    Parameters
+    ----------
+    text : str
+        Nodes first, then chunks, then by path.
+    folder, name : str
+    shared : bool
+        Whether several lock it together, so that nobody locks it alone.
+    required : bool
+        Whether it is an error where the file system keeps no locks.
+    """
+
+    folder: str
+    name: str
+    shared: bool = False
+    required: bool = False
+
+
+def root_of(store: Any, prefix: str, required: bool = False) -> str:
+    """Return the folder of a store in which processes lock names; empty where they do not.
+
+    Parameters
+    ----------
+    store : Store
+    prefix : str
+        Its ``lock_prefix``.
+    required : bool
+        Whether locks were asked for, so that the file system is not asked whether it keeps them.
+    """
+    if not getattr(store, "locks_folders", False):
+        return ""
+    root = prefix.removeprefix("file:")
+    if root not in _trusted:
+        if len(_trusted) >= _MAX_TRUSTED:
+            _trusted.clear()
+        _trusted[root] = zarr_core.trusts_locks(root)
+    return root if required or _trusted[root] else ""
+
+
+def places(
+    root: str, scope: LockScope, keys: Sequence[str], family: str, below: Sequence[str] = ()
+) -> list[Place]:
+    """Return what stands for some keys, in the order in which all acquire it.
+
+    Parameters
+    ----------
+    root : str
+        The folder of the store.
+    scope : LockScope
+    keys : sequence of str
+        Below the node of the scope, or its own.
+    family : "node" or "chunk"
+    below : sequence of str
+        Nodes that are removed with all below them; kept apart from changes below them where locks are required.
+    """
+    if len(keys) == 1 and not scope.required and not below:
+        return [chunk_place(root, scope, keys[0]) if family == "chunk" else _node_place(root, scope.path)]
+    if family == "chunk":
+        return sorted(chunk_place(root, scope, key) for key in set(keys))
+    found = [_node_place(root, path, "node", scope.required) for path in {scope.path, *below}]
+    if scope.required:
+        above = {stem for node in (scope.path, *below) for stem in _ancestors(node)} - set(below)
+        found += [_node_place(root, path, "below", True, shared=True) for path in above]
+        found += [_node_place(root, path, "below", True) for path in below]
+    return sorted(found)
+
+
+def _node_place(
+    root: str, path: str, kind: str = "node", required: bool = False, *, shared: bool = False
+) -> Place:
+    # What stands for all below a node comes before all nodes.
+    place = Place(f"{'.' if kind == 'below' else 0}:{root}/{path}")
+    above, _, name = (f"{root}/{path}" if path else root).rpartition("/")
+    place.folder, place.name, place.required, place.shared = above or "/", f"{kind}:{name}", required, shared
+    return place
+
+
+def chunk_place(root: str, scope: LockScope, key: str) -> Place:
+    """Return what stands for a chunk."""
+    place, path = Place(f"1:{root}/{key}"), scope.path
+    place.required = scope.required
+    place.folder, place.name = (f"{root}/{path}", key[len(path) + 1 :]) if path else (root, key)
+    return place
+
+
+def bulk_place(root: str, scope: LockScope) -> Place:
+    """Return what stands for chunks of an array that are written whole, many at once."""
+    place = Place(f"1:{root}/{scope.path}/")
+    place.folder, place.name = f"{root}/{scope.path}" if scope.path else root, ""
+    place.shared, place.required = True, scope.required
+    return place
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _opened(path: str) -> zarr_core.Folder:
+    folder = _open.get(path)
+    if folder is not None and folder.fd >= 0:
+        return folder
+    with _guard:
+        while len(_open) >= MAX_OPEN:
+            # It is closed when the last lock in it goes.
+            _open.pop(next(iter(_open)), None)
+        folder = _open[path] = zarr_core.Folder(path)
+        _living[next(_numbers)] = folder
+    return folder
+
+
+def try_lock(place: str) -> zarr_core.FolderLock | None:
+    """Lock a place whose folder is open, if nobody is in the way; else None."""
+    if not isinstance(place, Place) or (folder := _open.get(place.folder)) is None:
+        return None
+    lock = zarr_core.FolderLock(folder, (place.name,), place.shared, place)
+    try:
+        if lock.try_acquire() == HELD:
+            return lock
+    except OSError:
+        pass
+    except BaseException:
+        lock.close()
+        raise
+    lock.close()
+    return None
+
+
+def lock_place(place: Place, called_off: threading.Event | None = None) -> zarr_core.FolderLock | None:
+    """Lock a place, blocking the thread; None where there is nothing to lock, or no lock."""
+    return wait(locking(place), called_off)
+
+
+def _nearest(place: Place) -> tuple[zarr_core.Folder, str]:
+    """Return the folder of a place, and its name there; of a node that lies deeper, the nearest folder that is there.
+
+    Raises
+    ------
+    OSError
+    """
+    path, name = place.folder, place.name
+    while True:
+        try:
+            return _opened(path), name
+        except OSError as error:
+            if error.errno not in _NO_FOLDER or not place.startswith(("0", ".")) or path == "/":
+                raise
+        kind, _, rest = name.partition(":")
+        path, _, last = path.rpartition("/")
+        path, name = path or "/", f"{kind}:{last}/{rest}"
+
+
+def locking(place: Place, names: Any = None) -> Waits[zarr_core.FolderLock | None]:
+    """Lock a place: a generator that yields where another process has it, and returns the lock.
+
+    Parameters
+    ----------
+    place : Place
+    names : callable, optional
+        Returns the names to lock, in place of the one.
+
+    Returns
+    -------
+    FolderLock or None
+        None where the folder is not there, or is not ours to open, or its file system keeps no locks.
+
+    Raises
+    ------
+    OSError
+        If locks are required and there are none.
+    """
+    while True:
+        try:
+            folder, name = _nearest(place)
+            lock = zarr_core.FolderLock(folder, (name,) if names is None else names, place.shared, place)
+            try:
+                state = lock.try_acquire()
+                while state == BUSY:
+                    yield _FolderWait(lock)
+                    state = lock.try_acquire()
+            except BaseException:
+                lock.close()
+                raise
+        except OSError as error:
+            if place.required and error.errno not in _NO_FOLDER:
+                raise _explained(error) from None
+            _note(place.folder, error)
+            return None
+        if state == HELD:
+            return lock
+        with _guard:
+            if _open.get(folder.path) is folder:
+                del _open[folder.path]
+
+
+def _note(folder: str, error: OSError) -> None:
+    """Log once for each folder that processes are not kept apart in it."""
+    if error.errno not in _NO_FOLDER and folder not in _without:
+        _without.add(folder)
+        loggers()[2].getChild("locks").warning(
+            "%s cannot be locked (%s): writers in other processes are not kept out", folder, error.strerror
+        )
+
+
+def _explained(error: OSError) -> OSError:
+    return OSError(
+        error.errno,
+        f"{error.strerror}: locks among processes were asked for (locking='process'), and this folder has none: give "
+        "a folder of another file system, by synchronizer=zarr.ProcessSynchronizer(folder)",
+        error.filename,
+    )
+
+
+def _pauses() -> Iterator[float]:
+    """Yield how long to sleep before the next try; of two who meet again and again one sleeps longer."""
+    pause = _FIRST_PAUSE_SECONDS
+    for turn in count(os.getpid() ^ threading.get_ident()):
+        yield pause * (0.5 + (turn * 2654435761 >> 8) % 1024 / 1024)
+        pause = min(1.5 * pause, _LONGEST_PAUSE_SECONDS)
+
+
+class _FolderWait:
+    """A wait for a name that another process has locked."""
+
+    def __init__(self, lock: zarr_core.FolderLock) -> None:
+        self._lock = lock
+
+    def in_thread(self, called_off: threading.Event | None) -> None:
+        """Block the thread until the lock is held, or has to be made anew."""
+        for pause in _pauses():
+            if called_off is None:
+                time.sleep(pause)
+            elif called_off.wait(pause):
+                raise CalledOff
+            if self._lock.try_acquire() != BUSY:
+                return
+
+    async def in_loop(self) -> None:
+        """Let the event loop run until the lock is held, or has to be made anew."""
+        for pause in _pauses():
+            await asyncio.sleep(pause)
+            if self._lock.try_acquire() != BUSY:
+                return
+
+
+def _before_fork() -> None:
+    # With the guard held, no folder is open that is not yet noted down.
+    _guard.acquire()
+
+
+def _after_fork_in_parent() -> None:
+    _guard.release()
+
+
+def _close_in_child() -> None:
+    """Close the folders without releasing what is locked in them: the locks are the parent's."""
+    global _guard
+    _guard = threading.RLock()
+    for folder in list(_living.values()):
+        folder.close()
+    _living.clear()
+    _open.clear()
+
+
+at_fork(_before_fork, _after_fork_in_parent, _close_in_child)
