@@ -8,6 +8,7 @@ and takes the other methods from here. Whoever asks finds a dataclass: ``fields`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +18,15 @@ __all__ = ["field", "field_names", "record", "set_values"]
 
 if TYPE_CHECKING:
     import dataclasses
-    from collections.abc import Callable
     from dataclasses import dataclass as record
     from dataclasses import field
 else:
     dataclasses = LazyModule("dataclasses")
-
     class field:
         """What is said of one value, in the words of :func:`dataclasses.field`."""
 
         def __init__(self, **options: Any) -> None:
             self.options = options
-
     def record(*, frozen: bool, kw_only: bool = False, eq: bool = True) -> Callable[[type], type]:
         """Make a class one of immutable values, named by its annotations and set by its ``__init__``.
 

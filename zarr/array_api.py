@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from sys import modules
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from zarr.api import create as making
 from zarr.api.create import empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
 from zarr.arrays.array import Array
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.storage.memory import MemoryStore
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 __array_api_version__ = np.__array_api_version__
 __all__ = [

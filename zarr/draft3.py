@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from zarr.abc.stores.changes import in_node_order
 from zarr.api.opening import open_group
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ContainsGroupError, GroupNotFoundError
 from zarr.runners.choose import runner_for
 from zarr.steps.layouts import layout_of, parsed_or_none
@@ -23,7 +23,6 @@ from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
 
 if TYPE_CHECKING:
-    from zarr.buffer.core import Buffer
     from zarr.groups.group import Group
     from zarr.storage.resolve import StoreLike
 

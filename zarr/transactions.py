@@ -9,28 +9,25 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from zarr._lazy import LazyModule, instance_of
-from zarr.abc.store import Store, SyncStore, is_synchronous, takes_contents_first
+from zarr.abc.store import ByteRequest, Store, SyncStore, is_synchronous, takes_contents_first
 from zarr.abc.stores.changes import Changes, TakenError, is_document, stages
 from zarr.api.synchronous import open_group
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
 from zarr.errors import TransactionConflictError
+from zarr.groups.group import Group
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.processes import in_order, lock_folder, lock_paths
 from zarr.runners.sync import collect_aiterator, sync
 from zarr.steps.consolidated import note_change, touch
 from zarr.steps.requests import LockScope
+from zarr.storage import StoreLike
 from zarr.storage.keys import METADATA_NAMES
 from zarr.storage.resolve import resolve_store
 from zarr.storage.wrappers.overlay import OverlayStore, check_expected, digest_of, is_below
 
 if TYPE_CHECKING:
     import asyncio
-
-    from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import Buffer, BufferPrototype
-    from zarr.groups.group import Group
-    from zarr.storage import StoreLike
 else:
     asyncio = LazyModule("asyncio")
 

@@ -9,29 +9,25 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeAlias, TypeGuard, TypeVar, runtime_checkable
 
 from zarr._lazy import lazy_names
 from zarr.abc.metadata import Metadata
-from zarr.abc.stores.async_store import gather_windowed
+from zarr.abc.stores.async_store import Store, gather_windowed
+from zarr.buffer.core import Buffer, NDBuffer
+from zarr.types import SelectorTuple
 
 if TYPE_CHECKING:
-    from typing import Self, TypeGuard
-
     import numpy.typing as npt
 
-    from zarr.abc.stores.async_store import Store
     from zarr.abc.stores.protocols import ByteGetter, ByteSetter
-    from zarr.buffer.core import Buffer, NDBuffer
     from zarr.chunks.base import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
     from zarr.typed_dicts import CodecJSON_V2 as CodecJSON_V2
     from zarr.typed_dicts import CodecJSON_V3 as CodecJSON_V3
     from zarr.typed_dicts import GetResult as GetResult
-    from zarr.types import SelectorTuple
-
-    ArrayMetadata: TypeAlias = Any  # zarr.metadata.ArrayMetadata, whose room imports this contract
+    ArrayMetadata: TypeAlias = Any
 
 __all__ = [
     "ArrayArrayCodec",

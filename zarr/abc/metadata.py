@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from zarr._records import field_names, record
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.types import JSON
 
 

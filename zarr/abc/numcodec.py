@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from typing import Self, TypeGuard
+from typing import Any, Protocol, Self, TypeGuard
 
 _METHODS = ("encode", "decode", "get_config", "from_config")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack
 
 import numpy.typing as npt
 
@@ -14,7 +14,7 @@ from zarr.api.operations import Call
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.create.codecs import CompressorLike  # noqa: F401
-from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE, FILLS, like  # noqa: F401
+from zarr.arrays.create.parameters import DEFAULT_FILL_VALUE, FILLS, CreateArray, FromArray, like  # noqa: F401
 from zarr.arrays.handle import ArrayHandle
 from zarr.buffer.core import NDArrayLike
 from zarr.chunks.spec import parse_array_config  # noqa: F401
@@ -28,24 +28,21 @@ from zarr.errors import (  # noqa: F401  # noqa: F401
     ZarrUserWarning,
 )
 from zarr.groups.async_group import AsyncGroup, wrap_async
-from zarr.groups.handle import GroupHandle, NodeRecord
+from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata  # noqa: F401
 from zarr.metadata.v2 import ArrayV2Metadata  # noqa: F401
 from zarr.notices import warn
 from zarr.runners.choose import async_runner_for
 from zarr.steps.nodes import read_array_steps
 from zarr.storage.path import StorePath
-from zarr.storage.resolve import make_store_path  # noqa: F401
-from zarr.types import ChunksLike  # noqa: F401
-
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from zarr.arrays.create.parameters import CreateArray, FromArray
-    from zarr.groups.handle import Nodes
-    from zarr.storage.resolve import StoreLike
-    from zarr.types import ZarrFormat
-
+from zarr.storage.resolve import (
+    StoreLike,
+    make_store_path,  # noqa: F401
+)
+from zarr.types import (
+    ChunksLike,  # noqa: F401
+    ZarrFormat,
+)
 
 T = TypeVar("T")
 ArrayLike: TypeAlias = Any

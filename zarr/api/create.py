@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from zarr.api.operations import array_call, create_array_call, create_call, from_array_call, like_call, run_array
+from zarr.api.operations import (
+    ArrayLike,
+    array_call,
+    create_array_call,
+    create_call,
+    from_array_call,
+    like_call,
+    run_array,
+)
 from zarr.arrays.array import Array
 from zarr.arrays.create.parameters import (
     CREATE,
@@ -18,15 +26,12 @@ from zarr.arrays.create.parameters import (
     takes,
 )
 from zarr.older_calls import IN_ORDER_OF_CREATE, also_in_order
+from zarr.types import ZarrFormat
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import numpy.typing as npt
 
-    from zarr.api.operations import ArrayLike
     from zarr.storage.resolve import StoreLike
-    from zarr.types import ZarrFormat
 
 __all__ = [
     "array", "create", "create_array", "empty", "empty_like", "from_array", "full", "full_like", "ones", "ones_like",

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarr.abc.store import Store
 from zarr.api import operations
+from zarr.api.operations import ArrayLike, PathLike
 from zarr.arrays.array import Array
+from zarr.chunks.spec import ArrayConfigLike
+from zarr.groups.handle import Nodes
 from zarr.older_calls import (
     IN_ORDER_OF_OPEN_ARRAY,
     also_in_order,
@@ -14,22 +19,11 @@ from zarr.older_calls import (
     without_metadata_key,
     without_positions,
 )
+from zarr.types import JSON, AccessModeLiteral, ZarrFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from zarr.abc.store import Store
-    from zarr.api.operations import ArrayLike, PathLike
-    from zarr.arrays.array import Array
-    from zarr.chunks.spec import ArrayConfigLike
     from zarr.groups.group import Group
-    from zarr.groups.handle import Nodes
     from zarr.storage.resolve import StoreLike
-    from zarr.types import (
-        JSON,
-        AccessModeLiteral,
-        ZarrFormat,
-    )
 
 __all__ = [
     "consolidate_metadata", "create_group", "create_hierarchy", "group", "open", "open_array", "open_consolidated",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from zarr._lazy import LazyModule, instance_of
+from zarr.abc.store import Store
 from zarr.arrays.array import Array
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.methods.properties import ArrayFace
@@ -23,15 +24,16 @@ from zarr.errors import (
     MetadataValidationError,
     NodeNotFoundError,
 )
-from zarr.groups.handle import GroupHandle
+from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.runners.choose import runner_for
 from zarr.steps.nodes import check_mode_steps, opening_steps, read_array_steps, read_node_steps
+from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
+from zarr.types import AccessModeLiteral, ZarrFormat
 
 if TYPE_CHECKING:
     from zarr import dtype as _dtype
-    from zarr.abc.store import Store
     from zarr.arrays.create import like as copying
     from zarr.arrays.create import parameters as record
     from zarr.arrays.create import steps as create
@@ -39,13 +41,10 @@ if TYPE_CHECKING:
     from zarr.groups import group as _group
     from zarr.groups import hierarchy, members, opening, operations
     from zarr.groups.group import Group
-    from zarr.groups.handle import NodeRecord, Nodes
     from zarr.runners.locks import synchronizers
     from zarr.steps import layouts
-    from zarr.steps.requests import Steps
     from zarr.storage import url
     from zarr.storage.resolve import StoreLike
-    from zarr.types import AccessModeLiteral, ZarrFormat
 else:
     copying, record = LazyModule("zarr.arrays.create.like"), LazyModule("zarr.arrays.create.parameters")
     create, _dtype = LazyModule("zarr.arrays.create.steps"), LazyModule("zarr.dtype")

@@ -15,19 +15,18 @@ from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.create.unsaved import save_many_steps
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.read_many import outs_for, read_many_steps
+from zarr.buffer.core import NDArrayLike
 from zarr.errors import ZarrDeprecationWarning
 from zarr.groups.group import Group
 from zarr.notices import warn
 from zarr.older_calls import also_in_order
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.sync import sync
+from zarr.storage.resolve import StoreLike
+from zarr.types import ZarrFormat
 
 if TYPE_CHECKING:
     import asyncio
-
-    from zarr.buffer.core import NDArrayLike
-    from zarr.storage.resolve import StoreLike
-    from zarr.types import ZarrFormat
 else:
     asyncio = LazyModule("asyncio")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.nodes import SynchronousArray
@@ -14,11 +14,11 @@ from zarr.arrays.methods.array_api import StandardMethods
 from zarr.arrays.methods.version2 import OlderMembers
 from zarr.chunks.spec import ArrayConfigLike
 from zarr.runners.choose import runner_for
+from zarr.storage.path import StorePath
 from zarr.storage.resolve import make_store_path
+from zarr.types import JSON, ShapeLike
 
 if TYPE_CHECKING:
-    from typing import Self
-
     import numpy.typing as npt
 
     from zarr.arrays import attributes
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from zarr.arrays.show.info import ArrayInfo
     from zarr.dtype.types import nullable
     from zarr.runners import sync as crossing
-    from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike
-    from zarr.types import JSON, ShapeLike
 else:
     indexers, info = LazyModule("zarr.arrays.methods.indexers"), LazyModule("zarr.arrays.show.info")
     operations = LazyModule("zarr.arrays.change.operations")

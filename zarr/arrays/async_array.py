@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast
 
+from zarr import registry
 from zarr._lazy import LazyModule
+from zarr.abc.codec import CodecPipeline
 from zarr.abc.nodes import AsynchronousArray
 from zarr.arrays.handle import ArrayHandle, open_array_steps, parse_metadata
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.arrays.methods.selections import SelectionMethods
-from zarr.chunks.spec import ArrayConfigLike, parse_array_config
+from zarr.buffer.core import BufferPrototype
+from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.errors import ZarrDeprecationWarning
 from zarr.notices import warn
 from zarr.runners.choose import async_runner_for, runner_for
+from zarr.steps.requests import Steps
+from zarr.storage.path import StorePath
 from zarr.storage.resolve import make_store_path, resolve_store_path
+from zarr.types import JSON, ShapeLike, ZarrFormat
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from zarr import registry
-    from zarr.abc.codec import CodecPipeline
     from zarr.arrays.change import operations
     from zarr.arrays.create import unsaved
     from zarr.arrays.io import foreign_pipeline, writing
@@ -31,13 +33,8 @@ if TYPE_CHECKING:
     from zarr.arrays.show.info import ArrayInfo
     from zarr.arrays.views import view
     from zarr.arrays.views.view import AsyncLazyArray, LazyIndex
-    from zarr.buffer.core import BufferPrototype
-    from zarr.chunks.spec import ArrayConfig
     from zarr.runners.locks import synchronizers
-    from zarr.steps.requests import Steps
-    from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike
-    from zarr.types import JSON, ShapeLike, ZarrFormat
 else:
     indexers = LazyModule("zarr.arrays.methods.indexers")
     view = LazyModule("zarr.arrays.views.view")
@@ -47,7 +44,6 @@ else:
     unsaved = LazyModule("zarr.arrays.create.unsaved")
     writing = LazyModule("zarr.arrays.io.writing")
     synchronizers = LazyModule("zarr.runners.locks.synchronizers")
-    registry = LazyModule("zarr.registry")
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -6,37 +6,32 @@ Its state is replaced in one assignment, so no reader sees half a change.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from zarr import chunks as grids
 from zarr._lazy import LazyModule, instance_of
-from zarr.abc.store import bulk_access_of, is_synchronous
+from zarr.abc.store import Store, bulk_access_of, is_synchronous
 from zarr.arrays.layout import ArrayLayout
-from zarr.chunks.spec import ArrayConfigLike, parse_array_config
+from zarr.buffer.core import Buffer
+from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.errors import BaseZarrError, label_of
 from zarr.runners.choose import async_runner_for, runner_for
+from zarr.runners.inline import InlineRunner
 from zarr.steps.nodes import read_array_steps
-from zarr.steps.requests import Await
+from zarr.steps.requests import Await, Steps
+from zarr.storage.path import StorePath
+from zarr.types import ZarrFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping
-
-    from zarr import chunks as grids
-    from zarr.abc.store import Store
-    from zarr.buffer.core import Buffer
     from zarr.chunks import ChunkGrid
-    from zarr.chunks.spec import ArrayConfig
     from zarr.metadata import v2, v3
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.runners.asynchronous import LoopRunner
-    from zarr.runners.inline import InlineRunner
-    from zarr.steps.requests import Steps
-    from zarr.storage.path import StorePath
     from zarr.storage.wrappers import transformed
-    from zarr.types import ZarrFormat
 else:
     transformed = LazyModule("zarr.storage.wrappers.transformed")
-    grids = LazyModule("zarr.chunks")
     v2 = LazyModule("zarr.metadata.v2")
     v3 = LazyModule("zarr.metadata.v3")
 

@@ -15,24 +15,22 @@ import zarr_core
 from zarr._lazy import LazyModule, instance_of
 from zarr.abc.codec import Codec
 from zarr.buffer.core import BufferPrototype, default_buffer_prototype
-from zarr.chunks.keys import V2ChunkKeyEncoding
+from zarr.chunks.keys import ChunkKeyEncoding, V2ChunkKeyEncoding
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.chain import CodecChain
 from zarr.codecs.base.shard_level import ShardLevel
 from zarr.defaults import settings
-from zarr.dtype.base import empty_array
+from zarr.dtype.base import ZDType, empty_array
 from zarr.errors import UnknownCodecError, label_of
 from zarr.metadata.documents import document_place, locate
 from zarr.steps.requests import LockScope
+from zarr.types import MemoryOrder
 
 if TYPE_CHECKING:
-    from zarr.chunks.keys import ChunkKeyEncoding
     from zarr.codecs import _v2
-    from zarr.dtype.base import ZDType
     from zarr.dtype.types.nullable import Nullable
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
-    from zarr.types import MemoryOrder
 else:
     _v2 = LazyModule("zarr.codecs._v2")
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, SupportsIndex, TypeAlias, cast, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    Protocol,
+    Self,
+    SupportsIndex,
+    TypeAlias,
+    cast,
+    runtime_checkable,
+)
 
 import numpy as np
 
@@ -14,8 +25,6 @@ from zarr.registry.tables import Changes, _buffer_registry, _ndbuffer_registry, 
 from zarr.types import BytesLike, ScalarType
 
 if TYPE_CHECKING:
-    from typing import Self
-
     import numpy.typing as npt
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 
@@ -11,8 +11,6 @@ from zarr.buffer import core
 from zarr.types import BytesLike
 
 if TYPE_CHECKING:
-    from typing import Self
-
     import numpy.typing as npt
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,6 @@ from zarr.buffer import core
 from zarr.errors import ZarrUserWarning
 from zarr.notices import warn
 from zarr.types import BytesLike
-
-if TYPE_CHECKING:
-    from typing import Self
 
 
 @cache

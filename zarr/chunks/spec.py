@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, cast
 
 import numpy as np
 
@@ -14,8 +14,6 @@ from zarr.defaults import settings
 from zarr.types import MemoryOrder, parse_bool, parse_int, parse_order, parse_shapelike
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.buffer import BufferPrototype
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 

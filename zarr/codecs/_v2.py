@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zarr_core
-from zarr.abc.codec import ArrayBytesCodec
+from zarr.abc.codec import ArrayBytesCodec, Codec
 from zarr.codecs.base.adapters import set_size_hints
 from zarr.codecs.base.bound import (
     AnyArray,
@@ -38,12 +38,11 @@ from zarr.codecs.base.streams import CoreStream, NumcodecStream, first_size, nat
 from zarr.codecs.vlen_utf8 import BoundVLenBytes, BoundVLenUTF8, pack_strings
 from zarr.defaults import pickle_allowed
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, PickleCodecDisabledError
+from zarr.types import MemoryOrder
 
 if TYPE_CHECKING:
-    from zarr.abc.codec import Codec
     from zarr.abc.numcodec import Numcodec
     from zarr.chunks.spec import ArraySpec
-    from zarr.types import MemoryOrder
 
 # Codecs that take bytes only, so that an array of objects cannot begin with them.
 BYTES_CODECS = frozenset(

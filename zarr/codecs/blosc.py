@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NotRequired, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NotRequired, Self, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -11,13 +11,10 @@ from zarr.abc.codec import BytesBytesCodec
 from zarr.codecs.base.bound import is_variable, native_dtype
 from zarr.codecs.base.described import DeprecatedStrEnumMeta, one_of, parse_field_int
 from zarr.codecs.base.streams import CompressorMethods
-from zarr.types import NamedRequiredConfig
+from zarr.types import JSON, NamedRequiredConfig
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.chunks.spec import ArraySpec
-    from zarr.types import JSON
 
 BloscShuffleLiteral: TypeAlias = Literal["noshuffle", "shuffle", "bitshuffle"]
 BloscCnameLiteral: TypeAlias = Literal["lz4", "lz4hc", "blosclz", "snappy", "zlib", "zstd"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -24,12 +24,10 @@ from zarr.codecs.base.described import ArrayBytesMethods, DeprecatedStrEnumMeta,
 from zarr.dtype.scalars import drop_unused_bits, is_small, used_bits
 from zarr.errors import ChunkEncodeError
 from zarr.notices import warn_once
+from zarr.types import JSON
 
 if TYPE_CHECKING:
-    from typing import Any, Self
-
     from zarr.chunks.spec import ArraySpec
-    from zarr.types import JSON
 
 EndianLiteral: TypeAlias = Literal["little", "big"]
 ENDIAN: Final = ("little", "big")

@@ -11,17 +11,15 @@ from typing_extensions import TypedDict
 
 import zarr_core
 from zarr.abc.codec import ArrayArrayCodec
-from zarr.codecs.base.bound import FunctionCodec, native_dtype, replace_spec
+from zarr.codecs.base.bound import AnyArray, FunctionCodec, native_dtype, replace_spec
 from zarr.codecs.base.described import ArrayArrayMethods, representable
 from zarr.dtype import get_data_type_from_json
+from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+from zarr.types import JSON
 
 if TYPE_CHECKING:
-
     from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
-    from zarr.codecs.base.bound import AnyArray
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.types import JSON
 
 
 RoundingMode: TypeAlias = Literal[

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from zarr.abc.codec import BytesBytesCodec
 from zarr.codecs.base.described import BytesBytesMethods, configuration_of
 from zarr.codecs.base.streams import CHECKSUM_NBYTES, CoreStream
+from zarr.types import JSON
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.chunks.spec import ArraySpec
-    from zarr.types import JSON
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ import numpy as np
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import AnyArray, FunctionCodec, native_dtype, replace_spec
 from zarr.codecs.base.described import ArrayArrayMethods, representable
+from zarr.types import JSON
 
 if TYPE_CHECKING:
-
     from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.types import JSON
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from zarr.abc.codec import (
     Codec,
     CodecPipeline,
 )
-from zarr.abc.store import RangeByteRequest, SuffixByteRequest
-from zarr.buffer import numpy_buffer_prototype
+from zarr.abc.store import ByteGetter, ByteSetter, RangeByteRequest, SuffixByteRequest
+from zarr.buffer import Buffer, NDBuffer, numpy_buffer_prototype
 from zarr.chunks import RegularChunkGridMetadata
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.adapters import sort_codecs
@@ -36,23 +36,18 @@ from zarr.codecs.base.described import (
     wrap_array,
     wrap_bytes,
 )
-from zarr.codecs.base.shard_level import EMPTY, IndexLocation, ShardLevel, SubchunkWriteOrder
+from zarr.codecs.base.shard_level import EMPTY, IndexLocation, ShardIndex, ShardLevel, SubchunkWriteOrder
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.crc32c_ import Crc32cCodec
 from zarr.dtype import UInt64
+from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 from zarr.registry import get_pipeline_class
-from zarr.types import parse_shapelike
+from zarr.types import JSON, SelectorTuple, ShapeLike, parse_shapelike
 
 if TYPE_CHECKING:
     import asyncio
-    from typing import Self
 
-    from zarr.abc.store import ByteGetter, ByteSetter
-    from zarr.buffer import Buffer, NDBuffer
     from zarr.chunks import ChunkGridMetadata
-    from zarr.codecs.base.shard_level import ShardIndex
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.types import JSON, SelectorTuple, ShapeLike
 else:
     asyncio = LazyModule("asyncio")
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm, replace_spec
 from zarr.codecs.base.described import ArrayArrayMethods
+from zarr.types import JSON
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.types import JSON
 
 
 def parse_transpose_order(data: JSON | Iterable[int]) -> tuple[int, ...]:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from zarr._records import record
 from zarr.abc.codec import BytesBytesCodec
 from zarr.codecs.base.described import parse_field_int
 from zarr.codecs.base.streams import CompressorMethods
-
-if TYPE_CHECKING:
-
-    from zarr.types import JSON
+from zarr.types import JSON
 
 
 def parse_zstd_level(data: JSON) -> int:

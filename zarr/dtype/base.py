@@ -6,7 +6,7 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from zarr.errors import (
 from zarr.notices import warn_once
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.typed_dicts import DTypeSpec_V2, DTypeSpec_V3
 
 # Numpy's stubs have no type that covers user-defined dtypes and text of any length.

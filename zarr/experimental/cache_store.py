@@ -7,15 +7,12 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from zarr.abc.store import ByteRequest, Store, is_synchronous
-from zarr.steps.requests import Delete, DeletePrefix, Get, Put
+from zarr.buffer.core import Buffer, BufferPrototype
+from zarr.steps.requests import Delete, DeletePrefix, Get, Put, Steps
 from zarr.storage.wrappers.wrapper import Call, StepsStore, WrapperStore
-
-if TYPE_CHECKING:
-    from zarr.buffer.core import Buffer, BufferPrototype
-    from zarr.steps.requests import Steps
 
 __all__ = ["CacheStore", "WrapperStore"]
 

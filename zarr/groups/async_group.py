@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from zarr.abc.nodes import AsynchronousGroup
 from zarr.arrays.async_array import AsyncArray, awaited
@@ -11,7 +11,7 @@ from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, tak
 from zarr.arrays.create.version2 import with_one_compressor
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.batch import BatchScope
-from zarr.chunks.spec import parse_array_config
+from zarr.chunks.spec import ArrayConfigLike, parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.groups import operations
 from zarr.groups.batch import GroupBatch, adopted
@@ -23,18 +23,14 @@ from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.locks.synchronizers import with_synchronizer
+from zarr.steps.requests import Steps
+from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
-from zarr.types import printable
+from zarr.types import ShapeLike, ZarrFormat, printable
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
-    from zarr.chunks.spec import ArrayConfigLike
     from zarr.dtype import ZDTypeLike
-    from zarr.steps.requests import Steps
-    from zarr.storage.path import StorePath
     from zarr.storage.resolve import StoreLike
-    from zarr.types import ShapeLike, ZarrFormat
 
 T = TypeVar("T")
 DefaultT = TypeVar("DefaultT")

@@ -19,16 +19,14 @@ from zarr.groups.methods.version2 import LegacyMembers
 from zarr.groups.opening import open_group_steps
 from zarr.older_calls import also_in_order
 from zarr.runners.choose import runner_for
+from zarr.runners.inline import InlineRunner
+from zarr.steps.requests import Steps
 from zarr.storage.resolve import resolve_store_path
-from zarr.types import printable
+from zarr.types import ZarrFormat, printable
 
 if TYPE_CHECKING:
-    from zarr.chunks.spec import ArrayConfig
     from zarr.runners.asynchronous import LoopRunner
-    from zarr.runners.inline import InlineRunner
-    from zarr.steps.requests import Steps
     from zarr.storage.resolve import StoreLike
-    from zarr.types import ZarrFormat
 
 T = TypeVar("T")
 DefaultT = TypeVar("DefaultT")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import posixpath
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zarr.abc.stores.changes import TakenError, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
@@ -23,10 +23,7 @@ from zarr.steps.nodes import check_absent_steps, read_node_steps
 from zarr.steps.requests import DeletePrefix, Gather, Hold, LockScope, Put, Staged, Steps, ask_steps
 from zarr.storage.keys import normalize_path
 from zarr.storage.path import StorePath
-
-if TYPE_CHECKING:
-    from zarr.types import ZarrFormat
-
+from zarr.types import ZarrFormat
 
 _NO_ROOT = (
     "The input does not specify a root node. This function can only create hierarchies that contain a root node, "

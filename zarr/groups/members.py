@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
@@ -18,11 +18,7 @@ from zarr.steps.documents import ancestors, hold_node, node_key
 from zarr.steps.nodes import read_nodes_steps
 from zarr.steps.requests import Await, Gather, ListDir, Put, Steps
 from zarr.storage.path import StorePath
-from zarr.types import METADATA_NAMES
-
-if TYPE_CHECKING:
-    from zarr.types import ZarrFormat
-
+from zarr.types import METADATA_NAMES, ZarrFormat
 
 Lookup: TypeAlias = Callable[[str], Awaitable[Any]]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from zarr._lazy import LazyModule
 from zarr.arrays.handle import AT_HAND, bulk_kind
+from zarr.buffer.core import Buffer
 from zarr.errors import (
     ContainsArrayError,
     GroupNotFoundError,
@@ -24,14 +26,11 @@ from zarr.steps.consolidated import version
 from zarr.steps.documents import name_store, wanted_names
 from zarr.steps.nodes import read_node_steps
 from zarr.steps.requests import GetMany, ListDir, Steps
+from zarr.storage.path import StorePath
+from zarr.types import ZarrFormat
 
 if TYPE_CHECKING:
     import difflib
-    from collections.abc import Iterable
-
-    from zarr.buffer.core import Buffer
-    from zarr.storage.path import StorePath
-    from zarr.types import ZarrFormat
 else:
     difflib = LazyModule("difflib")
 

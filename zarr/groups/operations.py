@@ -28,6 +28,7 @@ from zarr.errors import (
     MetadataValidationError,
     NodeNotFoundError,
 )
+from zarr.groups import opening
 from zarr.groups.batch import pending_steps
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.members import fresh_steps, look_up, refuse_unreadable
@@ -46,16 +47,12 @@ from zarr.steps.nodes import (
 )
 from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Steps
 from zarr.storage.path import StorePath
-from zarr.types import METADATA_NAMES, parse_shapelike
+from zarr.types import JSON, METADATA_NAMES, ZarrFormat, parse_shapelike
 
 if TYPE_CHECKING:
     import numcodecs
-
-    from zarr.groups import opening
-    from zarr.types import JSON, ZarrFormat
 else:
     numcodecs = LazyModule("numcodecs")
-    opening = LazyModule("zarr.groups.opening")
 
 
 T = TypeVar("T")

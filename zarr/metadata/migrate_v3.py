@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from zarr._lazy import lazy_names
 from zarr.abc.store import Store
 from zarr.arrays.array import Array
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import GroupNotFoundError
 from zarr.groups.group import Group
 from zarr.metadata.convert import (
@@ -30,9 +30,6 @@ from zarr.runners.choose import async_runner_for, runner_for
 from zarr.steps.requests import Delete, Gather, Get, ListDir, Put, Steps
 from zarr.storage.path import StorePath
 from zarr.types import ZARR_JSON, ZARRAY_JSON, ZATTRS_JSON, ZGROUP_JSON, ZMETADATA_V2_JSON, ZarrFormat
-
-if TYPE_CHECKING:
-    from zarr.buffer.core import Buffer
 
 # Names of other rooms that zarr-python's module shows, too.
 __getattr__, __dir__ = lazy_names(

@@ -10,7 +10,7 @@ import dataclasses
 import json
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from zarr import Array, create_hierarchy
 from zarr import open as open_node
@@ -20,14 +20,12 @@ from zarr.metadata import ConsolidatedMetadata, GroupMetadata
 from zarr.models import checks, schema
 from zarr.models.checks import ModelType, check_literal, check_member_name, conform
 from zarr.models.plain import Chosen, chosen, frozen, group_model, metadata_for, parsed, plain, same, to_model_names
+from zarr.storage import StoreLike
 from zarr.storage._common import make_store_path
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr import Group
     from zarr.metadata import NodeMetadata
-    from zarr.storage import StoreLike
 
 
 class NodeSpec(metaclass=ModelType):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,10 +19,6 @@ from zarr.metadata import ArrayV2Metadata, ConsolidatedMetadata, GroupMetadata, 
 from zarr.models.checks import check_rank, lengths, required
 from zarr.models.node import ArrayModel, GroupModel, NodeSpec, nested, to_flat, to_zarr
 from zarr.models.plain import frozen, plain, plain_fill
-
-if TYPE_CHECKING:
-    from typing import Self
-
 
 TAttrs = TypeVar("TAttrs")
 TMembers = TypeVar("TMembers")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar
+from typing import Any, Generic, Literal, NotRequired, Self, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 
@@ -19,10 +19,6 @@ from zarr.metadata import ArrayV3Metadata, GroupMetadata
 from zarr.models.checks import check_grid, check_names, lengths, named, required
 from zarr.models.node import ArrayModel, GroupModel, NodeSpec, nested, to_flat, to_zarr
 from zarr.models.plain import from_model_names, frozen, plain, plain_fill
-
-if TYPE_CHECKING:
-    from typing import NotRequired, Self
-
 
 TAttrs = TypeVar("TAttrs")
 TMembers = TypeVar("TMembers")

@@ -10,20 +10,20 @@ import numpy as np
 
 import zarr_core
 from zarr._lazy import LazyModule
-from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecPipeline
 from zarr.defaults import CODEC_EXTRAS, BadConfigError
 from zarr.defaults import settings as all_settings
 from zarr.errors import MetadataValidationError, UnknownCodecError, UnnamedCodecError, ZarrUserWarning
 from zarr.notices import warn
 from zarr.registry import tables
 from zarr.registry.tables import Registry, failure_of
+from zarr.types import JSON, ZarrFormat
 
 if TYPE_CHECKING:
     from numcodecs import registry as numcodecs_registry
 
-    from zarr.abc.codec import Codec, CodecJSON_V2, CodecPipeline
+    from zarr.abc.codec import CodecJSON_V2
     from zarr.abc.numcodec import Numcodec
-    from zarr.types import JSON, ZarrFormat
 else:
     numcodecs_registry = LazyModule("numcodecs.registry")  # compiled, and slow to import
 

@@ -15,8 +15,8 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import goes_by, is_synchronous
-from zarr.buffer.core import default_buffer_prototype
+from zarr.abc.store import Store, goes_by, is_synchronous
+from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
 from zarr.notices import CALLER
 from zarr.runners.concurrency import completed, concurrency, request_gate, settle, windowed
@@ -34,9 +34,6 @@ from zarr.storage.keys import LOCKS_FOLDER, is_lock
 
 if TYPE_CHECKING:
     import asyncio
-
-    from zarr.abc.store import Store
-    from zarr.buffer.core import Buffer
 else:
     asyncio = LazyModule("asyncio")
 

@@ -6,11 +6,10 @@ import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import is_synchronous
+from zarr.abc.store import Store, is_synchronous
 from zarr.runners.inline import InlineRunner
 
 if TYPE_CHECKING:
-    from zarr.abc.store import Store
     from zarr.runners import asynchronous
     from zarr.runners.asynchronous import AsyncRunner, LoopRunner
 else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zarr._lazy import LazyModule
 from zarr.abc.store import bulk_access_of, class_goes_by, get_many_of, is_synchronous, open_value_of, stamp_of_store
 from zarr.abc.stores.async_store import as_folder
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import LockedByCallerError, label_of
 from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
 from zarr.runners.locks import folders
@@ -41,7 +41,6 @@ from zarr.steps.requests import (
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest, SyncStore
     from zarr.abc.stores import protocols
-    from zarr.buffer.core import Buffer
     from zarr.runners import bulk, tracing
     from zarr.runners import sync as crossing
     from zarr.runners.locks import processes

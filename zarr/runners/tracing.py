@@ -5,17 +5,14 @@ Steps are wrapped in steps that look on, so every runner leaves the same lines, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from zarr.logs import DEBUG, loggers
 from zarr.steps import requests as asked
+from zarr.steps.requests import Steps
 from zarr.types import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from zarr.steps.requests import Steps
 
 T = TypeVar("T")
 ARRAY_LOG, GROUP_LOG, STORE_LOG, _ = loggers()

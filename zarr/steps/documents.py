@@ -12,13 +12,13 @@ from zarr.metadata.documents import load_document
 from zarr.notices import warn
 from zarr.steps.requests import Hold, scope_of
 from zarr.storage.path import StorePath
+from zarr.types import ZarrFormat
 
 if TYPE_CHECKING:
     from zarr.metadata import group, v2, v3
     from zarr.metadata.group import GroupMetadata
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
-    from zarr.types import ZarrFormat
 else:
     group = LazyModule("zarr.metadata.group")
     v2 = LazyModule("zarr.metadata.v2")

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from zarr.buffer.core import Buffer
 from zarr.errors import MetadataValidationError, NodeNotFoundError, label_of
 from zarr.metadata.group import GroupMetadata
-from zarr.steps.documents import name_store, not_found, parse_v3
+from zarr.steps.documents import NodeMetadata, name_store, not_found, parse_v3
 from zarr.steps.requests import GetMany, Steps
 from zarr.storage.keys import join
 from zarr.storage.layouts.base import LayoutStore
 from zarr.storage.layouts.draft3 import Draft3Store, is_bootstrap, parse_bootstrap
 from zarr.storage.layouts.n5 import DOCUMENT, N5Store, is_n5
 from zarr.storage.path import StorePath
-
-if TYPE_CHECKING:
-    from zarr.buffer.core import Buffer
-    from zarr.steps.documents import NodeMetadata
 
 
 class Translated(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from zarr._lazy import LazyModule
 from zarr.abc.store import takes_contents_first
 from zarr.abc.stores.changes import TakenError, stages
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import (
     ArrayNotFoundError,
     ContainsArrayError,
@@ -53,12 +53,11 @@ from zarr.steps.requests import (
     ask_steps,
 )
 from zarr.storage.path import StorePath, exists_message
+from zarr.types import AccessModeLiteral, ZarrFormat
 
 if TYPE_CHECKING:
-    from zarr.buffer.core import Buffer
     from zarr.metadata import group
     from zarr.metadata import members as _names
-    from zarr.types import AccessModeLiteral, ZarrFormat
 else:
     group = LazyModule("zarr.metadata.group")
     _names = LazyModule("zarr.metadata.members")

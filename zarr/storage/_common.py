@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from zarr.errors import ContainsArrayError, ContainsGroupError
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import StoreLike, make_store, make_store_path
-from zarr.types import ZARR_JSON, ZARRAY_JSON, ZGROUP_JSON
-
-if TYPE_CHECKING:
-    from zarr.types import ZarrFormat
-
+from zarr.types import ZARR_JSON, ZARRAY_JSON, ZGROUP_JSON, ZarrFormat
 
 Kind = Literal["array", "group", "nothing"]
 

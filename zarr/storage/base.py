@@ -6,12 +6,11 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Self
 
 from zarr.abc.store import Store, SyncStore
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.storage.checks import check_buffer
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import Buffer, BufferPrototype
 
 
 class NamedStore(Store):

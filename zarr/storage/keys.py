@@ -6,14 +6,12 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from zarr._lazy import instance_of
 from zarr.errors import KeyNotAllowedError, StoreUrlError
 from zarr.types import METADATA_NAMES as METADATA_NAMES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOCKS_FOLDER: Final = ".zarr-locks"
 """The folder beside the documents and chunks of a node in which processes that share it lock files; holds no keys."""

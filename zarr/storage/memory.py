@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from zarr._lazy import LazyModule
 from zarr._process import at_fork
-from zarr.abc.store import BulkAccess
+from zarr.abc.store import BulkAccess, ByteRequest
+from zarr.abc.stores.changes import Changes
 from zarr.buffer import cpu, gpu
-from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.storage.checks import SameObject, check_buffer, frozen
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, normalize_path, only_keys
 from zarr.storage.ranges import slice_of
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
 
 if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
-    from zarr.abc.stores.changes import Changes
-    from zarr.buffer.core import BufferPrototype
     from zarr.storage import url as store_url
 else:
     store_url = LazyModule("zarr.storage.url")

@@ -6,15 +6,13 @@ import json
 from typing import TYPE_CHECKING, Self
 
 from zarr.abc.stores.overrides import plain_method
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import ReadOnlyError, label_of
 from zarr.storage.keys import join, normalize_path
-from zarr.types import ANY_ACCESS_MODE
+from zarr.types import ANY_ACCESS_MODE, JSON, AccessModeLiteral
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest, Store
-    from zarr.buffer.core import Buffer, BufferPrototype
-    from zarr.types import JSON, AccessModeLiteral
 
 
 def check_mode(mode: object) -> None:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, MutableMapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from zarr.abc.store import BulkAccess
-from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.abc.store import BulkAccess, ByteRequest
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.storage.base import BlockingStore
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
 from zarr.storage.ranges import slice_of
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import BufferPrototype
 
 
 class PayloadStore(BlockingStore):

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
+from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, SuffixByteRequest
 from zarr.storage.keys import dir_prefix, is_key
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
 
 
 def bounds_of(byte_range: ByteRequest, size: int) -> tuple[int, int]:

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import MutableMapping
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from zarr._lazy import LazyModule, instance_of, load
@@ -17,18 +18,14 @@ from zarr.registry import get_store_factory, store_class
 from zarr.storage.keys import check_local_path, is_fsmap, is_upath, join, normalize_path
 from zarr.storage.local.store import LocalStore
 from zarr.storage.path import StorePath, check_mode
+from zarr.types import AccessModeLiteral
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from zarr.storage import url as _url
     from zarr.storage.zip.store import ZipStore
-    from zarr.types import AccessModeLiteral
-
     StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
     """What can be given for a store: a store or a place in one, a path, a URL, a mapping or an FSMap."""
 else:
-
     def __getattr__(name: str) -> Any:
         """Return ``StoreLike``, made when it is asked for: ``pathlib`` is not loaded for it before."""
         if name != "StoreLike":
@@ -37,7 +34,6 @@ else:
 
         globals()[name] = Store | StorePath | Path | str | MutableMapping[str, Any]
         return globals()[name]
-
     _url = LazyModule("zarr.storage.url")
 
 

@@ -17,10 +17,10 @@ from zarr.defaults import STORES
 from zarr.errors import BaseZarrError, StoreUrlError
 from zarr.registry import store_class
 from zarr.storage.keys import check_local_path, join, normalize_path
+from zarr.types import AccessModeLiteral
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store
-    from zarr.types import AccessModeLiteral
 
 ADAPTERS: Final = ("zip", "zarr", "zarr2", "zarr3", "n5", "icechunk")
 FORMATS: Final[dict[str, Literal[2, 3] | None]] = {"zarr": None, "zarr2": 2, "zarr3": 3}

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from zarr.errors import ZarrUserWarning
 from zarr.testing.utils import assert_bytes_equal
 
 if TYPE_CHECKING:
-    import pytest
-
     from zarr.testing.store import StoreTests
 
 

@@ -16,7 +16,8 @@ import pickle
 import random
 import time
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import AsyncIterator
+from typing import Any, Generic, TypeVar
 
 import pytest
 
@@ -35,9 +36,6 @@ from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.sync import sync  # noqa: F401
 from zarr.storage.wrappers.wrapper import WrapperStore
 from zarr.testing.utils import assert_bytes_equal
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 S = TypeVar("S", bound=Store)
 B = TypeVar("B", bound=Buffer)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from zarr.abc.buffer import Buffer
-
-if TYPE_CHECKING:
-    from zarr.types import BytesLike
+from zarr.types import BytesLike
 
 F = TypeVar("F")
 

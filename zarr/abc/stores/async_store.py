@@ -5,23 +5,20 @@ from __future__ import annotations
 import builtins
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from zarr._lazy import LazyModule
-from zarr.abc.stores.overrides import takes_contents_first
-from zarr.buffer.core import default_buffer_prototype
+from zarr.abc.stores.overrides import BulkAccess, takes_contents_first
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import ReadOnlyError, label_of
 
 if TYPE_CHECKING:
     import asyncio
-    from types import TracebackType
-    from typing import Self
 
     from zarr.abc.stores import changes, protocols
     from zarr.abc.stores.changes import PartialValue
-    from zarr.abc.stores.overrides import BulkAccess
     from zarr.abc.stores.protocols import ByteRequest, MergedRequest
-    from zarr.buffer.core import Buffer, BufferPrototype
 else:
     asyncio = LazyModule("asyncio")
     protocols = LazyModule("zarr.abc.stores.protocols")

@@ -6,16 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from zarr.abc.stores.overrides import OWN_NAMES, class_is_synchronous, takes_contents_first
-from zarr.buffer.core import default_buffer_prototype
-from zarr.types import METADATA_NAMES
-
-if TYPE_CHECKING:
-    from zarr.buffer.core import Buffer
-    from zarr.types import BytesLike
-
+from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.types import METADATA_NAMES, BytesLike
 
 PartialValue = tuple[str, int, "Buffer | BytesLike"]
 """A key, the offset in bytes at which to write, and what to write there."""

@@ -7,15 +7,12 @@ Each asks its author for as little as it can be made of; the rest has defaults. 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zarr.abc.stores.async_store import Store, as_folder
 from zarr.abc.stores.sync_store import SyncStore
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ReadOnlyError
-
-if TYPE_CHECKING:
-    from zarr.buffer.core import Buffer
 
 
 def _never(cls: type, name: str) -> bool:

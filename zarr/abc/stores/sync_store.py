@@ -13,12 +13,12 @@ from zarr._process import at_fork
 from zarr.abc.stores.async_store import Store, as_folder, gather_windowed
 from zarr.abc.stores.changes import sees_to_values
 from zarr.abc.stores.overrides import goes_by, is_synchronous
+from zarr.buffer.core import Buffer, BufferPrototype
 
 if TYPE_CHECKING:
     import asyncio
 
     from zarr.abc.stores.protocols import ByteRequest
-    from zarr.buffer.core import Buffer, BufferPrototype
 else:
     asyncio = LazyModule("asyncio")
 

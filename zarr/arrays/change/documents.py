@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.metadata.documents import load_document
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.documents import hold_node, node_key
@@ -13,7 +13,6 @@ from zarr.steps.requests import Gather, Get, Put, Steps
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
-    from zarr.buffer.core import Buffer
 
 
 def node_keys(handle: ArrayHandle) -> dict[str, str]:

@@ -23,7 +23,8 @@ from zarr.arrays.io.chunks import is_filled
 from zarr.arrays.io.reading import read_plan_steps
 from zarr.arrays.io.selection import elements_of
 from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps
-from zarr.buffer.core import default_buffer_prototype
+from zarr.arrays.layout import ArrayLayout
+from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.shapes import cells_outside
 from zarr.errors import ArrayNotFoundError, WrongTypeError
 from zarr.metadata.documents import dump_document, plain
@@ -35,8 +36,6 @@ from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle, ArrayState
-    from zarr.arrays.layout import ArrayLayout
-    from zarr.buffer.core import Buffer
 
 T = TypeVar("T")
 

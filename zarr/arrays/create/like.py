@@ -7,7 +7,7 @@ from copy import deepcopy
 from functools import partial
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,19 +18,16 @@ from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import get_selection_steps
 from zarr.arrays.io.selection import elements_of
 from zarr.arrays.io.writing import set_selection_steps
+from zarr.arrays.layout import ArrayLayout
 from zarr.arrays.methods.properties import ArrayFace, split_codecs
+from zarr.chunks.spec import ArrayConfigLike
 from zarr.errors import ZarrUserWarning
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn
 from zarr.runners.locks.operation import lock_prefix
-from zarr.steps.requests import Await, Gather
-
-if TYPE_CHECKING:
-    from zarr.arrays.layout import ArrayLayout
-    from zarr.chunks.spec import ArrayConfigLike
-    from zarr.steps.requests import Steps
-    from zarr.storage.path import StorePath
+from zarr.steps.requests import Await, Gather, Steps
+from zarr.storage.path import StorePath
 
 MAX_BLOCK_BYTES = 16 << 20
 """Chunks are copied together up to so many bytes."""

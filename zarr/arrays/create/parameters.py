@@ -8,12 +8,10 @@ their signature and the rest of their documentation by :func:`takes`. What a par
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import numpy as np
     import numpy.typing as npt
 

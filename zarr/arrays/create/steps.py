@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from zarr.abc.codec import Codec
+from zarr.abc.store import Store
 from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3, is_auto
 from zarr.arrays.create.parameters import METADATA_DEFAULTS, DefaultFillValue, refuse_unknown
 from zarr.arrays.handle import ArrayHandle
@@ -36,14 +37,12 @@ from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import write_node
-from zarr.types import parse_shapelike
+from zarr.steps.requests import Steps
+from zarr.storage.path import StorePath
+from zarr.types import ShapeLike, ZarrFormat, parse_shapelike
 
 if TYPE_CHECKING:
-    from zarr.abc.store import Store
     from zarr.chunks import ChunkGridMetadata
-    from zarr.steps.requests import Steps
-    from zarr.storage.path import StorePath
-    from zarr.types import ShapeLike, ZarrFormat
 
 
 def default_zarr_format(store: Store | None = None) -> ZarrFormat:

@@ -8,22 +8,19 @@ are encoded, and then the array is served from there.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from zarr.arrays.create.steps import new_array_metadata
 from zarr.arrays.handle import ArrayHandle, served_from
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
+from zarr.metadata.v2 import ArrayV2Metadata
+from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.runners.choose import runner_for
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import write_node_steps
-from zarr.steps.requests import Gather, Put, ask_steps
+from zarr.steps.requests import Gather, Put, Steps, ask_steps
 from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
-
-if TYPE_CHECKING:
-    from zarr.metadata.v2 import ArrayV2Metadata
-    from zarr.metadata.v3 import ArrayV3Metadata
-    from zarr.steps.requests import Steps
 
 _DOCUMENTS: Final = frozenset(("zarr.json", ".zarray", ".zattrs"))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
+from zarr.abc.store import Store
 from zarr.arrays.create.codecs import is_auto, is_numcodec, parse_numcodec
 from zarr.arrays.create.parameters import CREATE, CREATE_ARRAY, DEFAULT_FILL_VALUE, FILLS
 from zarr.arrays.create.steps import (
@@ -17,6 +18,7 @@ from zarr.arrays.create.steps import (
     new_array_metadata,
     store_key_encoding,
 )
+from zarr.arrays.handle import ArrayHandle
 from zarr.chunks import RectilinearChunkGridMetadata
 from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.codecs.base.adapters import sort_codecs
@@ -29,13 +31,8 @@ from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn, warn_once
 from zarr.runners.locks.synchronizers import with_synchronizer
 from zarr.steps.requests import Get, Steps
+from zarr.storage.path import StorePath
 from zarr.types import parse_shapelike
-
-if TYPE_CHECKING:
-    from zarr.abc.store import Store
-    from zarr.arrays.handle import ArrayHandle
-    from zarr.storage.path import StorePath
-
 
 WITHOUT_EFFECT = (
     "chunk_store",

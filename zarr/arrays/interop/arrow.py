@@ -14,10 +14,10 @@ from zarr._lazy import load_extra
 from zarr.arrays.io.item_buffers import ItemBuffers, packed_items, read_item_buffers_steps, serializer_of
 from zarr.arrays.io.reading import getitem_steps
 from zarr.dtype.scalars import is_small
+from zarr.steps.requests import Steps
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
-    from zarr.steps.requests import Steps
 
 Ndarray = np.ndarray[Any, Any]
 NARROW = 4

@@ -10,10 +10,10 @@ import numpy as np
 from zarr._lazy import load_extra
 from zarr.arrays.io.item_buffers import ItemBuffers, packed_items, read_item_buffers_steps
 from zarr.arrays.io.reading import getitem_steps
+from zarr.steps.requests import Steps
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
-    from zarr.steps.requests import Steps
 
 Ndarray = np.ndarray[Any, Any]
 WIDE = 8

@@ -11,18 +11,17 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import zarr_core
 from zarr.abc.codec import CodecPipeline
 from zarr.arrays.io.chunks import check_missing, patient_steps
-from zarr.arrays.layout import codecs_of
+from zarr.arrays.layout import ArrayLayout, codecs_of
+from zarr.buffer.core import BufferPrototype, NDBuffer
 from zarr.registry import get_pipeline_class
 from zarr.steps.requests import Await, Gather, Hold, Steps
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
-    import zarr_core
     from zarr.arrays.handle import ArrayHandle
-    from zarr.arrays.layout import ArrayLayout
-    from zarr.buffer.core import BufferPrototype, NDBuffer
 
 Entry = tuple[Any, Any, Any, Any, bool]
 

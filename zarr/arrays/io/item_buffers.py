@@ -17,15 +17,14 @@ import zarr_core
 from zarr.arrays.io.chunks import check_missing, new_chunk, note_place, patient_steps
 from zarr.arrays.io.selection import as_items, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, place_in_shard, stored_steps
-from zarr.arrays.layout import foreign_buffers
+from zarr.arrays.layout import ArrayLayout, foreign_buffers
+from zarr.buffer.core import Buffer
 from zarr.codecs.base.bound import as_bytes
 from zarr.codecs.extensions.arrow_vlen import BoundArrowVLen
 from zarr.steps.requests import Gather, Get, Steps
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
-    from zarr.arrays.layout import ArrayLayout
-    from zarr.buffer.core import Buffer
 
 Ndarray = np.ndarray[Any, Any]
 Found = dict[int, "Buffer | None"]

@@ -17,14 +17,14 @@ from zarr.arrays.io.chunks import cached_chunk_steps, check_missing, decode_step
 from zarr.arrays.io.reading import checked_out, get_selection_steps, settle_boolean_fields, wants_pipeline
 from zarr.arrays.io.selection import as_items, plan_orthogonal, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, read_inner_steps, stored_steps
+from zarr.arrays.layout import ArrayLayout
 from zarr.dtype.base import empty_array
 from zarr.logs import logs_codecs
 from zarr.steps.requests import Gather, Get, Steps, Transfer
+from zarr.types import MemoryOrder
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
-    from zarr.arrays.layout import ArrayLayout
-    from zarr.types import MemoryOrder
 
 Ndarray = np.ndarray[Any, Any]
 Wish = tuple[zarr_core.Plan, int, Ndarray]

@@ -33,7 +33,7 @@ from zarr.arrays.io.selection import (
     pop_fields,
     simple_kind,
 )
-from zarr.arrays.layout import foreign_buffers
+from zarr.arrays.layout import ArrayLayout, foreign_buffers
 from zarr.buffer import cpu
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.dtype.base import empty_array
@@ -44,7 +44,6 @@ from zarr.steps.requests import Gather, Steps
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import foreign_pipeline, shard_read
-    from zarr.arrays.layout import ArrayLayout
     from zarr.dtype.types import text
 else:
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")

@@ -16,7 +16,8 @@ import numpy as np
 import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.arrays.io.chunks import check_missing, decode_steps, note_place
-from zarr.codecs.base.shard_level import EMPTY, damaged_shard
+from zarr.codecs.base.shard_level import EMPTY, ShardLevel, damaged_shard
+from zarr.errors import ChunkDecodeError
 from zarr.runners import caches as chunk_cache
 from zarr.runners.caches import INDEXES
 from zarr.steps.requests import Gather, Get, GetParts, Stamp, Steps, Transfer
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
     from zarr.buffer.core import Buffer
     from zarr.codecs.base.chain import CodecChain
-    from zarr.codecs.base.shard_level import ShardLevel
-    from zarr.errors import ChunkDecodeError
 
 Ndarray = np.ndarray[Any, Any]
 Coords = tuple[int, ...]

@@ -19,14 +19,12 @@ import zarr_core
 from zarr.abc.store import RangeByteRequest
 from zarr.arrays.io.chunks import changed_chunk_steps, left_over, note_place, payload_steps
 from zarr.arrays.io.shard_read import ShardPart, check_rows, index_format, index_of, read_index_steps
-from zarr.buffer.core import default_buffer_prototype
-from zarr.codecs.base.shard_level import EMPTY, damaged_shard
+from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.codecs.base.shard_level import EMPTY, ShardLevel, damaged_shard
 from zarr.steps.requests import Delete, Gather, Get, GetRanges, Hold, Put, Splice, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
-    from zarr.buffer.core import Buffer
-    from zarr.codecs.base.shard_level import ShardLevel
 
 Ndarray = np.ndarray[Any, Any]
 Bytes = NDArray[np.uint8]

@@ -21,7 +21,7 @@ from zarr.arrays.io.selection import (
     pop_fields,
     simple_kind,
 )
-from zarr.arrays.layout import foreign_buffers
+from zarr.arrays.layout import ArrayLayout, foreign_buffers
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.errors import ReadOnlyError, ShapeMismatchError
 from zarr.logs import logs_codecs
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from zarr.arrays.change import documents
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import foreign_pipeline, shard_write
-    from zarr.arrays.layout import ArrayLayout
     from zarr.dtype.types import text
 else:
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")

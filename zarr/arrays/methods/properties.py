@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 import numpy as np
 
+import zarr_core
 from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.abc.store import Store
 from zarr.arrays.io.reading import get_selection_steps
 from zarr.chunks.shapes import block_of, cells
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.errors import ZarrDeprecationWarning
 from zarr.notices import warn
-from zarr.types import printable
+from zarr.types import MemoryOrder, printable
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    import zarr_core
-    from zarr.abc.store import Store
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import batch
     from zarr.arrays.io.batch import BatchScope
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.storage.path import StorePath
-    from zarr.types import MemoryOrder
 else:
     batch = LazyModule("zarr.arrays.io.batch")
     info = LazyModule("zarr.arrays.show.info")

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
+from zarr.arrays.io.selection import Fields
 from zarr.arrays.methods.properties import ArrayFace
+from zarr.buffer.core import BufferPrototype, NDBuffer
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from zarr.arrays.interop import arrow, awkward
     from zarr.arrays.io import read_many, writing
-    from zarr.arrays.io.selection import Fields
     from zarr.arrays.views import view
     from zarr.arrays.views.view import LazyArray, LazyIndex
-    from zarr.buffer.core import BufferPrototype, NDBuffer
 else:
     view = LazyModule("zarr.arrays.views.view")
     read_many = LazyModule("zarr.arrays.io.read_many")

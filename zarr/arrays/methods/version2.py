@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from zarr import dtype as _dtype
 from zarr._lazy import LazyModule
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.methods.properties import ArrayFace, OlderNodeMembers
-from zarr.steps.requests import Get
+from zarr.chunks import shapes
+from zarr.steps.requests import Get, Steps
 from zarr.storage.path import StorePath
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
     import hashlib
-    from typing import Self
 
-    from zarr import dtype as _dtype
     from zarr.arrays.change import operations
     from zarr.arrays.methods import indexers
-    from zarr.chunks import shapes
-    from zarr.steps.requests import Steps
 else:
     hashlib = LazyModule("hashlib")
     indexers = LazyModule("zarr.arrays.methods.indexers")
     operations = LazyModule("zarr.arrays.change.operations")
-    shapes = LazyModule("zarr.chunks.shapes")
-    _dtype = LazyModule("zarr.dtype")
 
 DOCUMENTS = {2: (".zarray", ".zattrs"), 3: ("zarr.json",)}
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from zarr.arrays.change.operations import nbytes_stored_steps, stored_chunks_steps
-from zarr.arrays.handle import AT_HAND
+from zarr.arrays.handle import AT_HAND, ArrayHandle
 from zarr.arrays.show.html import attributes_table, chunk_grid_svg, page, table
 from zarr.steps.requests import Steps
 from zarr.types import MemoryOrder, ZarrFormat, printable
-
-if TYPE_CHECKING:
-    from zarr.arrays.handle import ArrayHandle
 
 _UNITS = ("", "K", "M", "G", "T", "P")
 

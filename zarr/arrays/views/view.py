@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from zarr.arrays.io.reading import get_selection_steps
-from zarr.arrays.io.selection import as_items, field_dtype, is_bool_array, pop_fields
+from zarr.arrays.io.selection import Fields, as_items, field_dtype, is_bool_array, pop_fields
 from zarr.arrays.io.writing import as_elements, prepare_value, set_selection_steps
 from zarr.arrays.views.composition import (
     ViewSelection,
@@ -26,16 +27,11 @@ from zarr.arrays.views.composition import (
 )
 from zarr.dtype.types.nullable import shown_dtype
 from zarr.errors import BoundsCheckError
+from zarr.steps.requests import Steps
 from zarr.types import printable
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    import numpy.typing as npt
-
     from zarr.arrays.handle import ArrayHandle
-    from zarr.arrays.io.selection import Fields
-    from zarr.steps.requests import Steps
 
 
 def check_inside(handle: ArrayHandle, selection: ViewSelection) -> None:

@@ -6,13 +6,20 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BaseCodec, BytesBytesCodec, SupportsSyncCodec
+from zarr.abc.codec import (
+    ArrayArrayCodec,
+    ArrayBytesCodec,
+    BaseCodec,
+    BoundCodec,
+    BytesBytesCodec,
+    Codec,
+    SupportsSyncCodec,
+)
 from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm
 from zarr.codecs.base.described import wrap_array, wrap_bytes
 from zarr.errors import ChunkDecodeError
 
 if TYPE_CHECKING:
-    from zarr.abc.codec import BoundCodec, Codec
     from zarr.chunks.spec import ArraySpec
 
 SortedCodecs = tuple[tuple[ArrayArrayCodec, ...], ArrayBytesCodec, tuple[BytesBytesCodec, ...]]

@@ -10,6 +10,7 @@ import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, Codec
+from zarr.buffer import Buffer
 from zarr.codecs.base.adapters import Stage, encoded_sizes, make_stage, set_size_hints, sort_codecs
 from zarr.codecs.base.bound import (
     AnyArray,
@@ -26,7 +27,6 @@ from zarr.errors import ChunkDecodeError, NothingToStoreError
 from zarr.logs import loggers, logs_codecs
 
 if TYPE_CHECKING:
-    from zarr.buffer import Buffer
     from zarr.chunks.spec import ArraySpec
 
 

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast
 
 from zarr._lazy import LazyModule
 from zarr._records import field_names
-from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BoundCodec, BytesBytesCodec, Codec
+from zarr.buffer import Buffer, NDBuffer
 from zarr.buffer.cpu import Buffer as CpuBuffer
-from zarr.codecs.base.bound import as_bytes
+from zarr.codecs.base.bound import AnyArray, as_bytes
 from zarr.notices import warn
 from zarr.registry import get_codec_class
-from zarr.types import parse_named_configuration
+from zarr.types import JSON, parse_named_configuration
 
 if TYPE_CHECKING:
     import asyncio
-    from typing import Self
 
-    from zarr.abc.codec import BoundCodec, Codec
-    from zarr.buffer import Buffer, NDBuffer
     from zarr.chunks.spec import ArraySpec
-    from zarr.codecs.base.bound import AnyArray
     from zarr.dtype.base import ZDType
-    from zarr.types import JSON
 else:
     asyncio = LazyModule("asyncio")
 

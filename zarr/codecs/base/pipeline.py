@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -26,23 +26,20 @@ from zarr.abc.codec import (
     GetResult,
 )
 from zarr.abc.stores.async_store import gather_windowed
+from zarr.buffer import Buffer, NDBuffer
 from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.base.bound import native_dtype
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
 from zarr.codecs.base.described import wrap_array, wrap_bytes
 from zarr.errors import NothingToStoreError
 from zarr.registry import register_pipeline
+from zarr.types import SelectorTuple
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.abc.store import ByteGetter, ByteSetter
-    from zarr.buffer import Buffer, NDBuffer
     from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.types import SelectorTuple
-
     ReadInfo = tuple[ByteGetter, ArraySpec, SelectorTuple, SelectorTuple, bool]
     WriteInfo = tuple[ByteSetter, ArraySpec, SelectorTuple, SelectorTuple, bool]
 

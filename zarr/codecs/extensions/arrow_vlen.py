@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from zarr.codecs.vlen_utf8 import BoundVLen
 from zarr.errors import ChunkEncodeError
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import ZDType
 

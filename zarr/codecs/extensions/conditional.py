@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -13,12 +13,10 @@ from zarr.codecs.base.adapters import Stage, make_stage, set_size_hints
 from zarr.codecs.base.bound import Bytes, encoded_most
 from zarr.codecs.base.described import BytesBytesMethods, parse_codecs, parse_field_int
 from zarr.codecs.base.streams import SizedStream
+from zarr.types import JSON
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.chunks.spec import ArraySpec
-    from zarr.types import JSON
 
 # Stages for so many headers are kept; a sound array has few, damaged ones may have many.
 _MAX_HEADERS = 256

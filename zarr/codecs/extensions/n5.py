@@ -26,12 +26,11 @@ from zarr.codecs.base.streams import SizedStream
 from zarr.codecs.bytes import BytesCodec, has_byte_order
 from zarr.codecs.transpose import TransposeCodec
 from zarr.errors import ChunkChecksumError, ChunkEncodeError
+from zarr.types import JSON
 
 if TYPE_CHECKING:
-
     from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import ZDType
-    from zarr.types import JSON
 
 
 _DEFAULT_MODE = 0

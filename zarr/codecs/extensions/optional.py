@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -21,15 +21,13 @@ from zarr.codecs.base.bound import (
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
 from zarr.codecs.base.described import ArrayBytesMethods, configuration_of, parse_codecs, wrap_bytes
 from zarr.codecs.extensions.bits import PackBitsCodec
+from zarr.dtype.base import ZDType
 from zarr.dtype.types.nullable import NAMES, Nullable
 from zarr.dtype.types.numbers import Bool
+from zarr.types import JSON
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import ZDType
-    from zarr.types import JSON
 
 # The lengths of the two parts, as little-endian uint64.
 _HEADER_NBYTES = 16

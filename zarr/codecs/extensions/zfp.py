@@ -16,12 +16,11 @@ from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, native_dtype
 from zarr.codecs.base.described import ArrayBytesMethods
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, UnknownCodecError
+from zarr.types import JSON
 
 if TYPE_CHECKING:
-
     from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import ZDType
-    from zarr.types import JSON
 
 # For each mode its parameter, and what zfpy calls it.
 _PARAMETERS: Final[dict[str, tuple[str, str] | None]] = {

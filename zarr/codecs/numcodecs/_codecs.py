@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -28,18 +28,16 @@ from zarr.codecs.base.streams import (
     numcodec_encode,
 )
 from zarr.dtype import UInt8, get_data_type_from_native_dtype
+from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 from zarr.errors import ChunkDecodeError
 from zarr.registry import get_numcodec
 from zarr.registry.codecs import check_numcodec_parameters
+from zarr.types import JSON
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.abc.codec import CodecJSON_V2
     from zarr.abc.numcodec import Numcodec
     from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-    from zarr.types import JSON
 
 
 __all__ = [

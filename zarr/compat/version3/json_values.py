@@ -29,7 +29,7 @@ from typing import (
 
 import numpy as np
 
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.dtype import scalars
 from zarr.dtype.base import byte_order_of, endianness_mark
 from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
@@ -41,7 +41,6 @@ from zarr.types import JSON, DTypeJSON, EndiannessStr, NamedConfig, ZarrFormat
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest, Store
-    from zarr.buffer.core import Buffer, BufferPrototype
 
 IntishFloat = NewType("IntishFloat", float)
 IntishStr = NewType("IntishStr", str)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, CodecPipeline
+from zarr.abc.store import Store
 from zarr.api.asynchronous import create_array, create_hierarchy, from_array, get_array_metadata
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
@@ -18,31 +19,28 @@ from zarr.arrays.change.operations import stored_chunks_steps
 from zarr.arrays.create import steps as creation
 from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3
 from zarr.arrays.handle import parse_metadata as parse_array_metadata
+from zarr.buffer.core import BufferPrototype
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
 from zarr.chunks.rectilinear import MAX_EDGES_PER_AXIS
 from zarr.chunks.shapes import cells_outside as _iter_chunk_coords_to_delete
-from zarr.chunks.spec import ArraySpec
+from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, ArraySpec
 from zarr.codecs.base.adapters import SortedCodecs, sort_codecs
+from zarr.dtype import ZDType
 from zarr.errors import NodeNotFoundError
 from zarr.groups import hierarchy
 from zarr.groups.async_group import AsyncGroup, wrap_async
 from zarr.groups.group import Group, wrap
 from zarr.groups.handle import NodeMetadata, NodeRecord, Nodes
+from zarr.groups.summary import TreeRepr
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.steps.nodes import read_node_steps
 from zarr.steps.requests import Steps
 from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
+from zarr.types import ZarrFormat
 
 if TYPE_CHECKING:
-    from zarr.abc.codec import CodecPipeline
-    from zarr.abc.store import Store
-    from zarr.buffer.core import BufferPrototype
     from zarr.chunks import ChunkGrid
-    from zarr.chunks.spec import ArrayConfig, ArrayConfigLike
-    from zarr.dtype import ZDType
-    from zarr.groups.summary import TreeRepr
-    from zarr.types import ZarrFormat
 
 AnyFace = Array[Any] | AsyncArray[Any]
 Block = Sequence[int] | None

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from zarr.abc.store import RangeByteRequest, Store
+from zarr.abc.store import ByteRequest, RangeByteRequest, Store
 from zarr.abc.stores.protocols import merge_requests
-from zarr.buffer.core import default_buffer_prototype
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import Buffer, BufferPrototype
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 
 
 def coalesce_ranges(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -33,8 +33,6 @@ from zarr.dtype.scalars import (
 )
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.dtype.json_forms import DTypeSpec_V3
 
 _RAW_BITS = re.compile(r"r([0-9]+)")

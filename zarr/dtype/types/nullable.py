@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -17,8 +17,6 @@ from zarr.dtype.registry import data_type_registry
 from zarr.dtype.scalars import JSON, DTypeJSON, ZarrFormat, split_dtype_spec_v3
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 NAMES: Final = ("zarrs.optional", "optional")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsComplex, SupportsFloat, SupportsIndex, SupportsInt
+from typing import Any, ClassVar, Self, SupportsComplex, SupportsFloat, SupportsIndex, SupportsInt
 
 import numpy as np
 
@@ -33,9 +33,6 @@ from zarr.dtype.scalars import (
     is_sequence,
     not_a_float,
 )
-
-if TYPE_CHECKING:
-    from typing import Self
 
 
 @record(frozen=True, kw_only=True)

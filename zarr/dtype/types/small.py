@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -42,8 +42,6 @@ from zarr.dtype.scalars import (
 from zarr.errors import DataTypeValidationError
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -37,10 +37,7 @@ from zarr.errors import DataTypeValidationError, ZarrUserWarning
 from zarr.notices import warn_once
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
-
     Field: TypeAlias = tuple[str, ZDType[TBaseDType, TBaseScalar]]
     Fields: TypeAlias = tuple[Field, ...]
     Match: TypeAlias = Callable[..., ZDType[TBaseDType, TBaseScalar]]

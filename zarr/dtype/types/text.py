@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -35,8 +35,6 @@ from zarr.dtype.scalars import (
 )
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 

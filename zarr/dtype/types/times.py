@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
@@ -31,8 +31,6 @@ from zarr.dtype.scalars import (
 )
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from zarr.dtype.json_forms import DTypeSpec_V3
 
 DateTimeUnit: TypeAlias = Literal[

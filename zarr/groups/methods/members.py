@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from zarr.arrays.array import Array
 from zarr.arrays.attributes import Attributes
@@ -12,24 +12,25 @@ from zarr.arrays.create.version2 import with_one_compressor
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.batch import BatchScope
 from zarr.arrays.methods.properties import NodeFace
-from zarr.chunks.spec import ArrayConfig, parse_array_config
+from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.groups import operations
 from zarr.groups.batch import GroupBatch, adopted
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.members import members_steps
-from zarr.groups.summary import group_page, info_complete_steps, info_of, tree_at_hand_steps, tree_steps
+from zarr.groups.summary import (
+    GroupInfo,
+    TreeRepr,
+    group_page,
+    info_complete_steps,
+    info_of,
+    tree_at_hand_steps,
+    tree_steps,
+)
 from zarr.metadata.group import GroupMetadata
 from zarr.older_calls import also_in_order
-
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from zarr.chunks.spec import ArrayConfigLike
-    from zarr.groups.summary import GroupInfo, TreeRepr
-    from zarr.steps.requests import Steps
-    from zarr.types import ShapeLike
-
+from zarr.steps.requests import Steps
+from zarr.types import ShapeLike
 
 T = TypeVar("T")
 DefaultT = TypeVar("DefaultT")

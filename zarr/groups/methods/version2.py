@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from zarr.arrays.array import Array
 from zarr.arrays.create.version2 import dataset_parameters
 from zarr.arrays.methods.properties import OlderNodeMembers
 from zarr.errors import ContainsArrayError, ContainsGroupError
@@ -15,12 +17,6 @@ from zarr.groups.methods.members import HasMembers
 from zarr.groups.opening import open_group_steps
 from zarr.groups.operations import like_steps, member_array_steps, set_steps
 from zarr.older_calls import also_in_order
-
-if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
-
-    from zarr.arrays.array import Array
 
 
 class LegacyMembers(HasMembers, OlderNodeMembers):

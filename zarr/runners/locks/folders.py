@@ -19,12 +19,11 @@ import zarr_core
 from zarr._lazy import LazyModule
 from zarr._process import at_fork
 from zarr.logs import loggers
-from zarr.runners.locks.table import CalledOff, wait
+from zarr.runners.locks.table import CalledOff, Waits, wait
 
 if TYPE_CHECKING:
     import asyncio
 
-    from zarr.runners.locks.table import Waits
     from zarr.steps.requests import LockScope
 else:
     asyncio = LazyModule("asyncio")

@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr._lazy import LazyModule
-from zarr.buffer.core import default_buffer_prototype
+from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.defaults import settings
 from zarr.errors import LockLostError, label_of
 from zarr.runners.concurrency import completed
 from zarr.runners.locks.processes import lock_names
-from zarr.steps.requests import ChangedMeanwhileError
+from zarr.steps.requests import ChangedMeanwhileError, LockScope
 from zarr.storage.keys import LOCKS_FOLDER
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import random
 
     from zarr.abc.store import Store
-    from zarr.buffer.core import Buffer
-    from zarr.steps.requests import LockScope
 else:
     asyncio, random = LazyModule("asyncio"), LazyModule("random")
 

@@ -25,15 +25,13 @@ from typing import TYPE_CHECKING, Any
 from zarr._lazy import LazyModule
 from zarr.errors import LockedByCallerError
 from zarr.runners.locks import folders
-from zarr.runners.locks.table import LOCKS, Claim, wait, wait_async
-from zarr.steps.requests import FAMILY_RANK
+from zarr.runners.locks.table import LOCKS, Claim, Waits, wait, wait_async
+from zarr.steps.requests import FAMILY_RANK, LockScope, Transfer
 
 if TYPE_CHECKING:
     from zarr.runners.locks import leases, processes
     from zarr.runners.locks.leases import Fence, Lease
     from zarr.runners.locks.processes import LockedFile
-    from zarr.runners.locks.table import Waits
-    from zarr.steps.requests import LockScope, Transfer
     from zarr_core import FolderLock
 else:
     leases = LazyModule("zarr.runners.locks.leases")

@@ -21,13 +21,12 @@ from zarr._lazy import LazyModule
 from zarr._process import at_fork
 from zarr.errors import label_of
 from zarr.runners.locks import folders
-from zarr.runners.locks.table import CalledOff, wait
+from zarr.runners.locks.table import CalledOff, Waits, wait
 from zarr.storage.keys import LOCKS_FOLDER
 
 if TYPE_CHECKING:
     import asyncio
 
-    from zarr.runners.locks.table import Waits
     from zarr.steps.requests import Hold, LockScope
 else:
     asyncio = LazyModule("asyncio")

@@ -9,17 +9,15 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from zarr._process import at_fork
+from zarr.abc.store import ByteRequest
+from zarr.buffer.core import Buffer
 from zarr.storage.keys import check_prefix
 from zarr.storage.payloads import PayloadStore
 from zarr.storage.ranges import child_names_in_order
 from zarr.storage.wrappers.overlay import TransactionStore
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import Buffer
 
 
 class DatabaseStore(PayloadStore):

@@ -9,14 +9,12 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from zarr._process import at_exit, at_fork
+from zarr.buffer.core import Buffer
 from zarr.storage.databases.database import DatabaseStore
 from zarr.storage.keys import check_key
-
-if TYPE_CHECKING:
-    from zarr.buffer.core import Buffer
 
 T = TypeVar("T")
 

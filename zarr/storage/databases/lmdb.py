@@ -13,20 +13,17 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from zarr._process import at_fork
+from zarr.abc.store import ByteRequest
+from zarr.abc.stores.changes import Changes
+from zarr.buffer.core import Buffer
 from zarr.storage.checks import DamagedDatabaseError
 from zarr.storage.databases.database import Gate, TransactionDatabase
 from zarr.storage.keys import check_key, check_prefix, dir_prefix
 from zarr.storage.ranges import bounds_of, key_after
 from zarr.storage.wrappers.overlay import check_expected
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
-    from zarr.abc.stores.changes import Changes
-    from zarr.buffer.core import Buffer
-
 
 T = TypeVar("T")
 

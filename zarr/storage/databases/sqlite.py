@@ -11,20 +11,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias, get_args
+from typing import Any, Final, Literal, NoReturn, TypeAlias, get_args
 from urllib.parse import quote
 
+from zarr.abc.store import ByteRequest
+from zarr.abc.stores.changes import Changes
+from zarr.buffer.core import Buffer
 from zarr.errors import ReadOnlyError
 from zarr.storage.checks import DamagedDatabaseError
 from zarr.storage.databases.database import Gate, TransactionDatabase
 from zarr.storage.keys import check_key, check_prefix, dir_prefix
 from zarr.storage.ranges import bounds_of, key_after
 from zarr.storage.wrappers.overlay import check_expected
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
-    from zarr.abc.stores.changes import Changes
-    from zarr.buffer.core import Buffer
 
 Journal: TypeAlias = Literal["wal", "delete", "truncate", "persist"]
 Synchronous: TypeAlias = Literal["off", "normal", "full", "extra"]

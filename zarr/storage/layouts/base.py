@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from zarr.abc.store import Store
-from zarr.buffer.core import default_buffer_prototype
+from zarr.abc.store import ByteRequest, Store
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import ReadOnlyError
-from zarr.steps.requests import Get
+from zarr.steps.requests import Get, Steps
 from zarr.storage.keys import METADATA_NAMES, check_key, join
 from zarr.storage.ranges import slice_of
 from zarr.storage.wrappers.wrapper import Call, StepsStore
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import Buffer, BufferPrototype
-    from zarr.steps.requests import Steps
 
 
 def to_bytes(document: Mapping[str, Any]) -> bytes:

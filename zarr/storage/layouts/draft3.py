@@ -5,23 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
-from zarr.abc.store import Store
+from zarr.abc.store import ByteRequest, Store
+from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.dtype import parse_dtype
 from zarr.errors import ReadOnlyError
-from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put
+from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put, Steps
 from zarr.storage.checks import parse_object, require
 from zarr.storage.keys import check_prefix, child_names, dir_prefix, join
 from zarr.storage.layouts.base import LayoutStore, read_steps, split_document, to_bytes
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import Buffer, BufferPrototype
-    from zarr.steps.requests import Steps
-
 
 CORE_URI: Final = "http://purl.org/zarr/spec/protocol/core/3.0"
 CODEC_URI: Final = "http://purl.org/zarr/spec/codec/"

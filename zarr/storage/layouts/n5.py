@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from zarr.steps.requests import List, ListDir
+from zarr.steps.requests import List, ListDir, Steps
 from zarr.storage.checks import parse_object, require
 from zarr.storage.keys import check_prefix, child_names, dir_prefix, join
 from zarr.storage.layouts.base import LayoutStore, read_steps, to_bytes
-
-if TYPE_CHECKING:
-    from zarr.steps.requests import Steps
 
 N5_KEYS: Final = frozenset(("dimensions", "blockSize", "dataType", "compression", "compressionType", "n5"))
 """Members of ``attributes.json`` that are not attributes of a user."""

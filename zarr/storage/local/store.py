@@ -7,13 +7,14 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import zarr_core
 from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import BulkAccess
-from zarr.abc.stores.changes import names_to_move, stages
-from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.abc.stores.changes import Changes, Stage, names_to_move, stages
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import FileInPlaceError, LinkLeavesStoreError
 from zarr.storage.base import BlockingStore
 from zarr.storage.checks import check_clearable, check_memory, value_size
@@ -30,18 +31,15 @@ from zarr.storage.keys import (
     is_tidy,
 )
 from zarr.storage.local import files
+from zarr.types import AccessModeLiteral
 
 if TYPE_CHECKING:
     import pathlib
     import shutil
-    from pathlib import Path
 
     from zarr.abc.store import ByteRequest
-    from zarr.abc.stores.changes import Changes, Stage
-    from zarr.buffer.core import BufferPrototype
     from zarr.storage import ranges
     from zarr.storage.local import changes as local_changes
-    from zarr.types import AccessModeLiteral
 else:
     pathlib, shutil = LazyModule("pathlib"), LazyModule("shutil")
     ranges = LazyModule("zarr.storage.ranges")

@@ -13,9 +13,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from zarr.buffer.core import default_buffer_prototype
+from zarr.abc.store import ByteRequest
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import BrokenReferenceError, MetadataValidationError, ReadOnlyError
 from zarr.storage.base import BlockingStore
 from zarr.storage.checks import parse_object, require
@@ -23,11 +24,6 @@ from zarr.storage.keys import check_key, check_local_path, check_prefix, child_n
 from zarr.storage.ranges import bounds_of
 from zarr.storage.references.parquet import MAX_GENERATED, MAX_OFFSET, ParquetTable
 from zarr.storage.url import filesystem_of, naming_url
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import Buffer, BufferPrototype
-
 
 MAX_RENDERED: Final = 8192
 """How long a key or a URL may be."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import tarfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from zarr.abc.store import ByteRequest
 from zarr.errors import BrokenReferenceError, StoreDamagedError
 from zarr.storage.keys import check_local_path, is_key
-from zarr.storage.references.store import ReferenceStore
+from zarr.storage.references.store import ReferenceStore, Span
 from zarr.storage.url import filesystem_of, is_uri, naming_url
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
-    from zarr.storage.references.store import Span
 
 
 class TarStore(ReferenceStore):

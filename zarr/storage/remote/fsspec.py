@@ -11,8 +11,8 @@ import weakref
 from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr.abc.store import OffsetByteRequest, RangeByteRequest
-from zarr.buffer.core import Buffer
+from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest
+from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
 from zarr.notices import warn
 from zarr.storage.base import NamedStore
@@ -25,9 +25,6 @@ from zarr.storage.url import MISTAKES, filesystem_of, naming_url
 if TYPE_CHECKING:
     from fsspec.asyn import AsyncFileSystem
     from fsspec.mapping import FSMap
-
-    from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import BufferPrototype
 
 
 CONNECTIONS: Final = 256

@@ -11,8 +11,8 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import OffsetByteRequest, SuffixByteRequest
-from zarr.buffer.core import Buffer
+from zarr.abc.store import ByteRequest, OffsetByteRequest, SuffixByteRequest
+from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import ArrayTooLargeError, StoreDamagedError
 from zarr.storage import keys
 from zarr.storage.base import NamedStore
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     import obstore
     from obstore import exceptions
     from obstore.store import ObjectStore as _UpstreamObjectStore
-
-    from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import BufferPrototype
 else:
     obstore, exceptions = LazyModule("obstore"), LazyModule("obstore.exceptions")
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, MutableMapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeVar
 
-from zarr.abc.store import Store
-from zarr.buffer.core import default_buffer_prototype
+from zarr.abc.store import BulkAccess, Store
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.storage.keys import child_names, dir_prefix
 from zarr.storage.wrappers.wrapper import WrapperStore
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from zarr.abc.store import BulkAccess, ByteRequest
-    from zarr.buffer.core import Buffer, BufferPrototype
+    from zarr.abc.store import ByteRequest
 
 T_Store = TypeVar("T_Store", bound=Store)
 Separator = Literal[".", "/"]

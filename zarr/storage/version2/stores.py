@@ -10,10 +10,10 @@ import shutil
 import tempfile
 from collections.abc import Callable, MutableMapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from zarr.abc.store import Store
-from zarr.buffer.core import default_buffer_prototype
+from zarr.abc.store import ByteRequest, Store
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import MetadataValidationError
 from zarr.storage.databases.dbm import DBMStore as CurrentDBMStore
 from zarr.storage.databases.lmdb import LMDBStore as CurrentLMDBStore
@@ -26,10 +26,6 @@ from zarr.storage.payloads import MappingStore
 from zarr.storage.remote.fsspec import FsspecStore
 from zarr.storage.version2.base import Format2Store, Separator, document_of
 from zarr.storage.zip.store import ZipStore as CurrentZipStore
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import Buffer, BufferPrototype
 
 
 class DirectoryStore(Format2Store[LocalStore]):

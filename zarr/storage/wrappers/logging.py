@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from zarr.abc.store import Store
+from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.storage.wrappers.wrapper import WrapperStore, named_as
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import Buffer, BufferPrototype
 
 T_Store = TypeVar("T_Store", bound=Store)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import BulkAccess, SyncStore
 from zarr.abc.stores.changes import Changes, Stage, TakenError
-from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.storage.base import BlockingStore
 from zarr.storage.checks import check_buffer, frozen
 from zarr.storage.keys import check_key, child_names, dir_prefix
@@ -18,10 +18,8 @@ from zarr.types import METADATA_NAMES
 
 if TYPE_CHECKING:
     import hashlib
-    from collections.abc import Collection
 
     from zarr.abc.store import ByteRequest
-    from zarr.buffer.core import BufferPrototype
     from zarr.storage import ranges
 else:
     hashlib = LazyModule("hashlib")

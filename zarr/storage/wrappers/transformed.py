@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from zarr.abc.storage_transformer import StorageTransformer
-from zarr.abc.store import Store, is_synchronous
+from zarr.abc.store import BulkAccess, Store, is_synchronous
 from zarr.abc.stores.async_store import as_folder
 from zarr.registry import get_storage_transformer_class
+from zarr.steps.requests import Steps
 from zarr.storage.keys import dir_prefix
 from zarr.storage.wrappers.wrapper import Call, StepsStore
 from zarr.types import METADATA_NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from zarr.abc.store import BulkAccess
-    from zarr.steps.requests import Steps
 
 
 def routed(name: str) -> Any:

@@ -7,17 +7,15 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, cast
 
-from zarr.abc.store import Store, SyncStore, bulk_access_of, is_synchronous, takes_contents_first
+from zarr.abc.store import BulkAccess, Store, SyncStore, bulk_access_of, is_synchronous, takes_contents_first
 from zarr.abc.stores.async_store import as_folder, gather_windowed
+from zarr.abc.stores.changes import PartialValue
 from zarr.abc.stores.overrides import plain_method
-from zarr.buffer.core import default_buffer_prototype
-from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put, Request
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
+from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put, Request, Steps
 
 if TYPE_CHECKING:
-    from zarr.abc.store import BulkAccess, ByteRequest
-    from zarr.abc.stores.changes import PartialValue
-    from zarr.buffer.core import Buffer, BufferPrototype
-    from zarr.steps.requests import Steps
+    from zarr.abc.store import ByteRequest
 
 T = TypeVar("T")
 T_Store = TypeVar("T_Store", bound=Store)

@@ -6,9 +6,11 @@ import io
 import os
 import zipfile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import IO, Any, Literal, Self, TypeAlias
 
-from zarr.abc.store import SyncStore
+from zarr.abc.store import ByteRequest, SyncStore
+from zarr.abc.stores.changes import Changes
+from zarr.buffer.core import Buffer
 from zarr.errors import FolderInPlaceError
 from zarr.storage.keys import check_key, dir_prefix
 from zarr.storage.payloads import PayloadStore
@@ -16,11 +18,6 @@ from zarr.storage.ranges import bounds_of
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
 from zarr.storage.zip.archive import Archive, archive_of
 from zarr.storage.zip.container import END_SIGNATURE, LOCAL_SIGNATURE
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
-    from zarr.abc.stores.changes import Changes
-    from zarr.buffer.core import Buffer
 
 ZipStoreAccessModeLiteral: TypeAlias = Literal["r", "w", "x", "a"]
 
