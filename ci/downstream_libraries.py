@@ -37,8 +37,8 @@ STALE_COPY = (
 
 READ_DIRECTLY = (
     "TestV2ConversionRefusesToDropEntries::test_fallback_read_warning_as_error_propagates",
-    "where unpickling is allowed, arrays of pickled objects are read here: hdmf-zarr needs no other way to read them, of "
-    "which it would warn",
+    "where unpickling is allowed, arrays of pickled objects are read here: hdmf-zarr needs no other way to read them, "
+    "of which it would warn",
 )
 
 LIBRARIES = {

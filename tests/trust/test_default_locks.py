@@ -18,7 +18,6 @@ import zarr
 import zarr_core
 from tests.trust.together import open_descriptors, rounds, run_processes
 from zarr.runners.locks import folders
-from zarr.runners.locks.table import wait
 from zarr.steps.requests import LockScope
 from zarr_core import Folder, FolderLock
 
@@ -223,6 +222,34 @@ def test_few_folders_stay_open(tmp_path: Path) -> None:
     assert len(folders._open) <= folders.MAX_OPEN
 
 
+def test_folder_in_use_is_not_opened_twice(tmp_path: Path) -> None:
+    """A second descriptor would be kept out by what is locked by the first."""
+    zarr.create_array(tmp_path / "a", shape=400, chunks=4, dtype="i4")
+    scope = LockScope("", None, False)
+    lock = folders.lock_place(folders.chunk_place(str(tmp_path / "a"), scope, "c/0"))
+    assert lock is not None
+    for i in range(folders.MAX_OPEN + 1):
+        (tmp_path / f"{i}").mkdir()
+        other = folders.lock_place(folders.chunk_place(str(tmp_path / f"{i}"), scope, "c/0"))
+        assert other is not None
+        other.close()
+    assert str(tmp_path / "a") not in folders._open
+    everything = folders.lock_place(folders.bulk_place(str(tmp_path / "a"), scope, lambda: ["c/0"]))
+    assert everything is not None
+    assert everything.folder is lock.folder
+
+
+def test_many_chunks_of_a_transaction(tmp_path: Path) -> None:
+    zarr.create_group(tmp_path).create_array("a", shape=2000, chunks=4, dtype="i4")
+    with zarr.transaction(str(tmp_path)) as inside:
+        inside.group()["a"][1:] = 7
+        lock = FolderLock(Folder(str(tmp_path / "a")), ("c/3",))
+        assert lock.try_acquire() == folders.HELD
+        threading.Timer(0.3, lock.close).start()
+    assert lock.held is False
+    assert zarr.open_array(tmp_path / "a")[1:].min() == 7
+
+
 def test_file_systems_that_are_not_trusted_have_locks_among_threads_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,9 +286,10 @@ def test_folder_without_locks_is_logged_once(
 def test_nodes_whose_folder_is_not_there_yet_are_locked_above(tmp_path: Path) -> None:
     scope = LockScope("x/y/z", None, False)
     (place,) = folders.places(str(tmp_path), scope, ["x/y/z/zarr.json"], "node")
-    assert (place.folder, place.name) == (str(tmp_path), "node:x/y/z")
-    lock = wait(folders.locking(place))
+    lock = folders.lock_place(place)
     assert lock is not None
     assert lock.held
+    assert lock.folder.path == str(tmp_path)
+    assert FolderLock(Folder(str(tmp_path)), ("node:x/y/z",)).try_acquire() == folders.BUSY
     lock.close()
     assert list(tmp_path.iterdir()) == []

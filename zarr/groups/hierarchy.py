@@ -131,7 +131,7 @@ def _make_steps(
     tops = _tops(wanted) if overwrite else []
     keys = [node_lock(path) for path in (*wanted, *implicit)]
     scope = LockScope.of(locking, root.path)
-    yield Hold(keys, "node", scope, below=tops if scope is None else [root.path])
+    yield Hold(keys, "node", scope, below=[root.path] if scope is not None and scope.required else tops)
     existing = yield from _existing_steps(root, [*wanted, *implicit], wanted)
     for path in implicit:
         if path in existing and not isinstance(existing[path], GroupMetadata):

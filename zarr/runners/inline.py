@@ -245,7 +245,7 @@ class InlineRunner:
             return ()
         if len(keys) == 1 and request.family == "chunk":
             return (folders.chunk_place(root, scope, keys[0]),)
-        return folders.places(root, scope, keys, request.family)
+        return folders.places(root, scope, keys, request.family, request.below)
 
     def put_alone(self, request: Put, above: Holder | None) -> Any:
         """Store a value while nobody else changes it; at nearly no cost where nobody does, and nothing else is held."""

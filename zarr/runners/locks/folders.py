@@ -10,7 +10,7 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
@@ -33,6 +33,9 @@ MAX_OPEN: Final = 128
 
 _MAX_TRUSTED: Final = 4096
 
+MAX_NAMED: Final = 64
+"""Who locks more chunks than these locks them as a bulk write does: each lock makes all others in the folder dearer."""
+
 HELD, BUSY = 0, 1
 """What ``zarr_core.FolderLock.try_acquire`` returns; see there."""
 
@@ -45,6 +48,7 @@ _open: dict[str, zarr_core.Folder] = {}
 # Also those that are not in the table any more: a forked child closes them all.
 _living: WeakValueDictionary[int, zarr_core.Folder] = WeakValueDictionary()
 _numbers = count()
+_by_path: WeakValueDictionary[str, zarr_core.Folder] = WeakValueDictionary()
 _trusted: dict[str, bool] = {}
 _without: set[str] = set()
 
@@ -57,6 +61,8 @@ class Place(str):
     text : str
         Nodes first, then chunks, then by path.
     folder, name : str
+    names : callable, optional
+        Returns the names to lock, in place of the one.
     shared : bool
         Whether several lock it together, so that nobody locks it alone.
     required : bool
@@ -65,6 +71,7 @@ class Place(str):
 
     folder: str
     name: str
+    names: Callable[[], list[str]] | None = None
     shared: bool = False
     required: bool = False
 
@@ -106,8 +113,11 @@ def places(
     below : sequence of str
         Nodes that are removed with all below them; kept apart from changes below them where locks are required.
     """
-    if len(keys) == 1 and not scope.required and not below:
-        return [chunk_place(root, scope, keys[0]) if family == "chunk" else _node_place(root, scope.path)]
+    if family == "node" and not scope.required and not below:
+        return [_node_place(root, scope.path)]
+    if family == "chunk" and len(keys) > MAX_NAMED:
+        # They are shared with bulk writes. Two who lock that many are kept apart by the node.
+        return [_node_place(root, scope.path, "node", scope.required), bulk_place(root, scope, lambda: keys)]
     if family == "chunk":
         return sorted(chunk_place(root, scope, key) for key in set(keys))
     found = [_node_place(root, path, "node", scope.required) for path in {scope.path, *below}]
@@ -136,9 +146,11 @@ def chunk_place(root: str, scope: LockScope, key: str) -> Place:
     return place
 
 
-def bulk_place(root: str, scope: LockScope) -> Place:
-    """Return what stands for chunks of an array that are written whole, many at once."""
+def bulk_place(root: str, scope: LockScope, name_all: Callable[[], Sequence[str]]) -> Place:
+    """Return what stands for many chunks of an array that are written whole."""
     place = Place(f"1:{root}/{scope.path}/")
+    skip = len(scope.path) + 1 if scope.path else 0
+    place.names = lambda: [key[skip:] for key in name_all()]
     place.folder, place.name = f"{root}/{scope.path}" if scope.path else root, ""
     place.shared, place.required = True, scope.required
     return place
@@ -155,10 +167,15 @@ def _opened(path: str) -> zarr_core.Folder:
     if folder is not None and folder.fd >= 0:
         return folder
     with _guard:
+        # One that a lock keeps open is used again: another descriptor would be kept out by it.
+        folder = _by_path.get(path)
+        if folder is not None and folder.fd >= 0:
+            _open[path] = folder
+            return folder
         while len(_open) >= MAX_OPEN:
             # It is closed when the last lock in it goes.
             _open.pop(next(iter(_open)), None)
-        folder = _open[path] = zarr_core.Folder(path)
+        folder = _open[path] = _by_path[path] = zarr_core.Folder(path)
         _living[next(_numbers)] = folder
     return folder
 
@@ -167,7 +184,7 @@ def try_lock(place: str) -> zarr_core.FolderLock | None:
     """Lock a place whose folder is open, if nobody is in the way; else None."""
     if not isinstance(place, Place) or (folder := _open.get(place.folder)) is None:
         return None
-    lock = zarr_core.FolderLock(folder, (place.name,), place.shared, place)
+    lock = zarr_core.FolderLock(folder, place.names or (place.name,), place.shared, place)
     try:
         if lock.try_acquire() == HELD:
             return lock
@@ -204,14 +221,12 @@ def _nearest(place: Place) -> tuple[zarr_core.Folder, str]:
         path, name = path or "/", f"{kind}:{last}/{rest}"
 
 
-def locking(place: Place, names: Any = None) -> Waits[zarr_core.FolderLock | None]:
+def locking(place: Place) -> Waits[zarr_core.FolderLock | None]:
     """Lock a place: a generator that yields where another process has it, and returns the lock.
 
     Parameters
     ----------
     place : Place
-    names : callable, optional
-        Returns the names to lock, in place of the one.
 
     Returns
     -------
@@ -226,7 +241,7 @@ def locking(place: Place, names: Any = None) -> Waits[zarr_core.FolderLock | Non
     while True:
         try:
             folder, name = _nearest(place)
-            lock = zarr_core.FolderLock(folder, (name,) if names is None else names, place.shared, place)
+            lock = zarr_core.FolderLock(folder, place.names or (name,), place.shared, place)
             try:
                 state = lock.try_acquire()
                 while state == BUSY:
@@ -243,8 +258,9 @@ def locking(place: Place, names: Any = None) -> Waits[zarr_core.FolderLock | Non
         if state == HELD:
             return lock
         with _guard:
-            if _open.get(folder.path) is folder:
-                del _open[folder.path]
+            for table in (_open, _by_path):
+                if table.get(folder.path) is folder:
+                    del table[folder.path]
 
 
 def _note(folder: str, error: OSError) -> None:
@@ -313,6 +329,7 @@ def _close_in_child() -> None:
     for folder in list(_living.values()):
         folder.close()
     _living.clear()
+    _by_path.clear()
     _open.clear()
 
 

@@ -324,9 +324,7 @@ class Holder:
         scope = request.scope
         root = "" if scope is None else folders.root_of(store, self._prefix, scope.required)
         if scope is not None and root:
-            place = folders.bulk_place(root, scope)
-            skip = len(scope.path) + 1 if scope.path else 0
-            lock = yield from folders.locking(place, lambda: [name[skip:] for name in request.names()])
+            lock = yield from folders.locking(folders.bulk_place(root, scope, request.names))
             if lock is not None:
                 self._files.append(lock)
 
