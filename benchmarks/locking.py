@@ -6,7 +6,9 @@ Each block measures an operation many times, on and off by turns, and divides th
 off: what else the machine does makes a sample longer and never shorter. Each line is the median over the blocks, with
 the interval that holds it with 95 % probability (by the order of the ratios), and how much longer the operation takes.
 It is within the limit where that interval does not lie above it, or where it takes at most a microsecond longer: the
-shortest operations are a few of these. The last line says whether all whole-chunk writes and all reads are.
+shortest operations are a few of these. The last line of the first part says whether all whole-chunk writes and all
+reads are. The second part compares the default, which keeps out other processes in local stores, with locks among
+threads only.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -79,14 +82,33 @@ def operations(array: Any, value: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
-def pairs(store: Any, options: dict[str, Any]) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
-    """Each operation by its name, on an array with locks and on the same one without."""
+THREADS = {"locking": "thread"}
+
+Pairs = Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]
+
+
+def pairs(store: Any, options: dict[str, Any]) -> Pairs:
+    """Each operation by its name, on an array with locks among threads and on the same one without."""
     value = np.random.default_rng(0).normal(size=(1024, 1024)).astype("f4").round(1)
-    locked = zarr.create_array(store, data=value, chunks=(128, 128), overwrite=True, **options)
+    locked = zarr.create_array(store, data=value, chunks=(128, 128), overwrite=True, config=THREADS, **options)
     unlocked = zarr.open_array(store)
     unlocked._run = unlocked._handle._run = Unlocked(unlocked.store).run
     on, off = operations(locked, value), operations(unlocked, value)
     return ((name, on[name], off[name]) for name in on)
+
+
+def process_pairs(store: Any, options: dict[str, Any]) -> Pairs:
+    """Each operation by its name, with the default locks and with locks among threads only."""
+    value = np.random.default_rng(0).normal(size=(1024, 1024)).astype("f4").round(1)
+    zarr.create_array(store, data=value, chunks=(128, 128), overwrite=True, **options)
+    arrays = [zarr.open_array(store, config=config) for config in ({"locking": "auto"}, THREADS)]
+    both = []
+    for array in arrays:
+        found = operations(array, value)
+        found["write an element"] = partial(array.__setitem__, (7, 9), 1.0)
+        found["change an attribute"] = partial(array.attrs.__setitem__, "name", 1)
+        both.append(found)
+    return ((name, both[0][name], both[1][name]) for name in both[0])
 
 
 def seconds_of(action: Callable[[], Any], times: int) -> float:
@@ -120,24 +142,36 @@ def median_with_interval(values: list[float]) -> tuple[float, float, float]:
 LAYOUTS: dict[str, dict[str, Any]] = {"plain": {}, "raw": {"compressors": None}, "sharded": {"shards": (512, 512)}}
 
 
+def report(place: str, name: str, found: Pairs, blocks: int) -> bool:
+    """Print a line for each operation; return whether all are within the limits."""
+    within = True
+    for what, on, off in found:
+        measured = comparisons(on, off, blocks)
+        middle, low, high = median_with_interval([ratio for ratio, _ in measured])
+        longer = statistics.median(microseconds for _, microseconds in measured)
+        within = within and (low <= 1 + LIMIT or longer <= LIMIT_MICROSECONDS)
+        print(
+            f"{place:8}{name:9}{what:21}{100 * (middle - 1):+6.2f} %"
+            f"   [{100 * (low - 1):+.2f}, {100 * (high - 1):+.2f}]   {longer:+.2f} us",
+            flush=True,
+        )
+    return within
+
+
 def main() -> int:
     blocks = int(sys.argv[1]) if len(sys.argv) > 1 else BLOCKS
     within = True
+    print("locks among threads")
     for name, options in LAYOUTS.items():
         for place in ("memory", "local"):
             with tempfile.TemporaryDirectory() as folder, zarr.config.set({"threading.max_workers": 1}):
                 store = zarr.storage.MemoryStore() if place == "memory" else zarr.storage.LocalStore(folder)
-                for what, on, off in pairs(store, options):
-                    found = comparisons(on, off, blocks)
-                    middle, low, high = median_with_interval([ratio for ratio, _ in found])
-                    longer = statistics.median(microseconds for _, microseconds in found)
-                    within = within and (low <= 1 + LIMIT or longer <= LIMIT_MICROSECONDS)
-                    print(
-                        f"{place:8}{name:9}{what:17}{100 * (middle - 1):+6.2f} %"
-                        f"   [{100 * (low - 1):+.2f}, {100 * (high - 1):+.2f}]   {longer:+.2f} us",
-                        flush=True,
-                    )
+                within = report(place, name, pairs(store, options), blocks) and within
     print(f"within {LIMIT:.0%} or {LIMIT_MICROSECONDS:g} us: {'yes' if within else 'no'}")
+    print("locks among processes, beside those among threads")
+    for name, options in LAYOUTS.items():
+        with tempfile.TemporaryDirectory() as folder, zarr.config.set({"threading.max_workers": 1}):
+            report("local", name, process_pairs(zarr.storage.LocalStore(folder), options), blocks)
     return 0 if within else 1
 
 
