@@ -56,11 +56,11 @@ from zarr.storage.path import StorePath, exists_message
 from zarr.types import AccessModeLiteral, ZarrFormat
 
 if TYPE_CHECKING:
+    from zarr.metadata import fields as _names
     from zarr.metadata import group
-    from zarr.metadata import members as _names
 else:
     group = LazyModule("zarr.metadata.group")
-    _names = LazyModule("zarr.metadata.members")
+    _names = LazyModule("zarr.metadata.fields")
 
 T = TypeVar("T")
 

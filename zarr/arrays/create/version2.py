@@ -25,7 +25,7 @@ from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.sharding import ShardingCodec
 from zarr.dtype import ZDType, get_data_type_from_json
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
-from zarr.metadata.members import parse_codecs
+from zarr.metadata.fields import parse_codecs
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn, warn_once
