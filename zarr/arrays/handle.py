@@ -5,13 +5,13 @@ Its state is replaced in one assignment, so no reader sees half a change.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zarr import chunks as grids
 from zarr._lazy import LazyModule, instance_of
-from zarr.abc.store import Store, bulk_access_of, is_synchronous
+from zarr.abc.store import Store
+from zarr.abc.stores.abilities import bulk_kind
 from zarr.arrays.layout import ArrayLayout
 from zarr.buffer.core import Buffer
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
@@ -36,9 +36,6 @@ else:
     v3 = LazyModule("zarr.metadata.v3")
 
 T = TypeVar("T")
-
-AT_HAND = ("files", "memory")
-"""How chunks are moved in stores that may be listed unasked: folders and memory; others only where a user asks."""
 
 
 class ArrayState:
@@ -108,27 +105,6 @@ class ArrayState:
         """Return the state with another shape or other attributes; what is bound to the codecs is kept."""
         layout = None if self._layout is None else self._layout.reshaped(metadata)
         return ArrayState(metadata, self.path, self.config, None, layout, self.store)
-
-
-class _LastStore:
-    """The store that was asked last: a thousand arrays of one group ask for the same one."""
-
-    known: tuple[Any, int, str | None] = (lambda: None, 0, None)
-
-
-def bulk_kind(store: Store) -> str | None:
-    """Return how the chunks of a store are moved in bulk; a store of coroutines is asked for many keys at a time."""
-    size = len(getattr(store, "__dict__", ()))  # it grows when a method is replaced on the store itself
-    known = _LastStore.known
-    if known[0]() is store and known[1] == size:
-        return known[2]
-    access = bulk_access_of(store)
-    if access is not None:
-        kind: str | None = "memory" if access.in_place else access.kind
-    else:
-        kind = None if is_synchronous(store) else "buffers"
-    _LastStore.known = (weakref.ref(store), size, kind)
-    return kind
 
 
 def served_from(store: Store, path: str, metadata: ArrayV2Metadata | ArrayV3Metadata) -> Store:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from zarr.metadata.consolidated import zmetadata_document as zmetadata_document
     from zarr.metadata.convert import ArrayMetadata as ArrayMetadata
     from zarr.metadata.convert import convert_array_metadata as convert_array_metadata
-    from zarr.metadata.fields import check_node_name as check_node_name
     from zarr.metadata.group import ConsolidatedMetadata as ConsolidatedMetadata
     from zarr.metadata.group import GroupMetadata as GroupMetadata
     from zarr.metadata.group import NodeMetadata as NodeMetadata
+    from zarr.metadata.names import check_node_name as check_node_name
     from zarr.metadata.v2 import ArrayV2Metadata as ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata as ArrayV3Metadata
 
@@ -28,7 +28,7 @@ __getattr__, __dir__, __all__ = lazy_door(
         "zarr.metadata.consolidated": "split_zmetadata zmetadata_document",
         "zarr.metadata.convert": "ArrayMetadata convert_array_metadata",
         "zarr.metadata.group": "ConsolidatedMetadata GroupMetadata NodeMetadata",
-        "zarr.metadata.fields": "check_node_name",
+        "zarr.metadata.names": "check_node_name",
         "zarr.metadata.v2": "ArrayV2Metadata",
         "zarr.metadata.v3": "ArrayV3Metadata",
     },

@@ -56,11 +56,11 @@ from zarr.storage.path import StorePath, exists_message
 from zarr.types import AccessModeLiteral, ZarrFormat
 
 if TYPE_CHECKING:
-    from zarr.metadata import fields as _names
     from zarr.metadata import group
+    from zarr.metadata import names as _names
 else:
     group = LazyModule("zarr.metadata.group")
-    _names = LazyModule("zarr.metadata.fields")
+    _names = LazyModule("zarr.metadata.names")
 
 T = TypeVar("T")
 
@@ -276,8 +276,7 @@ def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> 
 
 def _child_of_array(place: StorePath | str, path: str) -> ValueError:
     error = ValueError(
-        f"A parent of {place_label(place)} is an array - only groups may have child nodes. "
-        f"(The array is at {path!r}.)"
+        f"A parent of {place_label(place)} is an array - only groups may have child nodes. (The array is at {path!r}.)"
     )
     error.__cause__ = ContainsArrayError(place.store, path) if isinstance(place, StorePath) else None
     return error
