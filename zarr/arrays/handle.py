@@ -145,9 +145,9 @@ class ArrayHandle:
         self.by_hand = False
         """Whether it was made of metadata that need not be stored yet."""
         self.batch: Any = None
-        """The open batch that writes go into (see ``batching.py``)."""
+        """The open batch that writes go into (see ``io/batch.py``)."""
         self.pipeline: Any = None
-        """The codec pipeline that was made last, with what it was made for (see ``pipelines.py``)."""
+        """The codec pipeline that was made last, with what it was made for (see ``io/foreign_pipeline.py``)."""
         self._run: Any = None
         self._async_run: Any = None
         transformers, store = getattr(metadata, "storage_transformers", ()), store_path.store

@@ -1,7 +1,8 @@
 """Chunk grids: how an array is cut into chunks, as a description and as something one can ask questions.
 
-May import `zarr_core` and floor 1 (`errors`, `types`, `settings`, `abc`, `registry`), `dtype` and `array_spec`.
-Read first: `grid.py` (axes and chunks), then `base.py` and `rectilinear.py` (documents).
+May import `zarr_core` and floor 1 (`errors`, `types`, `settings`, `abc`, `registry`) and `dtype`.
+Read first: `grid.py` (axes and chunks), then `base.py` and `rectilinear.py` (documents). `keys.py` has the keys of
+chunks, `spec.py` what a codec is told of a chunk; `guesses.py` chooses shapes that the user leaves open.
 """
 
 from __future__ import annotations

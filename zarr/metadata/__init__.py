@@ -1,7 +1,8 @@
 """Metadata documents: arrays of both formats, groups, consolidated copies; JSON in, objects out, and back.
 
-May import floor 1 and, on floor 2, `dtype`, `array_spec`, `grids`, `chunk_keys` and `codecs`.
-Read first: `v3.py`, the document of an array; then `documents.py`, how bytes become members.
+May import floor 1 and, on floor 2, `dtype`, `chunks` and `codecs`.
+Read first: `v3.py`, the document of an array; then `documents.py`, how bytes become JSON. `fields.py` has the fields
+that several kinds of document share, `names.py` says which names nodes may have.
 """
 
 from __future__ import annotations

@@ -276,7 +276,8 @@ def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> 
 
 def _child_of_array(place: StorePath | str, path: str) -> ValueError:
     error = ValueError(
-        f"A parent of {place_label(place)} is an array - only groups may have child nodes. (The array is at {path!r}.)"
+        f"A parent of {place_label(place)} is an array - only groups may have child nodes. "
+        f"(The array is at {path!r}.)"
     )
     error.__cause__ = ContainsArrayError(place.store, path) if isinstance(place, StorePath) else None
     return error

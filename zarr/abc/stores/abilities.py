@@ -1,7 +1,8 @@
-"""Which methods of a store may be used for others: none that a subclass, or a test, put something over.
+"""What a store can do, and so how it is asked: plain methods or coroutines, many keys at once, contents first.
 
 A store of ours has several ways to one value: the coroutine, the plain method, and calls for many values at once. They
-do the same as long as nobody changed one of them, in a subclass or on the one store.
+do the same as long as nobody changed one of them, in a subclass or on the one store. A method that a subclass, or a
+test, put something over is never passed by.
 """
 
 from __future__ import annotations
@@ -222,7 +223,21 @@ class _LastStore:
 
 
 def bulk_kind(store: object) -> str | None:
-    """Return how the chunks of a store are moved in bulk; a store of coroutines is asked for many keys at a time."""
+    """Return how the chunks of a store are moved in bulk: "files", "memory", "buffers", or None for one by one.
+
+    A store of coroutines is asked for many keys at a time.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> bulk_kind(MemoryStore())
+    'memory'
+    """
     size = len(getattr(store, "__dict__", ()))  # it grows when a method is replaced on the store itself
     known = _LastStore.known
     if known[0]() is store and known[1] == size:
