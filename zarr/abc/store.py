@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 from zarr._lazy import lazy_names
 
 if TYPE_CHECKING:  # what type checkers know of the table
+    from zarr.abc.stores.abilities import BulkAccess as BulkAccess
+    from zarr.abc.stores.abilities import bulk_access_of as bulk_access_of
+    from zarr.abc.stores.abilities import class_goes_by as class_goes_by
+    from zarr.abc.stores.abilities import get_many_of as get_many_of
+    from zarr.abc.stores.abilities import goes_by as goes_by
+    from zarr.abc.stores.abilities import is_synchronous as is_synchronous
+    from zarr.abc.stores.abilities import open_value_of as open_value_of
+    from zarr.abc.stores.abilities import stamp_of_store as stamp_of_store
+    from zarr.abc.stores.abilities import takes_contents_first as takes_contents_first
     from zarr.abc.stores.async_store import Store as Store
-    from zarr.abc.stores.kinds import ReadListStore as ReadListStore
-    from zarr.abc.stores.kinds import ReadStore as ReadStore
-    from zarr.abc.stores.kinds import ReadWriteListStore as ReadWriteListStore
-    from zarr.abc.stores.kinds import ReadWriteStore as ReadWriteStore
-    from zarr.abc.stores.overrides import BulkAccess as BulkAccess
-    from zarr.abc.stores.overrides import bulk_access_of as bulk_access_of
-    from zarr.abc.stores.overrides import class_goes_by as class_goes_by
-    from zarr.abc.stores.overrides import get_many_of as get_many_of
-    from zarr.abc.stores.overrides import goes_by as goes_by
-    from zarr.abc.stores.overrides import is_synchronous as is_synchronous
-    from zarr.abc.stores.overrides import open_value_of as open_value_of
-    from zarr.abc.stores.overrides import stamp_of_store as stamp_of_store
-    from zarr.abc.stores.overrides import takes_contents_first as takes_contents_first
+    from zarr.abc.stores.partial_stores import ReadListStore as ReadListStore
+    from zarr.abc.stores.partial_stores import ReadStore as ReadStore
+    from zarr.abc.stores.partial_stores import ReadWriteListStore as ReadWriteListStore
+    from zarr.abc.stores.partial_stores import ReadWriteStore as ReadWriteStore
     from zarr.abc.stores.protocols import ByteGetter as ByteGetter
     from zarr.abc.stores.protocols import ByteRequest as ByteRequest
     from zarr.abc.stores.protocols import ByteSetter as ByteSetter
@@ -45,8 +45,8 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "zarr.abc.stores.async_store": "Store",
-        "zarr.abc.stores.kinds": "ReadListStore ReadStore ReadWriteListStore ReadWriteStore",
-        "zarr.abc.stores.overrides": (
+        "zarr.abc.stores.partial_stores": "ReadListStore ReadStore ReadWriteListStore ReadWriteStore",
+        "zarr.abc.stores.abilities": (
             "BulkAccess bulk_access_of class_goes_by get_many_of goes_by is_synchronous open_value_of stamp_of_store "
             "takes_contents_first"
         ),

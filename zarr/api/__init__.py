@@ -1,4 +1,4 @@
-"""The functions of ``zarr`` itself, synchronous and asynchronous: names only, no logic that is not of names.
+"""The functions of ``zarr`` itself, synchronous and asynchronous: names only, no rules.
 
 May import: everything below (groups, arrays, runners, storage, metadata).
 Read first: ``synchronous.py``, then ``operations.py``.

@@ -1,7 +1,7 @@
 """Arrays: layout, selection, transfer, creation, operations, and the faces ``Array`` and ``AsyncArray``.
 
-May import: steps, runners, metadata, codecs, grids, chunk_keys, storage, dtype, array_spec, buffer, abc, registry,
-settings, errors, types, zarr_core. Never groups or api.
+May import: steps, runners, metadata, codecs, chunks, storage, dtype, buffer, abc, registry, defaults, errors, types,
+zarr_core. Never groups or api.
 Read first: ``layout.py`` (what an array is once it is open), then ``io/reading.py`` and ``io/writing.py``.
 """
 

@@ -5,13 +5,13 @@ Its state is replaced in one assignment, so no reader sees half a change.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zarr import chunks as grids
 from zarr._lazy import LazyModule, instance_of
-from zarr.abc.store import Store, bulk_access_of, is_synchronous
+from zarr.abc.store import Store
+from zarr.abc.stores.abilities import bulk_kind
 from zarr.arrays.layout import ArrayLayout
 from zarr.buffer.core import Buffer
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
@@ -36,9 +36,6 @@ else:
     v3 = LazyModule("zarr.metadata.v3")
 
 T = TypeVar("T")
-
-AT_HAND = ("files", "memory")
-"""How chunks are moved in stores that may be listed unasked: folders and memory; others only where a user asks."""
 
 
 class ArrayState:
@@ -110,27 +107,6 @@ class ArrayState:
         return ArrayState(metadata, self.path, self.config, None, layout, self.store)
 
 
-class _LastStore:
-    """The store that was asked last: a thousand arrays of one group ask for the same one."""
-
-    known: tuple[Any, int, str | None] = (lambda: None, 0, None)
-
-
-def bulk_kind(store: Store) -> str | None:
-    """Return how the chunks of a store are moved in bulk; a store of coroutines is asked for many keys at a time."""
-    size = len(getattr(store, "__dict__", ()))  # it grows when a method is replaced on the store itself
-    known = _LastStore.known
-    if known[0]() is store and known[1] == size:
-        return known[2]
-    access = bulk_access_of(store)
-    if access is not None:
-        kind: str | None = "memory" if access.in_place else access.kind
-    else:
-        kind = None if is_synchronous(store) else "buffers"
-    _LastStore.known = (weakref.ref(store), size, kind)
-    return kind
-
-
 def served_from(store: Store, path: str, metadata: ArrayV2Metadata | ArrayV3Metadata) -> Store:
     """Return the store that answers an array whose chunks lie in ``store``."""
     transformers = getattr(metadata, "storage_transformers", ())
@@ -169,9 +145,9 @@ class ArrayHandle:
         self.by_hand = False
         """Whether it was made of metadata that need not be stored yet."""
         self.batch: Any = None
-        """The open batch that writes go into (see ``batching.py``)."""
+        """The open batch that writes go into (see ``io/batch.py``)."""
         self.pipeline: Any = None
-        """The codec pipeline that was made last, with what it was made for (see ``pipelines.py``)."""
+        """The codec pipeline that was made last, with what it was made for (see ``io/foreign_pipeline.py``)."""
         self._run: Any = None
         self._async_run: Any = None
         transformers, store = getattr(metadata, "storage_transformers", ()), store_path.store

@@ -1,7 +1,8 @@
 """Chunk grids: how an array is cut into chunks, as a description and as something one can ask questions.
 
-May import `zarr_core` and floor 1 (`errors`, `types`, `settings`, `abc`, `registry`), `dtype` and `array_spec`.
-Read first: `grid.py` (axes and chunks), then `base.py` and `rectilinear.py` (documents).
+May import `zarr_core` and floor 1 (`errors`, `types`, `settings`, `abc`, `registry`) and `dtype`.
+Read first: `grid.py` (axes and chunks), then `base.py` and `rectilinear.py` (documents). `keys.py` has the keys of
+chunks, `spec.py` what a codec is told of a chunk; `guesses.py` chooses shapes that the user leaves open.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from zarr.chunks.grid import DimensionGrid as DimensionGrid
     from zarr.chunks.grid import FixedDimension as FixedDimension
     from zarr.chunks.grid import VaryingDimension as VaryingDimension
-    from zarr.chunks.normalize import SHARDED_INNER_CHUNK_MAX_BYTES as SHARDED_INNER_CHUNK_MAX_BYTES
+    from zarr.chunks.guesses import SHARDED_INNER_CHUNK_MAX_BYTES as SHARDED_INNER_CHUNK_MAX_BYTES
+    from zarr.chunks.guesses import guess_chunks as guess_chunks
+    from zarr.chunks.guesses import guess_regular_chunks as guess_regular_chunks
     from zarr.chunks.normalize import ChunkLayout as ChunkLayout
     from zarr.chunks.normalize import full_span_chunk_size as full_span_chunk_size
-    from zarr.chunks.normalize import guess_chunks as guess_chunks
-    from zarr.chunks.normalize import guess_regular_chunks as guess_regular_chunks
     from zarr.chunks.normalize import is_regular_1d as is_regular_1d
     from zarr.chunks.normalize import is_regular_nd as is_regular_nd
     from zarr.chunks.normalize import normalize_chunks as normalize_chunks
@@ -41,10 +42,10 @@ __getattr__, __dir__, __all__ = lazy_door(
     {
         "zarr.chunks.base": "ChunkGridMetadata RegularChunkGridMetadata create_chunk_grid_metadata parse_chunk_grid",
         "zarr.chunks.grid": "DimensionGrid FixedDimension VaryingDimension ChunkGrid ChunkSpec",
+        "zarr.chunks.guesses": "SHARDED_INNER_CHUNK_MAX_BYTES guess_chunks guess_regular_chunks",
         "zarr.chunks.normalize": (
-            "ChunkLayout SHARDED_INNER_CHUNK_MAX_BYTES full_span_chunk_size guess_chunks guess_regular_chunks "
-            "is_regular_1d is_regular_nd normalize_chunks normalize_chunks_1d normalize_chunks_nd "
-            "resolve_outer_and_inner_chunks"
+            "ChunkLayout full_span_chunk_size is_regular_1d is_regular_nd normalize_chunks normalize_chunks_1d "
+            "normalize_chunks_nd resolve_outer_and_inner_chunks"
         ),
         "zarr.chunks.rectilinear": "RectilinearChunkGridMetadata RectilinearChunksDisabledError",
         "zarr.chunks.shapes": "MAX_LENGTH parse_shape",

@@ -1,6 +1,6 @@
 """Chunk key encodings beyond the specification: ``fanout``, ``suffix``, and the form of the latter that zarrs has.
 
-May import floor 1 and ``chunk_keys``.
+May import floor 1 and ``keys.py``.
 """
 
 from __future__ import annotations

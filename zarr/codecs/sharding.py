@@ -25,7 +25,6 @@ from zarr.abc.store import ByteGetter, ByteSetter, RangeByteRequest, SuffixByteR
 from zarr.buffer import Buffer, NDBuffer, numpy_buffer_prototype
 from zarr.chunks import RegularChunkGridMetadata
 from zarr.chunks.spec import ArrayConfig, ArraySpec
-from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.base.bound import AnyArray, BoundBase, encoded_most, native_dtype, replace_spec
 from zarr.codecs.base.chain import CodecChain, evolve_codecs, validate_codecs
 from zarr.codecs.base.described import (
@@ -36,6 +35,7 @@ from zarr.codecs.base.described import (
     wrap_array,
     wrap_bytes,
 )
+from zarr.codecs.base.order import sort_codecs
 from zarr.codecs.base.shard_level import EMPTY, IndexLocation, ShardIndex, ShardLevel, SubchunkWriteOrder
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.crc32c_ import Crc32cCodec

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from zarr.chunks import *
+from zarr.chunks.guesses import *
+from zarr.chunks.guesses import chunks_per_shard_axis, guess_regular_chunks
 from zarr.chunks.normalize import *
-from zarr.chunks.normalize import chunks_per_shard_axis, guess_regular_chunks
 
 _guess_num_chunks_per_axis_shard, _guess_regular_chunks = chunks_per_shard_axis, guess_regular_chunks

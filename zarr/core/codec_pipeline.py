@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr.codecs.base.adapters import sort_codecs as codecs_from_list
+from zarr.codecs.base.order import sort_codecs as codecs_from_list
 from zarr.codecs.base.pipeline import BatchedCodecPipeline, FusedCodecPipeline
 from zarr.compat.version3.sibling_names import borrowed_names
 

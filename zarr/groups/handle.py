@@ -52,7 +52,7 @@ class GroupHandle:
         self.by_hand = False
         """Whether it was made of metadata that need not be stored yet."""
         self.batch: Any = None
-        """The open batch that arrays taken from the group take part in (see ``batching.py``)."""
+        """The open batch that arrays taken from the group take part in (see ``zarr/arrays/io/batch.py``)."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (GroupHandle, (self.metadata, self.store_path, self.origin, self.config))

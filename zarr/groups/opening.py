@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from zarr._lazy import LazyModule
-from zarr.arrays.handle import AT_HAND, bulk_kind
+from zarr.abc.stores.abilities import AT_HAND, bulk_kind
 from zarr.buffer.core import Buffer
 from zarr.errors import (
     ContainsArrayError,

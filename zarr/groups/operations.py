@@ -33,8 +33,8 @@ from zarr.groups.batch import pending_steps
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.members import fresh_steps, look_up, refuse_unreadable
 from zarr.metadata.documents import plain
+from zarr.metadata.fields import as_attributes, named_attributes
 from zarr.metadata.group import GroupMetadata
-from zarr.metadata.members import as_attributes, named_attributes
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.documents import hold_node, node_lock
 from zarr.steps.nodes import (

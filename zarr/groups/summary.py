@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr._lazy import LazyModule
-from zarr.arrays.handle import AT_HAND, bulk_kind
+from zarr.abc.stores.abilities import AT_HAND, bulk_kind
 from zarr.arrays.show.html import attributes_table, page, table
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.members import fresh_steps, members_steps

@@ -7,8 +7,8 @@ and say what to use instead: hard links, object and region references, virtual d
 blocks, SWMR, locks.
 
 May import: the public API of ``zarr`` only (ci/check_layers.py lists it); nothing else imports it.
-Read first: ``group.py`` and ``dataset.py``; then ``values.py`` for the form of h5py's types in zarr arrays, and
-``attributes.py`` for the form of attribute values in JSON.
+Read first: ``group.py`` and ``dataset.py``; then ``dtypes.py`` for the form of h5py's types in zarr arrays, and
+``base.py`` for the form of attribute values in JSON.
 """
 
 from __future__ import annotations

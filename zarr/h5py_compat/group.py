@@ -110,7 +110,7 @@ class Group(HLObject, MutableMapping[str, Any]):
         maxshape : tuple, int or True
             The maximal length of each axis; None for an axis without a limit.
         compression, compression_opts, shuffle, fletcher32, scaleoffset
-            See ``filters.py``.
+            See ``creation.py``.
         fillvalue, track_order, fill_time
             As in h5py.
         """

@@ -16,7 +16,7 @@ from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import has_whole_shards, is_sharable, keep
 from zarr.metadata.consolidated import Piece, nest_paths, split_zmetadata, tree_order, zmetadata_document
 from zarr.metadata.documents import MetadataTypeError, document_place, dump_document, raise_located, require
-from zarr.metadata.members import AllowedExtraField, parse_attributes, parse_extra_fields
+from zarr.metadata.fields import AllowedExtraField, parse_attributes, parse_extra_fields
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.types import JSON, ZARR_JSON, ZATTRS_JSON, ZGROUP_JSON, ZMETADATA_V2_JSON, ZarrFormat

@@ -20,7 +20,7 @@ from zarr.dtype.base import ZDType
 from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import ZarrUserWarning
 from zarr.metadata.documents import MetadataMemberError, document_place, dump_document, raise_located, require
-from zarr.metadata.members import parse_attributes
+from zarr.metadata.fields import parse_attributes
 from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
 from zarr.notices import warn_once
 from zarr.registry import get_numcodec

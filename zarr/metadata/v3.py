@@ -39,7 +39,7 @@ from zarr.metadata.documents import (
     raise_located,
     require,
 )
-from zarr.metadata.members import (
+from zarr.metadata.fields import (
     AllowedExtraField,
     fits_shapes,
     parse_attributes,

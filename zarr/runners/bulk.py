@@ -1,7 +1,8 @@
 """Bulk transfers: how a job of the compiled core and a store come together.
 
-A job walks over many chunks with the GIL released. Here is decided where its bytes come from (files, or buffers that
-the store hands over), in batches of what size, and with how many threads.
+A job walks over many chunks with the GIL released. Here is decided in batches of what size it goes, and with how many
+threads. Whether it opens files itself or works on buffers is what the store says (``bulk_kind`` of
+``zarr/abc/stores/abilities.py``).
 """
 
 from __future__ import annotations

@@ -57,10 +57,10 @@ from zarr.types import AccessModeLiteral, ZarrFormat
 
 if TYPE_CHECKING:
     from zarr.metadata import group
-    from zarr.metadata import members as _names
+    from zarr.metadata import names as _names
 else:
     group = LazyModule("zarr.metadata.group")
-    _names = LazyModule("zarr.metadata.members")
+    _names = LazyModule("zarr.metadata.names")
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Self
 
-from zarr.abc.stores.overrides import plain_method
+from zarr.abc.stores.abilities import plain_method
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import ReadOnlyError, label_of
 from zarr.storage.keys import join, normalize_path

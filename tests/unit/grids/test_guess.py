@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zarr.chunks import guess_chunks, guess_regular_chunks
-from zarr.chunks.normalize import chunks_per_shard_axis, guess_shard_shape
+from zarr.chunks.guesses import chunks_per_shard_axis, guess_shard_shape
 
 # (shape, bytes an element, upper bound or None, chunk shape that zarr-python 3.4 chooses)
 CHOSEN = [

@@ -6,7 +6,7 @@ import pytest
 
 from zarr.errors import UnknownCodecError, ZarrUserWarning
 from zarr.metadata.documents import MetadataKeyError, document_place, locate
-from zarr.metadata.members import check_node_name
+from zarr.metadata.names import check_node_name
 
 
 @pytest.mark.parametrize("name", ["a", "temperature", ".hidden", "a.b", "zarr", "Zarr.json", "ü", "a b", "_x"])

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from zarr._lazy import LazyModule
-from zarr.abc.stores.overrides import BulkAccess, takes_contents_first
+from zarr.abc.stores.abilities import BulkAccess, takes_contents_first
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import ReadOnlyError, label_of
 

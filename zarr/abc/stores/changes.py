@@ -8,7 +8,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from zarr.abc.stores.overrides import OWN_NAMES, class_is_synchronous, takes_contents_first
+from zarr.abc.stores.abilities import OWN_NAMES, class_is_synchronous, takes_contents_first
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.types import METADATA_NAMES, BytesLike
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from zarr._lazy import LazyModule
 from zarr._process import at_fork
+from zarr.abc.stores.abilities import goes_by, is_synchronous
 from zarr.abc.stores.async_store import Store, as_folder, gather_windowed
 from zarr.abc.stores.changes import sees_to_values
-from zarr.abc.stores.overrides import goes_by, is_synchronous
 from zarr.buffer.core import Buffer, BufferPrototype
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.shapes import cells_outside
 from zarr.errors import ArrayNotFoundError, WrongTypeError
 from zarr.metadata.documents import dump_document, plain
-from zarr.metadata.members import as_attributes
+from zarr.metadata.fields import as_attributes
 from zarr.steps.documents import hold_node
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array, replace_documents_steps
 from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps, ask_steps

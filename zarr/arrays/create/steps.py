@@ -31,7 +31,7 @@ from zarr.dtype import ZDType, parse_dtype
 from zarr.errors import ZarrRuntimeWarning
 from zarr.metadata.cache import find_members, has_whole_shards, is_sharable, keep, known_documents
 from zarr.metadata.documents import plain
-from zarr.metadata.members import warn_whole_shards
+from zarr.metadata.fields import warn_whole_shards
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn

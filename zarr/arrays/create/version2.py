@@ -21,11 +21,11 @@ from zarr.arrays.create.steps import (
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks import RectilinearChunkGridMetadata
 from zarr.chunks.spec import ArrayConfig, parse_array_config
-from zarr.codecs.base.adapters import sort_codecs
+from zarr.codecs.base.order import sort_codecs
 from zarr.codecs.sharding import ShardingCodec
 from zarr.dtype import ZDType, get_data_type_from_json
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
-from zarr.metadata.members import parse_codecs
+from zarr.metadata.fields import parse_codecs
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn, warn_once

@@ -9,8 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from zarr.abc.stores.abilities import AT_HAND
 from zarr.arrays.change.operations import nbytes_stored_steps, stored_chunks_steps
-from zarr.arrays.handle import AT_HAND, ArrayHandle
+from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.show.html import attributes_table, chunk_grid_svg, page, table
 from zarr.steps.requests import Steps
 from zarr.types import MemoryOrder, ZarrFormat, printable

@@ -11,7 +11,7 @@ import numpy as np
 import zarr_core
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, Codec
 from zarr.buffer import Buffer
-from zarr.codecs.base.adapters import Stage, encoded_sizes, make_stage, set_size_hints, sort_codecs
+from zarr.codecs.base.adapters import Stage, encoded_sizes, make_stage, set_size_hints
 from zarr.codecs.base.bound import (
     AnyArray,
     NativeForm,
@@ -23,6 +23,7 @@ from zarr.codecs.base.bound import (
     takes_parts,
 )
 from zarr.codecs.base.described import wrap_bytes
+from zarr.codecs.base.order import sort_codecs
 from zarr.errors import ChunkDecodeError, NothingToStoreError
 from zarr.logs import loggers, logs_codecs
 

@@ -27,10 +27,10 @@ from zarr.abc.codec import (
 )
 from zarr.abc.stores.async_store import gather_windowed
 from zarr.buffer import Buffer, NDBuffer
-from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.base.bound import native_dtype
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
 from zarr.codecs.base.described import wrap_array, wrap_bytes
+from zarr.codecs.base.order import sort_codecs
 from zarr.errors import NothingToStoreError
 from zarr.registry import register_pipeline
 from zarr.types import SelectorTuple
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from zarr.chunks import ChunkGridMetadata
     from zarr.chunks.spec import ArraySpec
     from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
+
     ReadInfo = tuple[ByteGetter, ArraySpec, SelectorTuple, SelectorTuple, bool]
     WriteInfo = tuple[ByteSetter, ArraySpec, SelectorTuple, SelectorTuple, bool]
 

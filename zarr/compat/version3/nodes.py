@@ -24,7 +24,7 @@ from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk
 from zarr.chunks.rectilinear import MAX_EDGES_PER_AXIS
 from zarr.chunks.shapes import cells_outside as _iter_chunk_coords_to_delete
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, ArraySpec
-from zarr.codecs.base.adapters import SortedCodecs, sort_codecs
+from zarr.codecs.base.order import SortedCodecs, sort_codecs
 from zarr.dtype import ZDType
 from zarr.errors import NodeNotFoundError
 from zarr.groups import hierarchy

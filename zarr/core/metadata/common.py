@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from zarr.metadata.members import parse_attributes as parse_attributes
+from zarr.metadata.fields import parse_attributes as parse_attributes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zarr.chunks import *
 from zarr.chunks.rectilinear import RectilinearChunkGridMetadataJSON as RectilinearChunkGridMetadataJSON
 from zarr.compat.version3.json_values import ArrayMetadataJSON_V3 as ArrayMetadataJSON_V3
 from zarr.compat.version3.sibling_names import borrowed_names

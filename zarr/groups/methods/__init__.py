@@ -1,5 +1,5 @@
 """The methods of ``Group`` and ``AsyncGroup``, by subject: mixins of the two classes.
 
 May import: floors 1 to 4, ``zarr.groups``.
-Read first: ``properties.py``, then ``members.py``.
+Read first: ``members.py``.
 """

@@ -8,9 +8,9 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, cast
 
 from zarr.abc.store import BulkAccess, Store, SyncStore, bulk_access_of, is_synchronous, takes_contents_first
+from zarr.abc.stores.abilities import plain_method
 from zarr.abc.stores.async_store import as_folder, gather_windowed
 from zarr.abc.stores.changes import PartialValue
-from zarr.abc.stores.overrides import plain_method
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put, Request, Steps
 

@@ -1,4 +1,4 @@
-"""Parts of metadata documents that several kinds of node share."""
+"""Fields of metadata documents that several kinds of node share."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from zarr._lazy import LazyModule
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BaseCodec, BytesBytesCodec, Codec
 from zarr.buffer.cpu import buffer_prototype
 from zarr.chunks.spec import ArrayConfig, ArraySpec
-from zarr.codecs.base.adapters import sort_codecs
 from zarr.codecs.base.chain import validate_codecs
 from zarr.codecs.base.described import MOST_CODECS, limited
+from zarr.codecs.base.order import sort_codecs
 from zarr.dtype.base import ZDType
 from zarr.errors import MetadataValidationError, WrongTypeError, ZarrUserWarning
 from zarr.metadata.documents import plain
 from zarr.notices import warn
 from zarr.registry import failure_of, get_codec_class, get_storage_transformer_class
-from zarr.types import JSON, METADATA_NAMES, NodeType, parse_named_configuration
+from zarr.types import JSON, NodeType, parse_named_configuration
 
 if TYPE_CHECKING:
     from zarr.dtype.types import structured
@@ -225,61 +225,6 @@ def parse_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
                 f"{failure_of(name)}"
             ) from error
     return tuple([dict(t) if isinstance(t, Mapping) else {"name": t} for t in transformers])
-
-
-def check_node_name(name: str) -> None:
-    """Refuse a name that format 3 forbids for a node other than the root.
-
-    Parameters
-    ----------
-    name
-        One segment of a path.
-
-    Raises
-    ------
-    ValueError
-        If it is empty, contains a slash, consists of periods, or is ``zarr.json``.
-
-    Warns
-    -----
-    ZarrUserWarning
-        If it begins with ``__``, which the format keeps for itself. Such nodes exist, so the name is not refused.
-
-    Examples
-    --------
-    >>> check_node_name("temperature")
-    """
-    if not name:
-        raise ValueError("A node name must not be empty.")
-    if "/" in name:
-        raise ValueError(f"The node name {name!r} must not contain '/'.")
-    if not name.strip("."):
-        raise ValueError(f"The node name {name!r} must not consist of periods only.")
-    if name == "zarr.json":
-        raise ValueError(f"The node name {name!r} is that of the metadata document.")
-    if name.startswith("__"):
-        warn(f"The node name {name!r} begins with '__', which the format reserves.", ZarrUserWarning)
-
-
-
-
-def check_new_path(path: str) -> None:
-    """Refuse to make a node whose path has a name that no node can bear in either format.
-
-    Raises
-    ------
-    ValueError
-        If a segment consists of periods, or is the name of a metadata document.
-
-    Examples
-    --------
-    >>> check_new_path("a/b")
-    """
-    for name in path.split("/") if path else ():
-        if not name.strip("."):
-            raise ValueError(f"The node name {name!r} (in {path!r}) must not consist of periods only.")
-        if name in METADATA_NAMES:
-            raise ValueError(f"The node name {name!r} (in {path!r}) is that of a metadata document; choose another.")
 
 
 def parse_fill_value(data: Any, dtype: ZDType[Any, Any]) -> Any:

@@ -1,11 +1,13 @@
-"""Which methods of a store may be used for others: none that a subclass, or a test, put something over.
+"""What a store can do, and so how it is asked: plain methods or coroutines, many keys at once, contents first.
 
 A store of ours has several ways to one value: the coroutine, the plain method, and calls for many values at once. They
-do the same as long as nobody changed one of them, in a subclass or on the one store.
+do the same as long as nobody changed one of them, in a subclass or on the one store. A method that a subclass, or a
+test, put something over is never passed by.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
@@ -208,6 +210,45 @@ def bulk_access_of(store: Any) -> BulkAccess | None:
         return None
     access: BulkAccess | None = store.bulk_access()
     return access
+
+
+AT_HAND = ("files", "memory")
+"""How chunks are moved in stores that may be listed unasked: folders and memory; others only where a user asks."""
+
+
+class _LastStore:
+    """The store that was asked last: a thousand arrays of one group ask for the same one."""
+
+    known: tuple[Any, int, str | None] = (lambda: None, 0, None)
+
+
+def bulk_kind(store: object) -> str | None:
+    """Return how the chunks of a store are moved in bulk: "files", "memory", "buffers", or None for one by one.
+
+    A store of coroutines is asked for many keys at a time.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> bulk_kind(MemoryStore())
+    'memory'
+    """
+    size = len(getattr(store, "__dict__", ()))  # it grows when a method is replaced on the store itself
+    known = _LastStore.known
+    if known[0]() is store and known[1] == size:
+        return known[2]
+    access = bulk_access_of(store)
+    if access is not None:
+        kind: str | None = "memory" if access.in_place else access.kind
+    else:
+        kind = None if is_synchronous(store) else "buffers"
+    _LastStore.known = (weakref.ref(store), size, kind)
+    return kind
 
 
 @cache
