@@ -256,7 +256,7 @@ def _consolidate_locked_steps(
     yield hold_node(store_path.path, locking)
     before = changes_noted()
     made = yield from _store_copy_steps(store_path, zarr_format)
-    if locking != "thread" or changes_noted() != before:
+    if locking.startswith("process") or changes_noted() != before:
         # Who changed a node meanwhile may have looked for a copy before there was one; now everybody finds it.
         made = yield from _store_copy_steps(store_path, zarr_format)
     return made

@@ -72,7 +72,7 @@ def error_for_steps(error: BaseException, request: Any, store: object) -> BaseEx
     error = first_error(error)
     if type(error) is not OSError:
         return error
-    key = getattr(request, "key", None)
+    key = request.keys[0] if type(request) is Hold and request.keys else getattr(request, "key", None)
     folder = getattr(request, "path", None) or getattr(request, "prefix", None)
     if key is not None:
         error.add_note(f"at the key {key!r} of {label_of(store)}")

@@ -42,6 +42,9 @@ HELD, BUSY = 0, 1
 _FIRST_PAUSE_SECONDS: Final = 0.0001
 _LONGEST_PAUSE_SECONDS: Final = 0.01
 _NO_FOLDER: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
+_NO_LOCKS: Final = _NO_FOLDER | {
+    errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP,
+}  # fmt: skip
 
 _guard = threading.RLock()
 _open: dict[str, zarr_core.Folder] = {}
@@ -236,7 +239,7 @@ def locking(place: Place) -> Waits[zarr_core.FolderLock | None]:
     Raises
     ------
     OSError
-        If locks are required and there are none.
+        If locks are required and there are none, or the process has no descriptor left.
     """
     while True:
         try:
@@ -251,6 +254,8 @@ def locking(place: Place) -> Waits[zarr_core.FolderLock | None]:
                 lock.close()
                 raise
         except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
             if place.required and error.errno not in _NO_FOLDER:
                 raise _explained(error) from None
             _note(place.folder, error)
