@@ -7,7 +7,6 @@ the other. Who shares many names announces that on one byte of its own. The syst
 has announced. All locks that a process has in a folder belong to one descriptor, so they never exclude each other: the
 threads of a process are kept apart by its own table of locks.
 """
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.stdint cimport int64_t, uint64_t
 
 from os import fsencode, strerror
@@ -69,12 +68,12 @@ cdef object failed(int error, str path):
 
 cdef int64_t bytes_of(str name) except -1:
     """Return the first byte of a name: 64 bits by FNV-1a, mixed, of which 60 are kept."""
-    cdef Py_ssize_t size = 0
-    cdef const char* text = PyUnicode_AsUTF8AndSize(name, &size)
+    cdef bytes text = name.encode("utf-8", "surrogatepass")  # names of files need not be UTF-8
+    cdef const unsigned char* letters = text
     cdef uint64_t value = 0xCBF29CE484222325
     cdef Py_ssize_t i
-    for i in range(size):
-        value = (value ^ <unsigned char>text[i]) * <uint64_t>0x100000001B3
+    for i in range(len(text)):
+        value = (value ^ letters[i]) * <uint64_t>0x100000001B3
     value ^= value >> 33
     value *= <uint64_t>0xFF51AFD7ED558CCD
     value ^= value >> 33

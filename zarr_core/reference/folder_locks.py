@@ -41,7 +41,7 @@ def trusts_locks(path: str) -> bool:
 
 def _bytes_of(name: str) -> int:
     value = 0xCBF29CE484222325
-    for byte in name.encode():
+    for byte in name.encode("utf-8", "surrogatepass"):
         value = ((value ^ byte) * 0x100000001B3) & _WORD
     value ^= value >> 33
     value = (value * 0xFF51AFD7ED558CCD) & _WORD

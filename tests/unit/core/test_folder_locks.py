@@ -12,7 +12,7 @@ import pytest
 from zarr_core.reference import folder_locks as reference
 
 HELD, BUSY, REPLACED = 0, 1, 2
-NAMES = ["c/0", "c/1", "c/0/1", "ä", ""]
+NAMES = ["c/0", "c/1", "c/0/1", "ä", "\udcff", ""]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="folders have such locks on Linux only")
 

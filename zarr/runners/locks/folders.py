@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -90,7 +91,7 @@ def root_of(store: Any, prefix: str, required: bool = False) -> str:
     required : bool
         Whether locks were asked for, so that the file system is not asked whether it keeps them.
     """
-    if not getattr(store, "locks_folders", False):
+    if sys.platform != "linux" or not getattr(store, "locks_folders", False):
         return ""
     root = prefix.removeprefix("file:")
     if root not in _trusted:
