@@ -66,7 +66,7 @@ class BuildExtensions(build_ext):
 
 
 def compile_args() -> list[str]:
-    """Flags for one module; never ``-march=native``, a wheel must run on other machines."""
+    """Return the flags of one module; never ``-march=native``, since a wheel must run on other machines."""
     if MSVC:
         return ["/Od", "/Zi"] if DEBUG else ["/O2"]
     if DEBUG:

@@ -119,7 +119,7 @@ def seconds_of(action: Callable[[], Any], times: int) -> float:
 
 
 def compare(on: Callable[[], Any], off: Callable[[], Any], times: int, samples: int) -> tuple[float, float]:
-    """The shortest of many samples with locks to the shortest without, and the microseconds between them."""
+    """Return the shortest of many samples with locks to the shortest without, and the microseconds between them."""
     found = [(seconds_of(on, times), seconds_of(off, times)) for _ in range(samples)]
     with_locks, without = min(a for a, _ in found), min(b for _, b in found)
     return with_locks / without, (with_locks - without) / times * 1e6

@@ -60,7 +60,7 @@ def is_empty_dataspace(identity: Any) -> bool:
 
 
 def set_scale(dataset_id: Any, name: bytes = b"") -> None:
-    """The low-level call by which the tests of dimension scales set their scene."""
+    """Make a dataset a dimension scale, by the name of the low-level call."""
     dimensions.make_scale(compat.Dataset(dataset_id), name)
 
 

@@ -114,7 +114,7 @@ class Attributes(MutableMapping[str, Any]):
         return f"{self._obj.path}/{name}" if self._obj.path else name
 
     def asdict(self) -> dict[str, Any]:
-        """The attributes as a plain dict, a copy.
+        """Return the attributes as a plain dict, a copy.
 
         Returns
         -------

@@ -76,7 +76,7 @@ def _store_steps(handle: ArrayHandle) -> Steps[dict[str, Buffer]]:
 
 
 def _places(metadata: Any) -> tuple[Any, ...]:
-    """What says where the chunks of an array lie and what is in them, save its shape."""
+    """Return the part of the metadata that says where chunks lie and what is in them, without the shape."""
     if metadata.zarr_format == 2:
         return (metadata.chunks, metadata.dimension_separator, metadata.dtype, metadata.order)
     return (metadata.chunk_grid, metadata.chunk_key_encoding, metadata.data_type, metadata.codecs)

@@ -166,7 +166,7 @@ def _change_attributes_steps(
 
 
 def parse_new_shape(layout: ArrayLayout, new_shape: Any) -> tuple[int, ...]:
-    """A shape to resize to.
+    """Return a shape to resize to.
 
     Raises
     ------
@@ -349,7 +349,7 @@ def _last(axis: Any, count: int) -> int:
 def _border_parts(
     layout: ArrayLayout, keys: Iterable[str], kept: tuple[int, ...], cut: list[int]
 ) -> Iterator[tuple[slice, ...]]:
-    """The parts of the array that the stored chunks on the border of the kept ones hold."""
+    """Return the parts of the array that the stored chunks on the border of the kept ones hold."""
     for key in keys:
         coords = layout.coords_of(key)
         if coords is None or _is_outside(coords, kept) or all(coords[d] != kept[d] - 1 for d in cut):
@@ -417,7 +417,7 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
 
 
 def checked_axis(layout: ArrayLayout, added: tuple[int, ...], axis: int) -> int:
-    """The axis to append to, counted from the front.
+    """Return the axis to append to, counted from the front.
 
     Raises
     ------
@@ -442,7 +442,7 @@ def checked_axis(layout: ArrayLayout, added: tuple[int, ...], axis: int) -> int:
 
 
 def stored_chunks_steps(handle: ArrayHandle) -> Steps[list[tuple[int, ...]]]:
-    """The coordinates of the chunks (or shards) that are stored, found by one listing."""
+    """Return the coordinates of the chunks (or shards) that are stored, found by one listing."""
     layout = handle.state.layout
     keys = yield List(layout.path)
     found = (layout.coords_of(key) for key in keys)

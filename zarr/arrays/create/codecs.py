@@ -48,7 +48,7 @@ def is_auto(value: object) -> bool:
 
 
 def default_serializer_v3(dtype: ZDType[Any, Any]) -> ArrayBytesCodec:
-    """The codec that turns chunks of a data type into bytes, where the user names none.
+    """Return the codec that turns chunks of a data type into bytes, where the user names none.
 
     Raises
     ------
@@ -72,12 +72,12 @@ def default_serializer_v3(dtype: ZDType[Any, Any]) -> ArrayBytesCodec:
 
 
 def default_compressors_v3(dtype: ZDType[Any, Any]) -> tuple[BytesBytesCodec, ...]:
-    """The compressors of a format 3 array, where the user names none."""
+    """Return the compressors of a format 3 array, where the user names none."""
     return (ZstdCodec(),)
 
 
 def default_filters_v2(dtype: ZDType[Any, Any]) -> tuple[Any, ...] | None:
-    """The filters of a format 2 array, where the user names none: only objects need one.
+    """Return the filters of a format 2 array, where the user names none: only objects need one.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def refuse_unknown_objects(dtype: ZDType[Any, Any]) -> None:
 
 
 def default_compressor_v2(dtype: ZDType[Any, Any]) -> Any:
-    """The compressor of a format 2 array, where the user names none."""
+    """Return the compressor of a format 2 array, where the user names none."""
     return numcodecs.Zstd(level=0)
 
 
@@ -130,7 +130,7 @@ def parse_codec(codec: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> A
 
 
 def parse_codecs(codecs: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> tuple[Any, ...]:
-    """A codec, or several, or none, as a tuple."""
+    """Return a codec, or several, or none, as a tuple."""
     if codecs is None:
         return ()
     if isinstance(codecs, (Mapping, str, Codec)) or is_numcodec(codecs):
@@ -141,7 +141,7 @@ def parse_codecs(codecs: Any, dtype: ZDType[Any, Any], kind: type, what: str) ->
 def choose_codecs_v3(
     dtype: ZDType[Any, Any], filters: FiltersLike, serializer: SerializerLike, compressors: CompressorsLike
 ) -> tuple[Codec, ...]:
-    """The codecs of a format 3 array, in the order of encoding.
+    """Return the codecs of a format 3 array, in the order of encoding.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def parse_numcodec(codec: Any, what: str) -> Any:
 def choose_codecs_v2(
     dtype: ZDType[Any, Any], filters: FiltersLike, compressors: CompressorsLike
 ) -> tuple[tuple[Any, ...] | None, Any]:
-    """The filters and the compressor of a format 2 array.
+    """Return the filters and the compressor of a format 2 array.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def check_object_codec(dtype: ZDType[Any, Any], codecs: Iterable[Any]) -> None:
 
 
 def choose_compressor_v2(dtype: ZDType[Any, Any], compressors: CompressorsLike) -> Any:
-    """The compressor of a format 2 array."""
+    """Return the compressor of a format 2 array."""
     if is_auto(compressors):
         return default_compressor_v2(dtype)
     single = isinstance(compressors, (Mapping, Codec)) or is_numcodec(compressors)

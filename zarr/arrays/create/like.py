@@ -138,7 +138,7 @@ def refuse_self_overwrite(store_path: StorePath, source: ArrayHandle) -> None:
 
 
 def kept_parameters(source: ArrayHandle, given: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of an array like another, where those given as ``"keep"`` come from it."""
+    """Return the parameters of an array like another, where those given as ``"keep"`` come from it."""
     metadata = source.metadata
     new_format = given["zarr_format"] or metadata.zarr_format
     same = new_format == metadata.zarr_format
@@ -181,7 +181,7 @@ def _keep_names(parameters: dict[str, Any], metadata: ArrayV2Metadata | ArrayV3M
 
 
 def kept_chunks(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Any:
-    """The chunks of an array in the form that ``create_array`` takes."""
+    """Return the chunks of an array in the form that ``create_array`` takes."""
     try:
         return metadata.chunks
     except NotImplementedError:
@@ -189,7 +189,7 @@ def kept_chunks(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Any:
 
 
 def kept_shards(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Any:
-    """The shards of an array in the form that ``create_array`` takes."""
+    """Return the shards of an array in the form that ``create_array`` takes."""
     try:
         shape = metadata.shards
     except NotImplementedError:
@@ -204,7 +204,7 @@ def kept_shards(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Any:
 
 
 def blocks_of(layout: ArrayLayout) -> Iterator[tuple[slice, ...]]:
-    """The array cut along its stored objects into blocks of a bearable size."""
+    """Return the array cut along its stored objects into blocks of a bearable size."""
     axes = layout.outer.axes
     if any(axis.nchunks == 0 for axis in axes):
         return

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def default_zarr_format(store: Store | None = None) -> ZarrFormat:
-    """The format of new nodes where the user names none: the configured one, unless the store has one of its own."""
+    """Return the format of new nodes where the user names none: that of the store, else the configured one."""
     own = getattr(store, "default_zarr_format", None)
     return cast("ZarrFormat", int(settings.get("default_zarr_format") if own is None else own))
 
@@ -173,7 +173,7 @@ def _metadata_v3(
 
 
 def grid_document(given: Any, grid: Any) -> ChunkGridMetadata:
-    """The description of a grid: the one that the user gave, word by word, or else the plainest."""
+    """Return the description of a grid: the one that the user gave, word by word, or else the plainest."""
     return given if isinstance(given, RectilinearChunkGridMetadata) else create_chunk_grid_metadata(grid)
 
 
@@ -183,7 +183,7 @@ def item_size_of(zdtype: ZDType[Any, Any]) -> int:
 
 
 def choose_fill_value(zdtype: ZDType[Any, Any], fill_value: Any, zarr_format: int) -> Any:
-    """The fill value as a scalar of the data type; None, which format 2 knows as undefined, only there."""
+    """Return the fill value as a scalar of the data type; None, which format 2 knows as undefined, only there."""
     if isinstance(fill_value, DefaultFillValue) or (fill_value is None and zarr_format == 3):
         return zdtype.default_scalar()
     return None if fill_value is None else zdtype.cast_scalar(fill_value)
@@ -225,12 +225,12 @@ def _refuse_v3_words(given: Mapping[str, Any]) -> None:
 
 
 def store_key_encoding(store: Store) -> dict[str, Any]:
-    """The names of chunks in format 2, where the user says nothing: with the separator of the store, if it has one."""
+    """Return the default names of chunks in format 2: with the separator of the store, if it has one."""
     return {"name": "v2", "separator": getattr(store, "dimension_separator", None) or "."}
 
 
 def separator_v2(encoding: ChunkKeyEncodingLike | None) -> Any:
-    """The dimension separator of a format 2 array.
+    """Return the dimension separator of a format 2 array.
 
     Raises
     ------
@@ -251,7 +251,7 @@ def separator_v2(encoding: ChunkKeyEncodingLike | None) -> Any:
 def with_shards(
     shape: tuple[int, ...], grid: Any, shards: Any, zdtype: ZDType[Any, Any], codecs: tuple[Any, ...]
 ) -> tuple[Any, tuple[Any, ...]]:
-    """The grid of stored objects and its codecs: those of the chunks, or a shard around them."""
+    """Return the grid of stored objects and its codecs: those of the chunks, or a shard around them."""
     if shards is None:
         return grid, codecs
     layout = resolve_outer_and_inner_chunks(
@@ -282,7 +282,7 @@ _PLAIN: Final = 0  # the form of marshal in which equal values have equal bytes
 
 
 def kind_key(parameters: Mapping[str, Any]) -> bytes | None:
-    """The parameters of a new array as bytes, equal only where the same thing was asked for.
+    """Return the parameters of a new array as bytes, equal only where the same thing was asked for.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ class UnsavedHandle(ArrayHandle):
         self.serve(served_from(draft.memory, store_path.path, metadata))
 
     def bound_run(self) -> Any:
-        """The runner's own method; while the array is not saved, one that finds out each time where it is."""
+        """Return the runner's own method; while the array is not saved, one that finds out each time where it is."""
         return super().bound_run() if self.draft is None else self.run
 
     def run(self, steps: Steps[Any]) -> Any:
@@ -74,7 +74,7 @@ class UnsavedHandle(ArrayHandle):
         return super().bound_run()(steps)
 
     def with_config(self, config: ArrayConfig) -> ArrayHandle:
-        """A second handle on the same array with another configuration."""
+        """Return a second handle on the same array with another configuration."""
         if self.draft is None:
             return super().with_config(config)
         return UnsavedHandle(self.store_path, self.metadata, config, self.draft)

@@ -147,7 +147,7 @@ def legacy_array_steps(
 
 
 def _one_order(order: Any, config: Any) -> dict[str, Any]:
-    """The order of an array of format 2: the document says it, and the configuration says the same."""
+    """Return the order of an array of format 2: the document says it, and the configuration says the same."""
     settled = parse_array_config(config)
     if order is None:
         return {"order": settled.order}
@@ -157,7 +157,7 @@ def _one_order(order: Any, config: Any) -> dict[str, Any]:
 
 
 def _shape_of(shape: Any, data: Any) -> Any:
-    """The shape of the new array: that of the data, where there are any."""
+    """Return the shape of the new array: that of the data, where there are any."""
     if data is not None:
         return np.shape(data)
     if shape is None:
@@ -166,7 +166,7 @@ def _shape_of(shape: Any, data: Any) -> Any:
 
 
 def words_of_format_2(filters: Any, compressor: Any, separator: str | None, store: Store) -> dict[str, Any]:
-    """What format 2 calls codecs and keys, in the words of ``create_array``."""
+    """Return what format 2 calls codecs and keys, in the words of ``create_array``."""
     if isinstance(compressor, BytesBytesCodec):
         raise ValueError(
             "Cannot use a BytesBytesCodec as a compressor for zarr v2 arrays. Use a numcodecs codec directly instead."
@@ -184,7 +184,7 @@ def words_of_format_2(filters: Any, compressor: Any, separator: str | None, stor
 
 
 def words_of_format_2_in_3(filters: Any, compressor: Any, separator: str | None, allowed: bool) -> dict[str, Any]:
-    """What format 2 calls codecs and keys, in the words of ``create_array`` for format 3, where that is allowed."""
+    """Return what format 2 calls codecs and keys, in the words of ``create_array`` for format 3."""
     if not allowed:
         named = None if is_auto(compressor) else repr(compressor)
         _refuse(3, filters=filters, dimension_separator=separator, compressor=named)
@@ -199,7 +199,7 @@ def words_of_format_2_in_3(filters: Any, compressor: Any, separator: str | None,
 
 
 def dtype_of_2(dtype: Any) -> Any:
-    """A data type that only format 2 has a way to write; None for any other.
+    """Return a data type that only format 2 has a way to write; None for any other.
 
     Byte strings and arrays of any length, and records whose fields are arrays.
     """
@@ -214,7 +214,7 @@ def dtype_of_2(dtype: Any) -> Any:
 def format_of_words_steps(
     given: int | None, store_path: StorePath, compressor: Any, of_2: Iterable[Any], of_3: Iterable[Any]
 ) -> Steps[int]:
-    """The format of an array that is made without a word of its format.
+    """Return the format of an array that is made without a word of its format.
 
     It is that of the store or of the configuration; but format 2 where parameters are given that only format 2 has,
     none that only format 3 has, and the array does not lie below a group of format 3.
@@ -231,7 +231,7 @@ def format_of_words_steps(
 
 
 def words_of_format_3(codecs: Iterable[Any] | None, encoding: Any, object_codec: Any) -> dict[str, Any]:
-    """What format 3 calls codecs and keys, in the words of ``create_array``."""
+    """Return what format 3 calls codecs and keys, in the words of ``create_array``."""
     if object_codec is not None:
         warn("object_codec is not yet implemented", ZarrRuntimeWarning)
     words: dict[str, Any] = {}
@@ -243,7 +243,7 @@ def words_of_format_3(codecs: Iterable[Any] | None, encoding: Any, object_codec:
 
 
 def plain_chunks(chunks: Any, shape: Any, zarr_format: int = 3) -> Any:
-    """What ``chunks`` means here: None and True guess, False is one chunk; in format 2 all that is false guesses."""
+    """Return the chunks to ask for: None and True guess, False is one chunk; in format 2 all that is false guesses."""
     if chunks is None or chunks is True or (zarr_format == 2 and _is_empty(chunks)):
         return "auto"
     if chunks is False:
@@ -259,7 +259,7 @@ def _is_empty(chunks: Any) -> bool:
 
 
 def config_of(config: Any, write_empty_chunks: bool | None) -> Any:
-    """The configuration of an array, with a parameter beside it that is deprecated."""
+    """Return the configuration of an array, with a parameter beside it that is deprecated."""
     if write_empty_chunks is None:
         return config
     warn(
@@ -331,7 +331,7 @@ def split_codecs(codecs: Iterable[Any]) -> dict[str, Any]:
 
 
 def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of an array like another one; what is given goes first.
+    """Return the parameters of an array like another one; what is given goes first.
 
     Parameters
     ----------
@@ -404,7 +404,7 @@ def _lent(metadata: ArrayV2Metadata | ArrayV3Metadata, given: Mapping[str, Any])
 
 
 def _lent_chunks(metadata: ArrayV3Metadata, given: Mapping[str, Any]) -> Any:
-    """The stored chunks of a model; a rectilinear grid is what it would be after a resize to the shape that is given.
+    """Return the stored chunks of a model; those of a rectilinear grid as they would be after a resize to the shape.
 
     Its chunks may run past the shape, where the model was shrunk: they are kept, and are there when it grows again.
     """
@@ -430,7 +430,7 @@ def with_one_compressor(parameters: dict[str, Any], zarr_format: int) -> dict[st
 
 
 def with_object_codec(parameters: Mapping[str, Any], object_codec: Any) -> dict[str, Any]:
-    """The data type and the filters of an array of Python objects, where a codec of numcodecs says how they are stored.
+    """Return the data type and the filters of an array of Python objects that a codec of numcodecs stores.
 
     Raises
     ------
@@ -452,13 +452,13 @@ def with_object_codec(parameters: Mapping[str, Any], object_codec: Any) -> dict[
 
 
 def with_empty_chunks(config: Any, write_empty_chunks: bool) -> Any:
-    """The configuration of an array, with what was once a parameter beside it."""
+    """Return the configuration of an array, with what was once a parameter beside it."""
     given = {} if config is None else dict(config) if isinstance(config, Mapping) else config.to_dict()
     return {**given, "write_empty_chunks": write_empty_chunks}
 
 
 def one_chunk(shape: Any) -> tuple[int, ...]:
-    """The chunk shape of an array that is all one chunk; chunks have a length even where the array has none."""
+    """Return the chunk shape of an array that is all one chunk; chunks have a length even where the array has none."""
     lengths = (shape,) if isinstance(shape, int | np.integer) else shape
     return tuple(max(int(length), 1) for length in lengths)
 
@@ -467,7 +467,7 @@ OBJECT_CODECS = ("vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2", "
 
 
 def implied_object_codec(parameters: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
-    """The codec of objects that a data type or the first filter stands for, and the parameters without it.
+    """Return the codec of objects that a data type or the first filter stands for, and the parameters without it.
 
     ``bytes`` means byte strings of any length, ``"array:i4"`` arrays of any length, as in zarr-python 2.
     """
