@@ -19,15 +19,25 @@
 
 #define ZC_FOLDER_LOCKS 1
 
-static int zc_open_locked_folder(const char *path) {
+static int zc_open_locked_folder(const char *path, uint64_t *device, uint64_t *inode) {
+    struct stat state;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &state) < 0) {
+        int error = errno;
+        close(fd);
+        return -error;
+    }
+    *device = (uint64_t)state.st_dev;
+    *inode = (uint64_t)state.st_ino;
+    return fd;
 }
 
-/* Whether the folder was removed: another one by its name has locks of its own. */
-static int zc_is_removed(int fd) {
+/* Whether the path still names that folder: another one by its name has locks of its own. */
+static int zc_is_folder(const char *path, uint64_t device, uint64_t inode) {
     struct stat state;
-    return fstat(fd, &state) < 0 || state.st_nlink == 0;
+    return stat(path, &state) == 0 && (uint64_t)state.st_dev == device && (uint64_t)state.st_ino == inode;
 }
 
 static void zc_fill_range(struct flock *range, int type, int64_t start, int64_t length) {
@@ -73,8 +83,8 @@ static int64_t zc_file_system(const char *path) {
 
 #define ZC_FOLDER_LOCKS 0
 
-static int zc_open_locked_folder(const char *path) { (void)path; return -ENOSYS; }
-static int zc_is_removed(int fd) { (void)fd; return 0; }
+static int zc_open_locked_folder(const char *path, uint64_t *device, uint64_t *inode) { (void)path; (void)device; (void)inode; return -ENOSYS; }
+static int zc_is_folder(const char *path, uint64_t device, uint64_t inode) { (void)path; (void)device; (void)inode; return 0; }
 static int zc_announce(int fd, int64_t start, int64_t length) { (void)fd; (void)start; (void)length; return -ENOSYS; }
 static int zc_withdraw(int fd, int64_t start, int64_t length) { (void)fd; (void)start; (void)length; return -ENOSYS; }
 static int zc_is_announced(int fd, int64_t start, int64_t length) { (void)fd; (void)start; (void)length; return -ENOSYS; }

@@ -10,6 +10,7 @@ def trusts_locks(path: str) -> bool: ...
 class Folder:
     path: str
     fd: int
+    identity: tuple[int, int]
 
     def __init__(self, path: str) -> None: ...
     def close(self) -> None: ...
@@ -23,7 +24,7 @@ class FolderLock:
     def __init__(
         self,
         folder: Folder,
-        names: Sequence[str] | Callable[[], Sequence[str]],
+        names: Sequence[str] | Callable[[], Sequence[str]] | None,
         shared: bool = False,
         path: str = "",
     ) -> None: ...

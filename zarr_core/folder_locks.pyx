@@ -3,18 +3,20 @@
 A name has two bytes in the space of ranges of the folder's descriptor. Who shares it announces a lock on the first,
 who locks it alone on both: a shared range lock. Then he looks whether somebody else has announced what excludes it: the
 one who shares looks at the second byte, the other at the first. Of two who announce at the same time at least one sees
-the other. Who shares many names announces that on one byte of its own. The system withdraws what a dead process
+the other. Who locks all names of a folder, alone or shared,
+has two bytes for that. The system withdraws what a dead process
 has announced. All locks that a process has in a folder belong to one descriptor, so they never exclude each other: the
 threads of a process are kept apart by its own table of locks.
 """
+cimport cython
 from libc.stdint cimport int64_t, uint64_t
 
 from os import fsencode, strerror
 
 cdef extern from "folder_locks.h":
     const bint ZC_FOLDER_LOCKS
-    int zc_open_locked_folder(const char* path)
-    bint zc_is_removed(int fd)
+    int zc_open_locked_folder(const char* path, uint64_t* device, uint64_t* inode)
+    bint zc_is_folder(const char* path, uint64_t device, uint64_t inode)
     int zc_announce(int fd, int64_t start, int64_t length)
     int zc_withdraw(int fd, int64_t start, int64_t length)
     int zc_is_announced(int fd, int64_t start, int64_t length)
@@ -26,7 +28,7 @@ BUSY = 1
 REPLACED = 2
 
 cdef int64_t SPACE = <int64_t>1 << 60       # names are spread over so many pairs of bytes
-cdef int64_t ALL_SHARED = <int64_t>1 << 61  # the byte of who shares all names of the folder
+cdef int64_t ALL = <int64_t>1 << 61         # the first byte of all names of the folder together
 cdef int TRIES = 3                          # so often who shares many names tries to share all of the folder
 
 # ext2 to ext4, XFS, Btrfs, ZFS, tmpfs, ramfs, overlayfs, F2FS, bcachefs
@@ -80,6 +82,7 @@ cdef int64_t bytes_of(str name) except -1:
     return 2 * <int64_t>(value & <uint64_t>(SPACE - 1))
 
 
+@cython.no_gc_clear
 cdef class Folder:
     """An open folder in which names are locked.
 
@@ -96,21 +99,28 @@ cdef class Folder:
 
     cdef readonly str path
     cdef readonly int fd
-    cdef dict _counts  # of the bytes that several share
+    cdef bytes _name
+    cdef uint64_t _device, _inode
+    cdef dict _counts  # of each byte: how many locks of this process have announced it
     cdef object __weakref__
 
     def __cinit__(self, str path not None):
         self.fd = -1
         self.path = path
+        self._name = fsencode(path)
         self._counts = {}
-        cdef bytes name = fsencode(path)
-        cdef int fd = zc_open_locked_folder(name)
+        cdef int fd = zc_open_locked_folder(self._name, &self._device, &self._inode)
         if fd < 0:
             raise failed(fd, path)
         self.fd = fd
 
     def __dealloc__(self):
         self.close()
+
+    @property
+    def identity(self):
+        """Return what no other folder has: device and inode."""
+        return self._device, self._inode
 
     cpdef close(self):
         """Close the folder: all that is locked in it is released, unless a forked process has it open, too."""
@@ -119,22 +129,42 @@ cdef class Folder:
         if fd >= 0:
             zc_close_folder(fd)
 
-    cdef int share(self, int64_t place) except -1:
-        cdef int error
-        if place not in self._counts:
-            error = zc_announce(self.fd, place, 1)
-            if error < 0:
-                raise failed(error, self.path)
-        self._counts[place] = self._counts.get(place, 0) + 1
+    cdef int announce(self, int64_t first, int length) except -1:
+        cdef int64_t place
+        cdef int error = 0, new = 0
+        with cython.critical_section(self):
+            for place in range(first, first + length):
+                new += place not in self._counts
+            if new == length:
+                error = zc_announce(self.fd, first, length)
+            elif new:
+                for place in range(first, first + length):
+                    if error == 0 and place not in self._counts:
+                        error = zc_announce(self.fd, place, 1)
+            if error == 0:
+                for place in range(first, first + length):
+                    self._counts[place] = self._counts.get(place, 0) + 1
+        if error < 0:
+            raise failed(error, self.path)
         return 0
 
-    cdef int unshare(self, int64_t place) except -1:
-        cdef int left = self._counts.get(place, 0) - 1
-        if left > 0:
-            self._counts[place] = left
-        elif left == 0:
-            del self._counts[place]
-            zc_withdraw(self.fd, place, 1)
+    cdef int withdraw(self, int64_t first, int length) except -1:
+        cdef int64_t place
+        cdef int left, gone = 0
+        with cython.critical_section(self):
+            for place in range(first, first + length):
+                left = self._counts.get(place, 1) - 1
+                if left > 0:
+                    self._counts[place] = left
+                else:
+                    self._counts.pop(place, None)
+                    gone += 1
+            if self.fd >= 0 and gone == length:
+                zc_withdraw(self.fd, first, length)
+            elif self.fd >= 0 and gone:
+                for place in range(first, first + length):
+                    if place not in self._counts:
+                        zc_withdraw(self.fd, place, 1)
         return 0
 
     cdef int is_announced(self, int64_t place, int64_t length) except -1:
@@ -144,15 +174,17 @@ cdef class Folder:
         return found
 
 
+@cython.no_gc_clear
 cdef class FolderLock:
     """A lock on names in a folder; released by ``close``, or when it goes.
 
     Parameters
     ----------
     folder : Folder
-    names : sequence of str, or callable
+    names : sequence of str, callable or None
         Other threads of this process must not lock the same names alone at the same time. Who shares many names gives
-        what returns them: they are asked for only where somebody locks another name of the folder.
+        what returns them: they are asked for only where somebody locks another name of the folder. None: all names,
+        alone.
     shared : bool, default False
         Whether others may share the names, so that nobody locks them alone.
     path : str, default ""
@@ -174,14 +206,16 @@ cdef class FolderLock:
         self._announced = []
         self._names = None
         self._tries = 0
-        if callable(names):
+        if names is None:
+            self._places = [ALL]
+        elif callable(names):
             self._names = names
             self._tries = TRIES
         else:
             self._places = [bytes_of(<str?>name) for name in names]
 
     def __dealloc__(self):
-        if self.folder is not None and self._announced:
+        if self._announced:
             self.close()
 
     cpdef int try_acquire(self) except -1:
@@ -190,22 +224,23 @@ cdef class FolderLock:
         Returns
         -------
         int
-            ``HELD``; ``BUSY`` where somebody is in the way; ``REPLACED`` where the folder was removed
-            or is closed here: the lock has to be made anew, in the folder that has the path now.
+            ``HELD``; ``BUSY`` where somebody is in the way; ``REPLACED`` where the path of the folder names another
+            one by now, or none: the lock has to be made anew.
 
         Raises
         ------
         OSError
             If the file system keeps no locks, or no more of them.
         """
+        cdef Folder folder = self.folder
         if self.held:
             return 0
-        if self.folder.fd < 0:
+        if folder.fd < 0:
             return 2
         cdef int state = 1
         try:
             state = self._try_shared() if self.shared else self._try_alone()
-            if state == 0 and zc_is_removed(self.folder.fd):
+            if state == 0 and not zc_is_folder(folder._name, folder._device, folder._inode):
                 state = 2
             self.held = state == 0
         finally:
@@ -213,54 +248,52 @@ cdef class FolderLock:
                 self.close()
         return state
 
+    cdef int _announce(self, int64_t place) except -1:
+        self.folder.announce(place, 1 if self.shared else 2)
+        self._announced.append(place)
+        return 0
+
     cdef int _try_alone(self) except -1:
         cdef Folder folder = self.folder
         cdef int64_t place
-        cdef int error
         for place in self._places if not self._announced else ():
-            error = zc_announce(folder.fd, place, 2)
-            if error < 0:
-                raise failed(error, folder.path)
-            self._announced.append(place)
+            self._announce(place)
+        # What is announced stays so while those who share a name go on: no others begin. Of two who want it alone,
+        # both withdraw, and each tries again.
         for place in self._places:
             if folder.is_announced(place, 1):
-                # Who shares the name goes on, and no others begin; of two who want it alone, each tries again.
                 if folder.is_announced(place + 1, 1):
                     self.close()
                 return 1
-        return folder.is_announced(ALL_SHARED, 1)
+            if place == ALL:
+                return folder.is_announced(0, 2 * SPACE)
+        if folder.is_announced(ALL, 1):
+            if folder.is_announced(ALL + 1, 1):
+                self.close()
+            return 1
+        return 0
 
     cdef int _try_shared(self) except -1:
         cdef Folder folder = self.folder
         cdef int64_t place
         if self._tries:
             self._tries -= 1  # then the names one by one: somebody may lock others of the folder all the time
-            folder.share(ALL_SHARED)
-            self._announced.append(ALL_SHARED)
-            return folder.is_announced(0, 2 * SPACE)
+            self._announce(ALL)
+            return folder.is_announced(ALL + 1, 1) or folder.is_announced(0, 2 * SPACE)
         if self._places is None:
             self._places = [bytes_of(<str?>name) for name in self._names()]
         for place in self._places:
-            folder.share(place)
-            self._announced.append(place)
+            self._announce(place)
         for place in self._places:
             if folder.is_announced(place + 1, 1):
                 return 1
-        return 0
+        return folder.is_announced(ALL + 1, 1)
 
     cpdef close(self):
         """Release the lock, or give it up; nothing happens where that was done, or in a forked child."""
-        cdef int64_t place
-        cdef Folder folder = self.folder
         self.held = False
         while self._announced:
-            place = self._announced.pop()
-            if folder.fd < 0:
-                continue
-            if self.shared:
-                folder.unshare(place)
-            else:
-                zc_withdraw(folder.fd, place, 2)
+            self.folder.withdraw(self._announced.pop(), 1 if self.shared else 2)
 
     def release_with(self, dict queues not None, str name not None):
         """Release the lock and take a name out of the table of this process, in one step that no signal divides."""

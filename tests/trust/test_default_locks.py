@@ -211,6 +211,52 @@ def test_removed_folder_is_opened_anew(tmp_path: Path) -> None:
     assert array[:3].tolist() == [0, 1, 2]
 
 
+def test_folder_that_was_moved_is_opened_anew(tmp_path: Path) -> None:
+    array = zarr.create_array(tmp_path / "a", shape=8, chunks=4, dtype="i4")
+    array[1] = 1
+    (tmp_path / "a").rename(tmp_path / "b")
+    array = zarr.create_array(tmp_path / "a", shape=8, chunks=4, dtype="i4")
+    array[1] = 1
+    other = zarr.open_array(tmp_path / "b")
+    other[1] = 2
+    lock = FolderLock(Folder(str(tmp_path / "a")), ("c/0",))
+    assert lock.try_acquire() == folders.HELD
+    done = threading.Event()
+    writer = threading.Thread(target=lambda: (array.__setitem__(2, 2), done.set()))
+    writer.start()
+    assert not done.wait(0.3), "the array is locked in the folder that was moved"
+    lock.close()
+    writer.join(10)
+    with zarr.transaction(str(tmp_path)) as inside:
+        for path in ("a", "b"):
+            zarr.open_array(inside, path=path)[3] = 3
+    assert array[:4].tolist() == [0, 1, 2, 3]
+
+
+def test_file_systems_without_such_locks_have_lock_files_where_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(folders._trusted, str(tmp_path), False)
+    array = zarr.create_array(tmp_path, shape=8, chunks=4, dtype="i4", config={"locking": "process"})
+    array[1] = 1
+    assert (tmp_path / ".zarr-locks").is_dir()
+
+
+def test_root_that_is_mounted_is_locked_in_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "_apart", {str(tmp_path)})
+    monkeypatch.setitem(folders._trusted, str(tmp_path), True)
+    group = zarr.create_group(tmp_path)
+    lock = FolderLock(Folder(str(tmp_path)), ("node:.",))
+    assert lock.try_acquire() == folders.HELD
+    done = threading.Event()
+    writer = threading.Thread(target=lambda: (group.attrs.__setitem__("a", 1), done.set()))
+    writer.start()
+    assert not done.wait(0.3)
+    lock.close()
+    writer.join(10)
+    assert group.attrs["a"] == 1
+
+
 def test_few_folders_stay_open(tmp_path: Path) -> None:
     group = zarr.create_group(tmp_path)
     arrays = [group.create_array(f"{i}", shape=4, chunks=4, dtype="i4") for i in range(folders.MAX_OPEN + 40)]
@@ -237,6 +283,10 @@ def test_folder_in_use_is_not_opened_twice(tmp_path: Path) -> None:
     everything = folders.lock_place(folders.bulk_place(str(tmp_path / "a"), scope, lambda: ["c/0"]))
     assert everything is not None
     assert everything.folder is lock.folder
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    linked = folders.lock_place(folders.chunk_place(str(tmp_path / "link"), scope, "c/0"))
+    assert linked is not None
+    assert linked.folder is lock.folder
 
 
 def test_many_chunks_of_a_transaction(tmp_path: Path) -> None:

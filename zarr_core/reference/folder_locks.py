@@ -16,7 +16,7 @@ if sys.platform == "linux":
 HELD, BUSY, REPLACED = 0, 1, 2
 
 _SPACE = 1 << 60
-_ALL_SHARED = 1 << 61
+_ALL = 1 << 61
 _TRIES = 3
 _WORD = (1 << 64) - 1
 
@@ -48,8 +48,8 @@ def _bytes_of(name: str) -> int:
     return 2 * ((value ^ value >> 33) & (_SPACE - 1))
 
 
-def _change(fd: int, kind: int, place: int, length: int) -> None:
-    fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, place, length, 0))
+def _change(fd: int, kind: int, place: int) -> None:
+    fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, place, 1, 0))
 
 
 class Folder:
@@ -61,7 +61,9 @@ class Folder:
         if sys.platform != "linux":
             raise OSError(errno.ENOSYS, "folders have no locks here", path)
         self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._shared: Counter[int] = Counter()
+        state = os.fstat(self.fd)
+        self.identity = state.st_dev, state.st_ino
+        self._counts: Counter[int] = Counter()
 
     def __del__(self) -> None:
         self.close()
@@ -72,26 +74,31 @@ class Folder:
         if fd >= 0:
             os.close(fd)
 
-    def share(self, place: int) -> None:
-        """Announce what several of this process may announce."""
-        _change(self.fd, fcntl.F_RDLCK, place, 1)
-        self._shared[place] += 1
+    def announce(self, place: int) -> None:
+        """Announce a byte, however many of this process have done so."""
+        _change(self.fd, fcntl.F_RDLCK, place)
+        self._counts[place] += 1
 
-    def unshare(self, place: int) -> None:
+    def withdraw(self, place: int) -> None:
         """Withdraw it when the last of them does."""
-        self._shared[place] -= 1
-        if not self._shared[place]:
-            del self._shared[place]
-            _change(self.fd, fcntl.F_UNLCK, place, 1)
+        self._counts[place] -= 1
+        if not self._counts[place]:
+            del self._counts[place]
+            if self.fd >= 0:
+                _change(self.fd, fcntl.F_UNLCK, place)
 
     def is_announced(self, place: int, length: int = 1) -> bool:
         """Return whether another descriptor has announced something in a range."""
         wanted = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, place, length, 0)
         return bool(struct.unpack("hhqqi4x", fcntl.fcntl(self.fd, fcntl.F_OFD_GETLK, wanted))[0] != fcntl.F_UNLCK)
 
-    def is_removed(self) -> bool:
-        """Return whether the folder was removed."""
-        return os.fstat(self.fd).st_nlink == 0
+    def is_current(self) -> bool:
+        """Return whether the path still names this folder."""
+        try:
+            state = os.stat(self.path)
+        except OSError:
+            return False
+        return (state.st_dev, state.st_ino) == self.identity
 
 
 class FolderLock:
@@ -100,7 +107,7 @@ class FolderLock:
     def __init__(
         self,
         folder: Folder,
-        names: Sequence[str] | Callable[[], Sequence[str]],
+        names: Sequence[str] | Callable[[], Sequence[str]] | None,
         shared: bool = False,
         path: str = "",
     ) -> None:
@@ -109,9 +116,11 @@ class FolderLock:
         self.path = path
         self.held = False
         self._names = names if callable(names) else None
-        self._places = None if callable(names) else [_bytes_of(name) for name in names]
         self._announced: list[int] = []
         self._tries = _TRIES if callable(names) else 0
+        self._places: list[int] | None = None
+        if not callable(names):
+            self._places = [_ALL] if names is None else [_bytes_of(name) for name in names]
 
     def __del__(self) -> None:
         self.close()
@@ -125,48 +134,54 @@ class FolderLock:
         state = BUSY
         try:
             if not (self._is_barred_shared() if self.shared else self._is_barred_alone()):
-                state = REPLACED if self.folder.is_removed() else HELD
+                state = HELD if self.folder.is_current() else REPLACED
             self.held = state == HELD
         finally:
             if state == REPLACED or (state == BUSY and (self.shared or len(self._places or ()) > 1)):
                 self.close()
         return state
 
+    def _announce(self, place: int) -> None:
+        for byte in (place,) if self.shared else (place, place + 1):
+            self.folder.announce(byte)
+            self._announced.append(byte)
+
     def _is_barred_alone(self) -> bool:
         folder, places = self.folder, self._places or []
         if not self._announced:
             for place in places:
-                _change(folder.fd, fcntl.F_RDLCK, place, 2)
-                self._announced.append(place)
+                self._announce(place)
         for place in places:
             if folder.is_announced(place):
                 if folder.is_announced(place + 1):
                     self.close()
                 return True
-        return folder.is_announced(_ALL_SHARED)
+            if place == _ALL:
+                return folder.is_announced(0, 2 * _SPACE)
+        if folder.is_announced(_ALL):
+            if folder.is_announced(_ALL + 1):
+                self.close()
+            return True
+        return False
 
     def _is_barred_shared(self) -> bool:
         folder = self.folder
         if self._tries:
             self._tries -= 1
-            folder.share(_ALL_SHARED)
-            self._announced.append(_ALL_SHARED)
-            return folder.is_announced(0, 2 * _SPACE)
+            self._announce(_ALL)
+            return folder.is_announced(_ALL + 1) or folder.is_announced(0, 2 * _SPACE)
         if self._places is None:
             assert self._names is not None
             self._places = [_bytes_of(name) for name in self._names()]
         for place in self._places:
-            folder.share(place)
-            self._announced.append(place)
-        return any(folder.is_announced(place + 1) for place in self._places)
+            self._announce(place)
+        return folder.is_announced(_ALL + 1) or any(folder.is_announced(place + 1) for place in self._places)
 
     def close(self) -> None:
         """Release the lock, or give it up."""
         self.held = False
         while self._announced:
-            place = self._announced.pop()
-            if self.folder.fd >= 0:
-                self.folder.unshare(place) if self.shared else _change(self.folder.fd, fcntl.F_UNLCK, place, 2)
+            self.folder.withdraw(self._announced.pop())
 
     def release_with(self, queues: dict[str, list[Any]], name: str) -> Any:
         """Release the lock and take a name out of the table of this process."""

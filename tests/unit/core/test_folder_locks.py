@@ -26,43 +26,75 @@ def cores() -> list[Any]:
     return [compiled, reference]
 
 
-@pytest.mark.parametrize("seed", range(20))
+def excludes(names: frozenset[str] | None, shared: bool, others: frozenset[str] | None, theirs: bool) -> bool:
+    """Whether two locks of different processes exclude each other; None stands for all names."""
+    return not (shared and theirs) and (names is None or others is None or bool(names & others))
+
+
+@pytest.mark.parametrize("seed", range(40))
 def test_random_programs(seed: int, tmp_path: Path) -> None:
     """Several processes, each a descriptor of its own; in each, a name is locked alone by one at a time."""
     chance = random.Random(seed)
     found = cores()
     homes = [found[i % len(found)] for i in range(4)]
     opened = [home.Folder(str(tmp_path)) for home in homes]
-    held: list[tuple[int, frozenset[str], bool, Any]] = []
+    held: list[tuple[int, frozenset[str] | None, bool, bool, Any]] = []
     for _ in range(400):
         if held and chance.random() < 0.45:
             held.pop(chance.randrange(len(held)))[-1].close()
             continue
         who, shared = chance.randrange(4), chance.random() < 0.5
         names = frozenset(chance.sample(NAMES, chance.randint(1, 3) if shared else 1))
-        if any(other == who and names & taken for other, taken, _, _ in held):
+        wanted = None if not shared and chance.random() < 0.2 else names
+        if any(other == who and excludes(wanted, shared, taken, theirs) for other, taken, theirs, *_ in held):
             continue  # the table of the process keeps them apart
         many = shared and chance.random() < 0.3
-        lock = homes[who].FolderLock(opened[who], (lambda n=names: sorted(n)) if many else sorted(names), shared)
+        given = None if wanted is None else (lambda n=names: sorted(n)) if many else sorted(names)
+        lock = homes[who].FolderLock(opened[who], given, shared)
         state = lock.try_acquire()
         for _ in range(3 if many else 0):  # first all names of the folder, then the names one by one
             state = lock.try_acquire() if state == BUSY else state
-        barred = any(other != who and names & taken and not (shared and theirs) for other, taken, theirs, _ in held)
-        all_barred = not shared and any(other != who and lock_.path == "all" for other, _, _, lock_ in held)
+        barred = any(other != who and excludes(wanted, shared, taken, theirs) for other, taken, theirs, *_ in held)
         if state == HELD:
             assert not barred, (names, shared)
-            held.append((who, names, shared, lock))
+            held.append((who, wanted, shared, many, lock))
         else:
             assert state == BUSY
-            everything = [taken for other, taken, theirs, _ in held if other != who and theirs]
-            assert barred or all_barred or (not shared and everything), (names, shared)
+            # Those who share many names may bar all of the folder.
+            assert barred or (not shared and any(other != who and all_ for other, _, _, all_, _ in held))
             lock.close()
     for *_, lock in held:
         lock.close()
     for who, home in enumerate(homes):
-        lock = home.FolderLock(opened[who], NAMES)
-        assert lock.try_acquire() == HELD
-        lock.close()
+        assert opened[who].fd >= 0
+        for given in (NAMES, None):
+            lock = home.FolderLock(opened[who], given)
+            assert lock.try_acquire() == HELD
+            lock.close()
+
+
+def test_locks_of_one_process_do_not_withdraw_each_other(tmp_path: Path) -> None:
+    for core in cores():
+        mine, other = core.Folder(str(tmp_path)), core.Folder(str(tmp_path))
+        pairs = [((["a"], False), (["a"], False)), ((["a"], False), (["a"], True)), ((None, False), (None, False))]
+        for first, second in pairs:
+            kept, gone = core.FolderLock(mine, *first), core.FolderLock(mine, *second)
+            assert kept.try_acquire() == gone.try_acquire() == HELD
+            gone.close()
+            assert core.FolderLock(other, ["a"], True).try_acquire() == BUSY
+            assert core.FolderLock(other, ["a"]).try_acquire() == BUSY
+            kept.close()
+            assert core.FolderLock(other, ["a"]).try_acquire() == HELD
+
+
+def test_renamed_folders(tmp_path: Path) -> None:
+    for core in cores():
+        place = tmp_path / core.__name__
+        place.mkdir()
+        folder = core.Folder(str(place))
+        place.rename(tmp_path / f"{core.__name__}-moved")
+        place.mkdir()
+        assert core.FolderLock(folder, ("a",)).try_acquire() == REPLACED
 
 
 def test_removed_folders(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ MAX_OPEN: Final = 128
 _MAX_TRUSTED: Final = 4096
 
 MAX_NAMED: Final = 64
-"""Who locks more chunks than these locks them as a bulk write does: each lock makes all others in the folder dearer."""
+"""Who locks more chunks than these locks all of the array: each lock makes all others in the folder dearer."""
 
 HELD, BUSY = 0, 1
 """What ``zarr_core.FolderLock.try_acquire`` returns; see there."""
@@ -52,8 +52,10 @@ _open: dict[str, zarr_core.Folder] = {}
 # Also those that are not in the table any more: a forked child closes them all.
 _living: WeakValueDictionary[int, zarr_core.Folder] = WeakValueDictionary()
 _numbers = count()
-_by_path: WeakValueDictionary[str, zarr_core.Folder] = WeakValueDictionary()
+_by_identity: WeakValueDictionary[tuple[int, int], zarr_core.Folder] = WeakValueDictionary()
 _trusted: dict[str, bool] = {}
+_apart: set[str] = set()
+"""Roots that are locked in their own folders, not in those above."""
 _without: set[str] = set()
 
 
@@ -67,6 +69,8 @@ class Place(str):
     folder, name : str
     names : callable, optional
         Returns the names to lock, in place of the one.
+    every : bool
+        Whether all names of the folder are locked.
     shared : bool
         Whether several lock it together, so that nobody locks it alone.
     required : bool
@@ -76,11 +80,12 @@ class Place(str):
     folder: str
     name: str
     names: Callable[[], list[str]] | None = None
+    every: bool = False
     shared: bool = False
     required: bool = False
 
 
-def root_of(store: Any, prefix: str, required: bool = False) -> str:
+def root_of(store: Any, prefix: str) -> str:
     """Return the folder of a store in which processes lock names; empty where they do not.
 
     Parameters
@@ -88,8 +93,6 @@ def root_of(store: Any, prefix: str, required: bool = False) -> str:
     store : Store
     prefix : str
         Its ``lock_prefix``.
-    required : bool
-        Whether locks were asked for, so that the file system is not asked whether it keeps them.
     """
     if sys.platform != "linux" or not getattr(store, "locks_folders", False):
         return ""
@@ -97,8 +100,20 @@ def root_of(store: Any, prefix: str, required: bool = False) -> str:
     if root not in _trusted:
         if len(_trusted) >= _MAX_TRUSTED:
             _trusted.clear()
+            _apart.clear()
         _trusted[root] = zarr_core.trusts_locks(root)
-    return root if required or _trusted[root] else ""
+        if _is_apart(root):
+            _apart.add(root)
+    return root if _trusted[root] else ""
+
+
+def _is_apart(root: str) -> bool:
+    """Return whether processes may see different folders above a root, or none: where it is mounted, or not ours."""
+    above = os.path.dirname(root) or "/"
+    try:
+        return os.stat(root).st_dev != os.stat(above).st_dev or not os.access(above, os.R_OK)
+    except OSError:
+        return False
 
 
 def places(
@@ -120,8 +135,7 @@ def places(
     if family == "node" and not scope.required and not below:
         return [_node_place(root, scope.path)]
     if family == "chunk" and len(keys) > MAX_NAMED:
-        # They are shared with bulk writes. Two who lock that many are kept apart by the node.
-        return [_node_place(root, scope.path, "node", scope.required), bulk_place(root, scope, lambda: keys)]
+        return [all_place(root, scope)]
     if family == "chunk":
         return sorted(chunk_place(root, scope, key) for key in set(keys))
     found = [_node_place(root, path, "node", scope.required) for path in {scope.path, *below}]
@@ -138,6 +152,8 @@ def _node_place(
     # What stands for all below a node comes before all nodes.
     place = Place(f"{'.' if kind == 'below' else 0}:{root}/{path}")
     above, _, name = (f"{root}/{path}" if path else root).rpartition("/")
+    if not path and root in _apart:
+        above, name = root, "."
     place.folder, place.name, place.required, place.shared = above or "/", f"{kind}:{name}", required, shared
     return place
 
@@ -147,6 +163,14 @@ def chunk_place(root: str, scope: LockScope, key: str) -> Place:
     place, path = Place(f"1:{root}/{key}"), scope.path
     place.required = scope.required
     place.folder, place.name = (f"{root}/{path}", key[len(path) + 1 :]) if path else (root, key)
+    return place
+
+
+def all_place(root: str, scope: LockScope) -> Place:
+    """Return what stands for all chunks of an array, locked alone."""
+    place = Place(f"1:{root}/{scope.path}/")
+    place.folder, place.name = f"{root}/{scope.path}" if scope.path else root, ""
+    place.every, place.required = True, scope.required
     return place
 
 
@@ -171,16 +195,19 @@ def _opened(path: str) -> zarr_core.Folder:
     if folder is not None and folder.fd >= 0:
         return folder
     with _guard:
-        # One that a lock keeps open is used again: another descriptor would be kept out by it.
-        folder = _by_path.get(path)
-        if folder is not None and folder.fd >= 0:
-            _open[path] = folder
-            return folder
         while len(_open) >= MAX_OPEN:
             # It is closed when the last lock in it goes.
             _open.pop(next(iter(_open)), None)
-        folder = _open[path] = _by_path[path] = zarr_core.Folder(path)
-        _living[next(_numbers)] = folder
+        folder = zarr_core.Folder(path)
+        # One that a lock keeps open is used again: another descriptor would be kept out by it.
+        known = _by_identity.get(folder.identity)
+        if known is not None and known.fd >= 0:
+            folder.close()
+            folder = known
+        else:
+            _by_identity[folder.identity] = folder
+            _living[next(_numbers)] = folder
+        _open[path] = folder
     return folder
 
 
@@ -188,7 +215,8 @@ def try_lock(place: str) -> zarr_core.FolderLock | None:
     """Lock a place whose folder is open, if nobody is in the way; else None."""
     if not isinstance(place, Place) or (folder := _open.get(place.folder)) is None:
         return None
-    lock = zarr_core.FolderLock(folder, place.names or (place.name,), place.shared, place)
+    names = None if place.every else place.names or (place.name,)
+    lock = zarr_core.FolderLock(folder, names, place.shared, place)
     try:
         if lock.try_acquire() == HELD:
             return lock
@@ -199,6 +227,14 @@ def try_lock(place: str) -> zarr_core.FolderLock | None:
         raise
     lock.close()
     return None
+
+
+def _forget(folder: zarr_core.Folder) -> None:
+    """Forget a folder whose path names another one by now."""
+    for path in [path for path, known in _open.items() if known is folder]:
+        del _open[path]
+    if _by_identity.get(folder.identity) is folder:
+        del _by_identity[folder.identity]
 
 
 def lock_place(place: Place, called_off: threading.Event | None = None) -> zarr_core.FolderLock | None:
@@ -245,7 +281,8 @@ def locking(place: Place) -> Waits[zarr_core.FolderLock | None]:
     while True:
         try:
             folder, name = _nearest(place)
-            lock = zarr_core.FolderLock(folder, place.names or (name,), place.shared, place)
+            names = None if place.every else place.names or (name,)
+            lock = zarr_core.FolderLock(folder, names, place.shared, place)
             try:
                 state = lock.try_acquire()
                 while state == BUSY:
@@ -264,9 +301,7 @@ def locking(place: Place) -> Waits[zarr_core.FolderLock | None]:
         if state == HELD:
             return lock
         with _guard:
-            for table in (_open, _by_path):
-                if table.get(folder.path) is folder:
-                    del table[folder.path]
+            _forget(folder)
 
 
 def _note(folder: str, error: OSError) -> None:
@@ -335,7 +370,7 @@ def _close_in_child() -> None:
     for folder in list(_living.values()):
         folder.close()
     _living.clear()
-    _by_path.clear()
+    _by_identity.clear()
     _open.clear()
 
 

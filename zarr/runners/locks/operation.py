@@ -322,7 +322,7 @@ class Holder:
     def sharing(self, store: Any, request: Transfer) -> Waits[None]:
         """Keep those of other processes who write parts of chunks out of the chunks of a bulk write."""
         scope = request.scope
-        root = "" if scope is None else folders.root_of(store, self._prefix, scope.required)
+        root = "" if scope is None else folders.root_of(store, self._prefix)
         if scope is not None and root:
             lock = yield from folders.locking(folders.bulk_place(root, scope, request.names))
             if lock is not None:
@@ -332,15 +332,16 @@ class Holder:
 
     def release(self) -> None:
         """Release all keys of this generator, last first; after an error, the same call releases the rest."""
+        # First what other processes see: threads that come next lock it by the same descriptor.
+        while self._files:
+            self._files[-1].close()
+            self._files.pop()
         if self._claim is not None:
             LOCKS.end_claim(self._claim)
             self._claim = None
         while self._trees:
             LOCKS.trees.pop(self._trees[-1], None)
             self._trees.pop()
-        while self._files:
-            self._files[-1].close()
-            self._files.pop()
         LOCKS.release_all(self.names)
 
 

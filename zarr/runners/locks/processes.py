@@ -282,7 +282,7 @@ def lock_file(path: str, called_off: threading.Event | None = None) -> LockedFil
 
 def is_shared(path: str) -> bool:
     """Return whether a lock file is locked together with others."""
-    return isinstance(path, LockPath) and path.shared
+    return bool(getattr(path, "shared", False))
 
 
 def is_tree(path: str) -> bool:
@@ -350,7 +350,7 @@ def lock_paths(
     ValueError
         If the store has no place for lock files and the scope names none.
     """
-    if scope.folder is None and (root := folders.root_of(store, getattr(store, "lock_prefix", ""), scope.required)):
+    if scope.folder is None and (root := folders.root_of(store, getattr(store, "lock_prefix", ""))):
         return folders.places(root, scope, keys, family, below)
     if not scope.required:
         return []
