@@ -109,7 +109,7 @@ def root_of(store: Any, prefix: str) -> str:
 
 def _is_apart(root: str) -> bool:
     """Return whether processes may see different folders above a root, or none: where it is mounted, or not ours."""
-    above = os.path.dirname(root) or "/"
+    above = root.rpartition("/")[0] or "/"
     try:
         return os.stat(root).st_dev != os.stat(above).st_dev or not os.access(above, os.R_OK)
     except OSError:
