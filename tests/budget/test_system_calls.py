@@ -48,7 +48,7 @@ mark("end")
 # Of these a lock among processes takes five: create and attributes take one, an append two.
 LIMITS = {
     "create": 20,
-    "create by path": 24,
+    "create by path": 26,
     "open": 8,
     "element": 4,
     "element of a large chunk": 14,

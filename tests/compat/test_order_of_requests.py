@@ -30,14 +30,23 @@ def test_the_order_is_that_of_zarr_python_or_listed(name: str) -> None:
         assert entry["here"] != entry["zarr-python"]
 
 
+def of_peer(name: str, found: list[str]) -> bool:
+    """Whether requests of zarr-python are those that were recorded."""
+    entry = RECORDED[name]
+    if "parents first" in entry.get("because", ""):  # sent at a time there, and noted in any order
+        return sorted(found) == sorted(entry["zarr-python"])
+    return bool(found == entry["zarr-python"])
+
+
 def test_the_recorded_order_is_that_of_zarr_python() -> None:
-    found = run_peer(Path(programs.__file__))
-    assert found.keys() == RECORDED.keys()
-    for name, entry in RECORDED.items():
-        if "parents first" in entry.get("because", ""):  # sent at a time there, and noted in any order
-            assert sorted(found[name]) == sorted(entry["zarr-python"])
-        else:
-            assert found[name] == entry["zarr-python"]
+    other = dict.fromkeys(RECORDED, "not run")
+    for _ in range(3):  # on a machine at its limit a program of the peer may end before all is noted
+        found = run_peer(Path(programs.__file__))
+        assert found.keys() == RECORDED.keys()
+        other = {name: found[name] for name in other if not of_peer(name, found[name])}
+        if not other:
+            break
+    assert not other
 
 
 def test_which_stores_take_contents_first(tmp_path: Path) -> None:
