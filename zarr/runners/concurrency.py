@@ -49,7 +49,7 @@ def request_gate() -> asyncio.Semaphore:
 
 def concurrency() -> int:
     """Return how many requests may be under way in one loop."""
-    width = settings.get("async.concurrency", 64)
+    width = settings.get("async.concurrency")
     return NO_LIMIT if width is None else max(1, int(width))
 
 
