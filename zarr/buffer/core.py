@@ -189,8 +189,13 @@ class Buffer(ABC):
         return memoryview(cast("Any", self.as_numpy_array()))
 
     def to_bytes(self) -> bytes:
-        """Return a copy of the bytes."""
-        return bytes(self.as_numpy_array().tobytes())
+        """Return the bytes, without a copy where the buffer is all of a `bytes` object."""
+        # A copy of a large document is new memory from the operating system, which costs as much as parsing a part.
+        array = self.as_numpy_array()
+        base: object = array.base
+        if type(base) is bytes and len(base) == array.size and array.strides == (1,):
+            return base
+        return bytes(array.tobytes())
 
     def __getitem__(self, key: slice) -> Self:
         check_item_key_is_1d_contiguous(key)
