@@ -350,7 +350,7 @@ def copy_store(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
 
 
 class Batch:
-    """What is read from one store."""
+    """The selections that are read from one store."""
 
     def __init__(self) -> None:
         self.places: list[int] = []
@@ -359,7 +359,7 @@ class Batch:
 
     @property
     def synchronous(self) -> bool:
-        """Whether it is read in the caller's thread."""
+        """True if it is read in the caller's thread."""
         return is_synchronous(self.requests[0][0].serving)
 
     def read(self) -> list[Any]:

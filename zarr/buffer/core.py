@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class ArrayLike(Protocol):
-    """What a ``Buffer`` may hold: a one-dimensional array of bytes in any library."""
+    """The array of a ``Buffer``: a one-dimensional array of bytes in any library."""
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
@@ -50,7 +50,7 @@ class ArrayLike(Protocol):
 
 @runtime_checkable
 class NDArrayLike(Protocol):
-    """What an ``NDBuffer`` may hold: an array of any shape in any library with numpy's methods."""
+    """The array of an ``NDBuffer``: an array of any shape in any library with numpy's methods."""
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
@@ -416,7 +416,7 @@ def arrays_identical(data: npt.NDArray[Any], other: Any, equal_nan: bool = True)
 
 
 class BufferPrototype(NamedTuple):
-    """Which two classes hold bytes and elements."""
+    """The two classes that hold bytes and elements."""
 
     buffer: type[Buffer]
     nd_buffer: type[NDBuffer]
@@ -440,7 +440,7 @@ def default_buffer_prototype() -> BufferPrototype:
 
 
 class _Named:
-    """What the configuration named when it was last looked at, and the classes of those names."""
+    """The names in the configuration when it was last looked at, and the classes of those names."""
 
     last: tuple[Any, Any] = (None, None)
 

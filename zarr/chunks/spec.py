@@ -1,4 +1,4 @@
-"""What a codec is told about the chunk in its hands: shape, dtype, fill value, run-time configuration, buffers."""
+"""The description of a chunk that a codec is given: shape, dtype, fill value, run-time configuration, buffers."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ _CONFIG_VALUES = itemgetter(*_CONFIG_KEYS)
 
 @record(frozen=True)
 class ArrayConfig:
-    """How an array behaves at run time; not stored with it.
+    """The behaviour of an array at run time; not stored with it.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ MIN_KEYS_PER_THREAD = 64
 """As many small files keep a second thread busy, however few bytes they hold: opening a file costs too."""
 
 BATCH_BYTES = 16 << 20
-"""How much decoded data is fetched or encoded at a time where a store cannot be read in place."""
+"""The bytes of decoded data that are fetched or encoded at a time where a store cannot be read in place."""
 
 
 def thread_count(request: Transfer) -> int:

@@ -34,7 +34,7 @@ else:
 T = TypeVar("T")
 
 CANCEL_GRACE_SECONDS = 0.9
-"""How long an interrupted call waits for its coroutine to end, before it returns all the same."""
+"""The seconds that an interrupted call waits for its coroutine to end, before it returns all the same."""
 
 # The background loop and its thread, in the form in which other libraries look for them: lists of one.
 LOOP: list[asyncio.AbstractEventLoop | None] = [None]

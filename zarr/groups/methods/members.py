@@ -175,7 +175,7 @@ class HasMembers(GroupFace):
         return self._wrap(self._run(operations.array_steps(self._handle, path)))  # type: ignore[no-any-return]
 
     def __contains__(self, member: str) -> bool:
-        """Whether there is a node at a path below the group."""
+        """Return whether there is a node at a path below the group."""
         return self._run(operations.contains_steps(self._handle, member))
 
     def __iter__(self) -> Iterator[str]:
