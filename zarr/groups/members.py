@@ -24,7 +24,7 @@ Lookup: TypeAlias = Callable[[str], Awaitable[Any]]
 
 
 class Lookups:
-    """Where those who replace ``AsyncGroup.getitem``, to watch look-ups or to change them, are asked."""
+    """The hook for those who replace ``AsyncGroup.getitem``, to watch look-ups or to change them."""
 
     replaced: Callable[[GroupHandle], Lookup | None] = staticmethod(lambda handle: None)
 

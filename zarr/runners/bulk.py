@@ -26,10 +26,10 @@ MIN_KEYS_PER_THREAD = 64
 """As many small files keep a second thread busy, however few bytes they hold: opening a file costs too."""
 
 BATCH_BYTES = 16 << 20
-"""How much decoded data a thread fetches or encodes at a time where a store cannot be read in place."""
+"""The bytes of decoded data that a thread fetches or encodes at a time where a store cannot be read in place."""
 
 MAX_BATCHES_BYTES = 64 << 20
-"""How much decoded data all threads fetch or encode at a time: on many processors each takes less."""
+"""The bytes of decoded data that all threads fetch or encode at a time: on many processors each takes less."""
 
 
 def thread_count(request: Transfer) -> int:

@@ -37,7 +37,7 @@ BLOCKING_CALLS = 32
 """The number of blocking calls of event-loop tasks at once: they wait for a disk or a network, not for a processor."""
 
 CANCEL_GRACE_SECONDS = 0.9
-"""How long an interrupted call waits for its coroutine to end, before it returns all the same."""
+"""The seconds that an interrupted call waits for its coroutine to end, before it returns all the same."""
 
 # The background loop and its thread, in the form in which other libraries look for them: lists of one.
 LOOP: list[asyncio.AbstractEventLoop | None] = [None]
