@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from zarr._lazy import lazy_door
 
 if TYPE_CHECKING:
+    from zarr.tools.coarsening import coarsen as coarsen
     from zarr.tools.copying import copy as copy
     from zarr.tools.plans import Plan as Plan
     from zarr.tools.rechunking import rechunk as rechunk
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_door(
     __name__,
     {
+        "zarr.tools.coarsening": "coarsen",
         "zarr.tools.copying": "copy",
         "zarr.tools.plans": "Plan",
         "zarr.tools.rechunking": "rechunk reencode to_dask",

@@ -30,17 +30,21 @@ class CopyRegion:
 
     def __init__(self, source: StorePath, target: StorePath) -> None:
         self.source, self.target = source, target
-        self._arrays: tuple[Any, Any] | None = None
+        self._arrays: tuple[Array[Any], Array[Any]] | None = None
 
     def __call__(self, region: Region) -> None:
         """Copy a region."""
-        if self._arrays is None:
-            self._arrays = zarr.open_array(self.source, mode="r"), zarr.open_array(self.target, mode="r+")
-        source, target = self._arrays
+        source, target = self.arrays()
         target[region] = source[region]
 
+    def arrays(self) -> tuple[Array[Any], Array[Any]]:
+        """Return both arrays, opened at the first task of this worker."""
+        if self._arrays is None:
+            self._arrays = zarr.open_array(self.source, mode="r"), zarr.open_array(self.target, mode="r+")
+        return self._arrays
+
     def __getstate__(self) -> dict[str, Any]:
-        return {"source": self.source, "target": self.target, "_arrays": None}
+        return self.__dict__ | {"_arrays": None}
 
 
 def open_source(source: Any, storage_options: dict[str, Any] | None) -> Array[Any] | Group:
@@ -156,10 +160,10 @@ class CopyJob:
 
     def _begin(self) -> None:
         if isinstance(self.node, Group):
-            root = _copy_group(self.node, self.place, self.overwrite, self.options.get("zarr_format"))
+            root = copy_group(self.node, self.place, self.overwrite, self.options.get("zarr_format"))
             for name, member in self.node.members(max_depth=None):
                 if isinstance(member, Group):
-                    _copy_group(member, root.store_path / name, False, self.options.get("zarr_format"))
+                    copy_group(member, root.store_path / name, False, self.options.get("zarr_format"))
         for name, array in self.arrays.items():
             overwrite = self.overwrite and not name
             zarr.from_array(
@@ -194,7 +198,7 @@ def _stage(name: str, copies: list[tuple[CopyRegion, Regions, Array[Any], float]
     )
 
 
-def _copy_group(group: Group, place: StorePath, overwrite: bool, zarr_format: Any) -> Group:
+def copy_group(group: Group, place: StorePath, overwrite: bool, zarr_format: Any) -> Group:
     made: Callable[..., Group] = zarr.create_group
     return made(
         place,
