@@ -15,7 +15,7 @@ step "virtual environment"
 [ -x "$BIN/python" ] || "$PYTHON" -m venv "$VENV"
 "$BIN/python" -m pip install --quiet --upgrade "pip>=23" "setuptools>=77" wheel "cython>=3.1" "numpy>=2.0"
 step "build"
-"$BIN/python" -m pip install --quiet --no-build-isolation -e ".[test,remote,cli]" xarray "dask[array]"
+"$BIN/python" -m pip install --quiet --no-build-isolation -e ".[test,remote,cli]" xarray "dask[array,distributed]"
 
 step "lint"
 "$BIN/python" ci/check_layers.py

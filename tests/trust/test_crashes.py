@@ -1,7 +1,9 @@
 """Whatever dies or fails when: the old state or the new, whole; no litter; the right error; a retry works.
 
 A writer is killed before its file operations in turn, and each of them fails in turn, by a small library that is
-preloaded (``crash/faults.c``). By default some places of each operation are tried; ``ZARR_TEST_CRASH=full`` tries all.
+preloaded (``crash/faults.c``). While another process waits for it, it is killed before each of its system calls, also
+those that change no file (``crash/stops.py``). By default some places of each operation are tried;
+``ZARR_TEST_CRASH=full`` tries all.
 """
 
 from __future__ import annotations
@@ -105,6 +107,45 @@ def test_killed_at_random(ask: Ask, store: str) -> None:
     count = -(-250 // len(SCENARIOS)) if FULL else 1
     for seed, name in enumerate(SCENARIOS):
         assert ask(store=store, scenario=name, what="random", count=count, seed=seed) == [], name
+
+
+# Two that write whole chunks do not wait for each other: the second one writes a part.
+OTHERS = {"write": "write_part", "write_shards": "write_part_of_shard"}
+WAITERS = {
+    "a part of a chunk": ("write_part", "g/x", "g/x/c/0"),
+    "a part of a shard": ("write_part_of_shard", "g/x", "g/x/c/0"),
+    "an array": ("attributes", "g/x", "g/x/zarr.json"),
+    "a group": ("group_attributes", "g", "g/zarr.json"),
+}
+
+
+def check_nobody_waits(answer: dict[str, Any] | None) -> None:
+    if answer is None:
+        pytest.skip("no process may stop its child before system calls here (ptrace)")
+    assert answer["said"] == []
+
+
+@pytest.mark.timeout(900)  # for all places
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_nobody_waits_for_a_dead_process(ask: Ask, scenario: str) -> None:
+    """With default settings: one is stopped before a system call, another one begins, the first is killed.
+
+    The second one ends soon, and what it was told to do is done. The first one has done all or nothing.
+    """
+    other = OTHERS.get(scenario, scenario)
+    answer = ask(store="local", scenario=scenario, other=other, what="stop", **sweep(1))
+    check_nobody_waits(answer)
+    assert not FULL or answer["waited"], "no process had to wait: nothing is shown"
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["alone", "shared"])
+@pytest.mark.parametrize("what", WAITERS)
+def test_nobody_waits_for_one_that_died_while_it_waited(ask: Ask, what: str, shared: bool) -> None:
+    """The lock is held by a third one meanwhile, alone or shared; then it is free for all."""
+    scenario, node, key = WAITERS[what]
+    check_nobody_waits(
+        ask(store="local", scenario=scenario, what="wait", node=node, key=key, shared=shared, **sweep(2))
+    )
 
 
 class Disk:

@@ -16,7 +16,7 @@ import pytest
 
 import zarr
 import zarr_core
-from tests.trust.together import open_descriptors, rounds, run_processes
+from tests.trust.together import check_waits, open_descriptors, paths_below, rounds, run_processes
 from zarr.runners.locks import folders
 from zarr.steps.requests import LockScope
 from zarr_core import Folder, FolderLock
@@ -32,18 +32,15 @@ def _trusted(tmp_path: Path) -> None:
         pytest.skip("the file system of the temporary folder is not known to keep locks")
 
 
-def names_in(folder: Path) -> set[str]:
-    """All names below a folder but those of chunks."""
-    return {path.name for path in folder.rglob("*") if not path.name.isdigit() and path.name != "c"}
-
-
 # --------------------------------------------------------------------------------------------- nothing is lost
 
 
 def count_own(number: int, barrier: Any, place: str, times: int) -> None:
+    """Each writes elements of its own, and finds in each round what it has written in the last one."""
     array = zarr.open_array(place, mode="r+")
     barrier.wait(60)
     for i in range(times):
+        assert (array[number::WORKERS] == i).all(), f"round {i}: elements of process {number} are lost"
         array[number::WORKERS] = i + 1
 
 
@@ -58,13 +55,14 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_parts_of_chunks(layout: str, tmp_path: Path) -> None:
-    place = tmp_path / "a.zarr"
+    place, alone = tmp_path / "a.zarr", tmp_path / "alone"
     zarr.create_array(place, shape=16, dtype="i4", **LAYOUTS[layout])
-    before = names_in(tmp_path)
     times = rounds(25, 300)
     run_processes(WORKERS, "fork", count_own, str(place), times)
     np.testing.assert_array_equal(zarr.open_array(place)[:], np.full(16, times))
-    assert {name for name in names_in(tmp_path) if not name.startswith("0.")} == before
+    zarr.create_array(alone, shape=16, dtype="i4", **LAYOUTS[layout])[:] = times
+    assert paths_below(place) == paths_below(alone), "a file is left that one process does not make"
+    assert sorted(os.listdir(tmp_path)) == ["a.zarr", "alone"]
 
 
 def write_whole_or_parts(number: int, barrier: Any, place: str, times: int, size: int) -> None:
@@ -85,6 +83,7 @@ def test_whole_chunks_and_parts(chunks: int, tmp_path: Path) -> None:
     """One chunk, few chunks, and many: each is locked in its own way."""
     zarr.create_array(tmp_path, shape=64, chunks=(8,), dtype="i4", compressors=None)
     run_processes(WORKERS, "fork", write_whole_or_parts, str(tmp_path), rounds(40, 300), 8 * chunks)
+    assert paths_below(tmp_path) == ["c", *(f"c/{i}" for i in range(8)), "zarr.json"]
 
 
 def append_and_describe(number: int, barrier: Any, place: str, times: int) -> None:
@@ -104,7 +103,8 @@ def test_appends_and_attributes(tmp_path: Path) -> None:
     expected = np.repeat(np.arange(1, WORKERS * times + 1), 3)
     np.testing.assert_array_equal(np.sort(group["a"][:]), expected)
     assert len(group.attrs) == len(group["a"].attrs) == WORKERS * times
-    assert names_in(tmp_path) == {"zarr.json", "a"}
+    chunks = [f"a/c/{i}" for i in range(len(expected) // 4)]
+    assert paths_below(tmp_path) == sorted(["a", "a/c", *chunks, "a/zarr.json", "zarr.json"])
 
 
 def create_members(number: int, barrier: Any, place: str, times: int) -> None:
@@ -145,13 +145,11 @@ def test_killed_holder_holds_up_nobody(how: str, tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("locked")
-        done = threading.Event()
-        writer = threading.Thread(target=lambda: (array.__setitem__(1, 7), done.set()))
-        writer.start()
-        assert not done.wait(0.3), "the lock keeps others out while its holder lives"
-        process.send_signal(signal.SIGKILL)
-        assert done.wait(10)
-        writer.join()
+        check_waits(
+            lambda: array.__setitem__(1, 7),
+            lambda: process.send_signal(signal.SIGKILL),
+            "the lock keeps others out while its holder lives",
+        )
     assert array[1] == 7
 
 
@@ -179,14 +177,12 @@ def test_forked_child_neither_keeps_nor_releases_what_its_parent_holds(tmp_path:
         assert process.stdout is not None
         child = int(process.stdout.readline())
         try:
-            done = threading.Event()
-            writer = threading.Thread(target=lambda: (array.__setitem__(1, 7), done.set()))
-            writer.start()
-            assert not done.wait(0.3), "the parent holds it still"
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            assert done.wait(10), "the child holds what its parent held"
-            writer.join()
+            check_waits(
+                lambda: array.__setitem__(1, 7),
+                lambda: (process.send_signal(signal.SIGKILL), process.wait()),
+                "the parent holds it still",
+                "the child holds what its parent held",
+            )
         finally:
             os.kill(child, signal.SIGKILL)
 
@@ -202,12 +198,7 @@ def test_removed_folder_is_opened_anew(tmp_path: Path) -> None:
     array[1] = 1
     lock = FolderLock(Folder(str(place)), ("c/0",))
     assert lock.try_acquire() == folders.HELD
-    done = threading.Event()
-    writer = threading.Thread(target=lambda: (array.__setitem__(2, 2), done.set()))
-    writer.start()
-    assert not done.wait(0.3), "the array is locked in the folder that was removed"
-    lock.close()
-    writer.join(10)
+    check_waits(lambda: array.__setitem__(2, 2), lock.close, "the array is locked in the folder that was removed")
     assert array[:3].tolist() == [0, 1, 2]
 
 
@@ -221,12 +212,7 @@ def test_folder_that_was_moved_is_opened_anew(tmp_path: Path) -> None:
     other[1] = 2
     lock = FolderLock(Folder(str(tmp_path / "a")), ("c/0",))
     assert lock.try_acquire() == folders.HELD
-    done = threading.Event()
-    writer = threading.Thread(target=lambda: (array.__setitem__(2, 2), done.set()))
-    writer.start()
-    assert not done.wait(0.3), "the array is locked in the folder that was moved"
-    lock.close()
-    writer.join(10)
+    check_waits(lambda: array.__setitem__(2, 2), lock.close, "the array is locked in the folder that was moved")
     with zarr.transaction(str(tmp_path)) as inside:
         for path in ("a", "b"):
             zarr.open_array(inside, path=path)[3] = 3
@@ -248,12 +234,7 @@ def test_root_that_is_mounted_is_locked_in_its_own_folder(tmp_path: Path, monkey
     group = zarr.create_group(tmp_path)
     lock = FolderLock(Folder(str(tmp_path)), ("node:.",))
     assert lock.try_acquire() == folders.HELD
-    done = threading.Event()
-    writer = threading.Thread(target=lambda: (group.attrs.__setitem__("a", 1), done.set()))
-    writer.start()
-    assert not done.wait(0.3)
-    lock.close()
-    writer.join(10)
+    check_waits(lambda: group.attrs.__setitem__("a", 1), lock.close)
     assert group.attrs["a"] == 1
 
 

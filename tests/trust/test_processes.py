@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import pickle
 import signal
@@ -18,7 +19,7 @@ import numpy as np
 import pytest
 
 import zarr
-from tests.trust.together import run_processes
+from tests.trust.together import check_waits, run_processes
 from zarr.runners.locks.folders import Place
 from zarr.runners.locks.processes import STRIPES, lock_file, lock_paths, locking
 from zarr.runners.locks.table import wait_async
@@ -211,19 +212,11 @@ def test_killed_holder_holds_up_nobody(tmp_path: Path) -> None:
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "locked\n"
-            done = threading.Event()
-
-            def write(done: threading.Event = done) -> None:
-                array[1:3] = 7
-                array.append(np.zeros(1, "i4"))
-                done.set()
-
-            writer = threading.Thread(target=write)
-            writer.start()
-            assert not done.wait(0.3), "the lock keeps others out while its holder lives"
-            process.send_signal(signal.SIGKILL)
-            assert done.wait(10)
-            writer.join()
+            check_waits(
+                lambda: (array.__setitem__(slice(1, 3), 7), array.append(np.zeros(1, "i4"))),
+                functools.partial(process.send_signal, signal.SIGKILL),
+                "the lock keeps others out while its holder lives",
+            )
     assert array[1:3].tolist() == [7, 7]
     assert array.shape == (10,)
 

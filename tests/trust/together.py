@@ -68,6 +68,24 @@ def run_processes(count: int, method: str, work: Callable[..., None], *arguments
     assert [process.exitcode for process in processes] == [0] * count
 
 
+def check_waits(
+    write: Callable[[], Any], release: Callable[[], Any], waits: str = "", goes_on: str = "it waits for nobody"
+) -> None:
+    """A write waits while somebody else has the lock, and is done soon after that one has released it."""
+    done = threading.Event()
+    writer = threading.Thread(target=lambda: (write(), done.set()), daemon=True)
+    writer.start()
+    assert not done.wait(0.3), waits
+    release()
+    assert done.wait(10), goes_on
+    writer.join()
+
+
+def paths_below(folder: Path) -> list[str]:
+    """All files and folders below a folder, hidden ones too."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
 def open_descriptors() -> int:
     """How many files this process has open; -1 where that cannot be counted."""
     for folder in ("/proc/self/fd", "/dev/fd"):

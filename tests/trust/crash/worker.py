@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import random
+import select
 import shutil
 import signal
 import sys
@@ -24,6 +25,9 @@ import numpy as np
 
 import zarr
 from tests.trust.crash.scenarios import SCENARIOS, Scenario, open_store
+from tests.trust.crash.stops import NotTracedError, Stopped
+from zarr.runners.locks.folders import lock_place, places
+from zarr.steps.requests import LockScope
 
 warnings.simplefilter("ignore")
 COUNT, KILL, FAIL, SHORT = range(4)
@@ -31,10 +35,24 @@ FAULTS = ctypes.CDLL(os.environ["ZARR_TEST_FAULTS"])
 FAULTS.faults_arm.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_int, ctypes.c_int]
 FAULTS.faults_disarm.restype = ctypes.c_long
 PATIENCE_SECONDS = 30
+SOON_SECONDS = 10
+LOOK_SECONDS = 0.2
+"""So long one looks whether a process waits for another one; it is killed after, whatever it did."""
+CALLS_OF_A_WAIT = 30
+"""So many more system calls are tried of who waits: what it does again and again is among them."""
 
 
 def in_child(action: Callable[[], Any], kill_after: float | None = None) -> Any:
     """What an action returns in a forked child; None where the child died."""
+    pid, pipe = start(action)
+    if kill_after is not None:
+        time.sleep(kill_after)
+        os.kill(pid, signal.SIGKILL)
+    return finish(pid, pipe)
+
+
+def start(action: Callable[[], Any]) -> tuple[int, int]:
+    """Begin an action in a forked child: its number, and the pipe from which its answer is read."""
     here, there = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -48,11 +66,13 @@ def in_child(action: Callable[[], Any], kill_after: float | None = None) -> Any:
             data = data[os.write(there, data) :]
         os._exit(0)
     os.close(there)
-    if kill_after is not None:
-        time.sleep(kill_after)
-        os.kill(pid, signal.SIGKILL)
-    with os.fdopen(here, "rb") as pipe:
-        data = pipe.read()
+    return pid, here
+
+
+def finish(pid: int, pipe: int) -> Any:
+    """Wait for what was begun; None where the child died."""
+    with os.fdopen(pipe, "rb") as file:
+        data = file.read()
     os.waitpid(pid, 0)
     if not data:
         return None
@@ -255,6 +275,85 @@ class Case:
         assert answer["error"] is None, answer
         return [line.split("\t") for line in log.read_text(errors="replace").splitlines()]
 
+    # Who is stopped and killed while others wait
+
+    def act_next(self, act: Callable[[Any], object]) -> list[str]:
+        """Act on what is there; the error, if any. It is killed if that takes long."""
+        signal.alarm(SOON_SECONDS)
+        try:
+            self.with_store(act, self.work)
+        except Exception as error:
+            return [type(error).__name__]
+        return []
+
+    def stop(self, place: int) -> Stopped:
+        self.renew()
+        return Stopped(self.act, place)
+
+    def act(self) -> None:
+        self.with_store(self.scenario.act, self.work)
+
+    def ends(self, act: Callable[[Any], object]) -> dict[str, Any]:
+        """What is there, with the error and the keys, where an operation comes first, and where it comes second."""
+        found = {}
+        for name in ("first", "second"):
+            self.renew()
+            if name == "second":
+                in_child(self.act)
+            found[name] = [in_child(lambda: self.act_next(act)), *in_child(lambda: self.look(self.work))]
+        return found
+
+    def stops(self, other: str, most: int | None) -> dict[str, Any]:
+        """Stop the operation before its system calls in turn, let another process act, and kill the first.
+
+        The other one may wait for the first while that one lives. Then it ends soon, with all that it wrote.
+        """
+        act = SCENARIOS[other].act
+        count, ends = self.stop(-1).seen, self.ends(act)
+        said, waited = [], 0
+        for place in spread(count, most):
+            holder = self.stop(place)
+            pid, pipe = start(lambda: self.act_next(act))
+            waited += not select.select([pipe], [], [], LOOK_SECONDS)[0]
+            holder.kill()
+            said += self.judge_next(f"killed before system call {place}", finish(pid, pipe), ends)
+        return {"said": said, "calls": count, "waited": waited}
+
+    def judge_next(self, what: str, error: list[str] | None, ends: dict[str, Any]) -> list[str]:
+        """Look at what is there after the second process; it has done all, the first one all or nothing."""
+        if error is None:
+            return [f"{what}: another process waits for the dead one"]
+        found, keys = in_child(lambda: self.look(self.work))
+        (_, old, old_keys), (_, new, new_keys) = ends["first"], ends["second"]
+        said = [f"{what}: litter {name}" for name in litter(self.work)]
+        said += [f"{what}: stray key {key}" for key in set(keys).difference(self.old_keys, old_keys, new_keys)]
+        # A transaction that has looked before the first one was carried out says so, and changes nothing.
+        whole = [error, found] in [*(end[:2] for end in ends.values()), [["TransactionConflictError"], self.new]]
+        if not whole and not (self.scenario.piecewise and error == [] and is_mixture(found, old, new)):
+            said.append(f"{what}: the other process ended with {error or 'no error'} and left {found}")
+        return said
+
+    def waiters(self, node: str, key: str, shared: bool, most: int | None) -> dict[str, Any]:
+        """Kill the operation before its system calls in turn while it waits for a lock, which is held here."""
+        scope, root = LockScope(node, None, False), str(self.work / "data.zarr")
+        family = "chunk" if "/c/" in key else "node"
+        calls, ends = self.stop(-1).seen + CALLS_OF_A_WAIT, self.ends(self.scenario.act)
+        ends["second"] = ends["first"]  # who waited has done nothing
+        said = []
+        for place in spread(calls, most):
+            self.renew()
+            (name,) = places(root, scope, [key], family)
+            name.shared = shared
+            lock = lock_place(name)
+            assert lock is not None
+            waiter = Stopped(self.act, place)
+            what = f"a waiter killed before system call {place}"
+            said += [f"{what}: it did not wait"] if waiter.ended else []
+            waiter.kill()
+            lock.close()
+            said += self.judge_next(what, in_child(lambda: self.act_next(self.scenario.act)), ends)
+        return {"said": said, "calls": calls}
+
     def load_modules(self) -> None:
         """Import here what the cases import, which each child would do anew: that is nine tenths of its time."""
         self.renew()
@@ -266,6 +365,12 @@ class Case:
 
         for name in set(in_child(names)) - set(sys.modules):
             importlib.import_module(name)
+
+
+def spread(count: int, most: int | None) -> range:
+    """Some of so many places, all of them by default."""
+    step = max(1, -(-count // (most or count)))
+    return range((step - 1) // 2, count, step)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -281,6 +386,13 @@ def serve(request: dict[str, Any]) -> Any:
     what = request["what"]
     if what == "calls":
         return case.calls()
+    if what in ("stop", "wait"):
+        try:
+            if what == "stop":
+                return case.stops(request["other"], request.get("most"))
+            return case.waiters(request["node"], request["key"], request["shared"], request.get("most"))
+        except NotTracedError:
+            return None
     if what == "random":
         return case.random_kills(request["count"], request["seed"])
     count = case.count()
