@@ -189,8 +189,12 @@ class Buffer(ABC):
         return memoryview(cast("Any", self.as_numpy_array()))
 
     def to_bytes(self) -> bytes:
-        """Return a copy of the bytes."""
-        return bytes(self.as_numpy_array().tobytes())
+        """Return the bytes: those that the buffer was made of, else a copy."""
+        array = self.as_numpy_array()
+        whole: object = array.base
+        if type(whole) is bytes and len(whole) == array.nbytes and array.flags.c_contiguous:
+            return whole
+        return bytes(array.tobytes())
 
     def __getitem__(self, key: slice) -> Self:
         check_item_key_is_1d_contiguous(key)

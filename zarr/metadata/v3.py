@@ -317,6 +317,7 @@ class ArrayV3Metadata(Metadata):
             if not quiet:
                 warn_whole_shards()
         elif is_sharable(metadata.__dict__):
+            metadata.keep_frames()
             keep(known, metadata.__dict__, (key, None), (raw, metadata.attributes))
         return metadata
 
@@ -410,9 +411,12 @@ class ArrayV3Metadata(Metadata):
         """
         if type(self.chunk_grid) is not RegularChunkGridMetadata and _is_rectilinear(self.chunk_grid):
             check_rectilinear_enabled()
-        indent = settings.values.get("json_indent", 2)
+        return {ZARR_JSON: prototype.buffer.from_bytes(self.to_text(settings.values.get("json_indent", 2)))}
+
+    def to_text(self, indent: int | str | None) -> bytes:
+        """Return the document as bytes, with the indent of :func:`dump_document`."""
         if self.extra_fields:
-            return {ZARR_JSON: prototype.buffer.from_bytes(dump_document(self.to_dict(), indent=indent))}
+            return dump_document(self.to_dict(), indent=indent)
         frames = self.__dict__.setdefault("_frames", {})
         kind, (last, text) = (indent, self.shape), frames.get("last", (None, b""))
         if self.attributes or kind != last:
@@ -420,7 +424,7 @@ class ArrayV3Metadata(Metadata):
             text = dump_framed(frames, self.to_dict, values, indent)
             if not self.attributes:
                 frames["last"] = kind, text
-        return {ZARR_JSON: prototype.buffer.from_bytes(text)}
+        return text  # type: ignore[no-any-return]
 
     def keep_frames(self) -> None:
         """Write what does not change once for all that are made of these members."""

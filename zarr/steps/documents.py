@@ -15,11 +15,12 @@ from zarr.storage.path import StorePath
 from zarr.types import ZarrFormat
 
 if TYPE_CHECKING:
-    from zarr.metadata import group, v2, v3
+    from zarr.metadata import consolidated, group, v2, v3
     from zarr.metadata.group import GroupMetadata
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
 else:
+    consolidated = LazyModule("zarr.metadata.consolidated")
     group = LazyModule("zarr.metadata.group")
     v2 = LazyModule("zarr.metadata.v2")
     v3 = LazyModule("zarr.metadata.v3")
@@ -113,11 +114,13 @@ def node_type(raw: bytes, name: str) -> object:
     >>> node_type(b'{"node_type": "group"}', "zarr.json")
     'group'
     """
+    if len(raw) > _MAX_TYPED_BYTES:
+        return "group" if consolidated.kept_copy(raw) is not None else load_document(raw, name).get("node_type")
     known = _node_types.get(raw)
     if known is not None:
         return known
     found = load_document(raw, name).get("node_type")
-    if type(found) is str and len(raw) <= _MAX_TYPED_BYTES:
+    if type(found) is str:
         if len(_node_types) >= _MAX_TYPES:
             _node_types.clear()
         _node_types[raw] = found
