@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterable, Mapping
+from contextlib import suppress
 from json import JSONDecoder
 from typing import Any, Final, NamedTuple
 
@@ -260,7 +261,7 @@ def _with_table(head: bytes, pieces: dict[str, Piece], tail: bytes, name: str) -
 
 _read_name: Final = JSONDecoder().raw_decode
 _kept: Final[deque[WrittenCopy]] = deque(maxlen=4)
-_MOST_KEPT_BYTES: Final = 64 << 20
+_MOST_KEPT_BYTES: Final = 16 << 20
 
 
 class WrittenCopy(NamedTuple):
@@ -291,17 +292,14 @@ class WrittenCopy(NamedTuple):
     def with_member(self, path: str, document: bytes) -> WrittenCopy:
         """Return the copy with the document of one node, as :func:`dump_document` writes it, in its place."""
         (at, stop), (raw, start, end, step) = self.place_of(path), self
-        member = _member(path, document, step)
-        if start == end:
-            return WrittenCopy(raw[:at] + member + b"\n" + b" " * (2 * step) + raw[at:], at, at + len(member), step)
-        if at == end:
-            member = b"," + member
-        elif stop < end:
-            member += b","
+        before, after = (b"," if start < at == end else b""), (b"," if stop < end else b"")
+        member = before + _member(path, document, step) + after
+        closing = b"" if start < end else b"\n" + b" " * (2 * step)
         whole = memoryview(raw)
-        return WrittenCopy(
-            b"".join((whole[:at], member, whole[stop:])), start, end + len(member) - (stop - at), step
-        )
+        with suppress(ValueError):
+            _kept.remove(self)  # it makes room for what it becomes
+        text = b"".join((whole[:at], member, closing, whole[stop:]))
+        return _keep(WrittenCopy(text, start, end + len(member) - (stop - at), step))
 
     def holds(self, path: str) -> bool:
         """Return whether a node is listed."""
@@ -349,24 +347,19 @@ def write_copy(document: Mapping[str, Any], members: Mapping[str, bytes], step: 
     raw, margin = dump_document(document, indent=step), b"\n" + b" " * step
     table = margin + b" " * step + b'"metadata": {'
     start = raw.index(table, raw.index(margin + b'"consolidated_metadata": {')) + len(table)
-    if not members:
-        return WrittenCopy(raw, start, start, step)
     texts = b",".join([_member(path, text, step) for path, text in members.items()])
-    whole = b"".join((raw[:start], texts, margin, b" " * step, raw[start:]))
-    return WrittenCopy(whole, start, start + len(texts), step)
+    closing = margin + b" " * step if members else b""
+    return _keep(WrittenCopy(raw[:start] + texts + closing + raw[start:], start, start + len(texts), step))
 
 
-def keep_copy(copy: WrittenCopy, instead: WrittenCopy | None = None) -> bytes:
-    """Remember a document that is about to be stored, in the place of the one that it was made of; return its bytes."""
-    if instead is not None and instead in _kept:
-        _kept.remove(instead)
+def _keep(copy: WrittenCopy) -> WrittenCopy:
     if len(copy.raw) <= _MOST_KEPT_BYTES:
         _kept.append(copy)
-    return copy.raw
+    return copy
 
 
 def kept_copy(raw: bytes) -> WrittenCopy | None:
-    """Return where the members of a copy lie, if its document is, byte for byte, one that was stored here lately."""
+    """Return where the members of a copy lie, if its document is, byte for byte, one that was written here lately."""
     return next((copy for copy in tuple(_kept) if copy.raw == raw), None)
 
 

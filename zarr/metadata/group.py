@@ -15,15 +15,7 @@ from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.defaults import settings
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import has_whole_shards, is_sharable, keep
-from zarr.metadata.consolidated import (
-    Piece,
-    keep_copy,
-    nest_paths,
-    split_zmetadata,
-    tree_order,
-    write_copy,
-    zmetadata_document,
-)
+from zarr.metadata.consolidated import Piece, nest_paths, split_zmetadata, tree_order, write_copy, zmetadata_document
 from zarr.metadata.documents import MetadataTypeError, document_place, dump_document, raise_located, require
 from zarr.metadata.fields import AllowedExtraField, parse_attributes, parse_extra_fields
 from zarr.metadata.v2 import ArrayV2Metadata
@@ -205,7 +197,7 @@ class GroupMetadata(Metadata):
         if copy is None or type(indent) is not int or indent < 1:
             return dump_document(self.to_dict())
         empty = _with_copy(self, ConsolidatedMetadata({})).to_dict()
-        return keep_copy(write_copy(empty, copy.to_texts(indent), indent))
+        return write_copy(empty, copy.to_texts(indent), indent).raw
 
 
 NodeMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata | GroupMetadata

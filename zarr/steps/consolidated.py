@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.defaults import settings
 from zarr.errors import label_of
-from zarr.metadata.consolidated import WrittenCopy, keep_copy, kept_copy, tree_order, write_copy
+from zarr.metadata.consolidated import WrittenCopy, kept_copy, tree_order, write_copy
 from zarr.metadata.documents import dump_document, load_document
 from zarr.steps.documents import ancestors, hold_node, node_key
 from zarr.steps.requests import Gather, Get, GetMany, Put, Steps
@@ -103,21 +103,17 @@ def record_changes_steps(
     if not keys:
         return
     _Noted.changes += 1
-    stale = [key for key in keys if f"{label_of(store, str)}/{key[0]}" in _versions] if _versions else []
-    keys = [key for key in keys if key not in stale]
     names = [f"{path}/{name}" if path else name for path, name in keys]
-    found = [(yield Get(names[0]))] if len(names) == 1 else (yield GetMany(names)) if names else ()
+    found = [(yield Get(names[0]))] if len(names) == 1 else (yield GetMany(names))
+    stale = []
     for key, raw in zip(keys, found, strict=True):
         if raw is not None and (key[1] == ASIDE or b'"consolidated_metadata"' in raw.to_bytes()):
             stale.append(key)
     if not stale:
         return
-    rewritten = yield Gather(_rewrite_steps(path, name, changes, replaced, locking) for path, name in stale)
-    for (path, _), done in zip(stale, rewritten, strict=True):
-        if done:
-            touch(store, path)
-        else:
-            _versions.pop(f"{label_of(store, str)}/{path}", None)  # it carries no copy any more
+    yield Gather(_rewrite_steps(path, name, changes, replaced, locking) for path, name in stale)
+    for path, _ in stale:
+        touch(store, path)
 
 
 def _carriers(changes: Mapping[str, Documents]) -> set[tuple[str, str]]:
@@ -134,23 +130,21 @@ def _carriers(changes: Mapping[str, Documents]) -> set[tuple[str, str]]:
     return found
 
 
-def _rewrite_steps(
-    path: str, name: str, changes: Mapping[str, Documents], replaced: bool, locking: str
-) -> Steps[bool]:
+def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents], replaced: bool, locking: str) -> Steps[None]:
     key = node_key(path, name)
     yield hold_node(path, locking)
     raw = yield Get(key)
     if raw is None:
-        return False
+        return
     kept = kept_copy(raw.to_bytes()) if name == INLINE and not replaced else None
     copy = None if kept is None else (yield from _spliced_steps(kept, path, changes))
     if copy is not None:
-        yield Put(key, default_buffer_prototype().buffer.from_bytes(keep_copy(copy, kept)))
-        return True
+        yield Put(key, default_buffer_prototype().buffer.from_bytes(copy.raw))
+        return
     document = load_document(raw.to_bytes(), key)
     entries = _entries(document, name)
     if entries is None:
-        return False
+        return
     stored = yield from _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)
     remade = [changed for changed in stored if stored[changed] and (replaced or not changes[changed])]
     yield from _check_below_steps(entries, path, name, remade)
@@ -163,7 +157,6 @@ def _rewrite_steps(
     ordered = {entry: entries[entry] for entry in sorted(entries, key=tree_order)}
     entries.clear()
     yield Put(key, default_buffer_prototype().buffer.from_bytes(_dump(document, entries, ordered, name)))
-    return True
 
 
 def _dump(document: dict[str, Any], table: dict[str, Any], entries: dict[str, Any], name: str) -> bytes:
@@ -171,15 +164,14 @@ def _dump(document: dict[str, Any], table: dict[str, Any], entries: dict[str, An
     indent = settings.get("json_indent", 2)
     if name == INLINE and type(indent) is int and indent > 0:
         texts = {entry: dump_document(value, indent=indent) for entry, value in entries.items()}
-        return keep_copy(write_copy(document, texts, indent))
+        return write_copy(document, texts, indent).raw
     table.update(entries)
     return dump_document(document)
 
 
 def _spliced_steps(kept: WrittenCopy, path: str, changes: Mapping[str, Documents]) -> Steps[WrittenCopy | None]:
     """Put nodes that were made or changed into a copy as it was written; None where more is to be done, or other."""
-    relative = {changed: _below(path, changed) for changed in changes}
-    below = {changed: member for changed, member in relative.items() if member is not None}
+    below = {changed: member for changed in changes if (member := _below(path, changed)) is not None}
     if len(below) > _MOST_SPLICED or not all(changes[changed] and member for changed, member in below.items()):
         return None
     copy = kept if kept.step == settings.get("json_indent", 2) else None

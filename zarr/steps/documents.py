@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from zarr._lazy import LazyModule
@@ -90,9 +91,8 @@ def path_of(place: StorePath | str) -> str:
     return place if isinstance(place, str) else place.path
 
 
-_node_types: dict[bytes, str] = {}
-_MAX_TYPES: Final = 256
 _MAX_TYPED_BYTES: Final = 4096
+_small_type = lru_cache(256)(lambda raw: load_document(raw, "zarr.json").get("node_type"))
 
 
 def node_type(raw: bytes, name: str) -> object:
@@ -116,15 +116,10 @@ def node_type(raw: bytes, name: str) -> object:
     """
     if len(raw) > _MAX_TYPED_BYTES:
         return "group" if consolidated.kept_copy(raw) is not None else load_document(raw, name).get("node_type")
-    known = _node_types.get(raw)
-    if known is not None:
-        return known
-    found = load_document(raw, name).get("node_type")
-    if type(found) is str:
-        if len(_node_types) >= _MAX_TYPES:
-            _node_types.clear()
-        _node_types[raw] = found
-    return found
+    try:
+        return _small_type(raw)
+    except MetadataValidationError:
+        return load_document(raw, name).get("node_type")  # the same error, which names the place
 
 
 def not_found(place: StorePath | str, kind: type[NodeNotFoundError]) -> NodeNotFoundError:

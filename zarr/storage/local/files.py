@@ -368,14 +368,13 @@ def remove_folder(path: str, *, ignore_errors: bool = False) -> None:
 def _empty(folder: str) -> list[str]:
     """Remove the files of a directory, and nodes in it that hold no more than a document; return what is left."""
     with os.scandir(folder) as entries:
-        found = [(entry.path, entry.is_dir(follow_symlinks=False), entry.name) for entry in entries]
-    for path, is_folder, _ in found:
-        if not is_folder:
-            os.unlink(path)
-    folders = [path for path, is_folder, _ in found if is_folder]
-    if not any(name in METADATA_NAMES for _, _, name in found):
-        return folders
-    return [each for each in folders if not _remove_bare(each)]
+        found = list(entries)
+    folders = [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+    for path in {entry.path for entry in found}.difference(folders):
+        os.unlink(path)
+    if any(entry.name in METADATA_NAMES for entry in found):
+        return [each for each in folders if not _remove_bare(each)]
+    return folders
 
 
 def _remove_bare(folder: str) -> bool:
