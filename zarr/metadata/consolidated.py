@@ -293,7 +293,7 @@ class WrittenCopy(NamedTuple):
         """Return the copy with the document of one node, as :func:`dump_document` writes it, in its place."""
         (at, stop), (raw, start, end, step) = self.place_of(path), self
         before, after = (b"," if start < at == end else b""), (b"," if stop < end else b"")
-        member = before + _member(path, document, step) + after
+        member = before + _member(path, document, _lead(step)) + after
         closing = b"" if start < end else b"\n" + b" " * (2 * step)
         whole = memoryview(raw)
         with suppress(ValueError):
@@ -327,8 +327,7 @@ def _lead(step: int) -> bytes:
     return b"\n" + b" " * (3 * step)
 
 
-def _member(path: str, document: bytes, step: int) -> bytes:
-    lead = _lead(step)
+def _member(path: str, document: bytes, lead: bytes) -> bytes:
     return b"%s%s: %s" % (lead, encode_string(path).encode("ascii"), document.replace(b"\n", lead))
 
 
@@ -347,7 +346,8 @@ def write_copy(document: Mapping[str, Any], members: Mapping[str, bytes], step: 
     raw, margin = dump_document(document, indent=step), b"\n" + b" " * step
     table = margin + b" " * step + b'"metadata": {'
     start = raw.index(table, raw.index(margin + b'"consolidated_metadata": {')) + len(table)
-    texts = b",".join([_member(path, text, step) for path, text in members.items()])
+    lead = _lead(step)
+    texts = b",".join([_member(path, text, lead) for path, text in members.items()])
     closing = margin + b" " * step if members else b""
     return _keep(WrittenCopy(raw[:start] + texts + closing + raw[start:], start, start + len(texts), step))
 

@@ -239,7 +239,7 @@ def dump_framed(
 
 def _text(value: Any, margin: str, step: str) -> str:
     """Return one value as ``json.dumps(value, indent=...)`` writes it; ``margin`` is a newline and the indent."""
-    write = _SCALARS.get(type(value))
+    write = SCALARS.get(type(value))
     if write is not None:
         return write(value)
     inner = margin + step
@@ -247,14 +247,15 @@ def _text(value: Any, margin: str, step: str) -> str:
         if not value:
             return "{}"
         members = [
-            f"{encode_string(key if type(key) is str else _key(key))}: {_text(item, inner, step)}"
+            f"{encode_string(key if type(key) is str else _key(key))}: "
+            + (short(item) if (short := SCALARS.get(type(item))) else _text(item, inner, step))
             for key, item in value.items()
         ]
         return f"{{{inner}{f',{inner}'.join(members)}{margin}}}"
     if isinstance(value, list | tuple):
         if not value:
             return "[]"
-        items = [_text(item, inner, step) for item in value]
+        items = [short(item) if (short := SCALARS.get(type(item))) else _text(item, inner, step) for item in value]
         return f"[{inner}{f',{inner}'.join(items)}{margin}]"
     return json.dumps(value, default=_scalar_or_error)
 
@@ -298,7 +299,7 @@ def _float(value: float) -> str:
     return float.__repr__(value) if math.isfinite(value) else json.dumps(value)
 
 
-_SCALARS: dict[type, Callable[[Any], str]] = {
+SCALARS: dict[type, Callable[[Any], str]] = {
     str: encode_string,
     int: int.__repr__,
     float: _float,

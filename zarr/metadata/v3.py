@@ -76,7 +76,6 @@ _HOME: Final = "zarr.chunks.rectilinear"
 _KEYS = ("shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes")
 ARRAY_METADATA_KEYS: Final = frozenset(("zarr_format", "node_type", *_KEYS, "dimension_names", "storage_transformers"))
 _parse_extra_fields = partial(parse_extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array")
-_MEMBERS: Final = (*sorted(ARRAY_METADATA_KEYS - {"zarr_format", "node_type"}), "extra_fields")
 
 
 def _is_rectilinear(grid: object) -> TypeGuard[RectilinearChunkGridMetadata]:
@@ -482,8 +481,10 @@ class ArrayV3Metadata(Metadata):
         if len(tuple(shape)) != self.ndim:
             raise ValueError("`chunk_grid` and `shape` need to have the same number of dimensions.")
         # The other members are parsed already; only what depends on the shape is checked again.
-        members = {name: self.__dict__[name] for name in _MEMBERS}
-        members.update(shape=parse_shape(shape), chunk_grid=self.chunk_grid.resized(self.shape, shape))
+        grid = self.chunk_grid.resized(self.shape, shape)
+        members = {**self.__dict__, "shape": parse_shape(shape), "chunk_grid": grid}
+        members.pop("_stored_document", None)
+        members.pop("_frames", None)
         updated = object.__new__(type(self))
         settled = type(self.chunk_grid) is RegularChunkGridMetadata and fits_shapes(self.codecs)
         (updated.__dict__.update if settled else updated._settle)(members)

@@ -28,7 +28,7 @@ from zarr.arrays.layout import ArrayLayout
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.shapes import cells_outside
 from zarr.errors import ArrayNotFoundError, WrongTypeError
-from zarr.metadata.documents import dump_document, plain
+from zarr.metadata.documents import SCALARS, dump_document, plain
 from zarr.metadata.fields import as_attributes
 from zarr.steps.documents import hold_node, node_key
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array, replace_documents_steps
@@ -153,7 +153,8 @@ def update_attributes_steps(
     """
     check_writable(handle)
     named = {str(name): plain(value) for name, value in as_attributes(changes).items()}
-    dump_document({"attributes": named}, indent=0)  # before anything is changed
+    if not SCALARS.keys() >= {*map(type, named.values())}:
+        dump_document({"attributes": named}, indent=None)  # before anything is changed
     yield from changing_steps(handle, _change_attributes_steps(handle, named, tuple(removed), replace))
 
 

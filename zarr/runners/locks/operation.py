@@ -346,7 +346,8 @@ class Holder:
         while self._trees:
             LOCKS.trees.pop(self._trees[-1], None)
             self._trees.pop()
-        LOCKS.release_all(self.names)
+        if self.names:
+            LOCKS.release_all(self.names)
 
 
 @contextmanager
