@@ -29,7 +29,7 @@ _FORMAT_2_STORES = (
     "ABSStore ConsolidatedMetadataStore DBMStore DirectoryStore FSStore KVStore LMDBStore MemoryStore "
     "MongoDBStore N5FSStore N5Store NestedDirectoryStore RedisStore SQLiteStore TempStore ZipStore"
 )
-# What zarr-python 2 took over from numcodecs; in `zarr.codecs` some of these names mean codecs of format 3.
+# Names that zarr-python 2 took over from numcodecs; in `zarr.codecs` some of these names mean codecs of format 3.
 _FORMAT_2_CODECS = (
     "Adler32 AsType BZ2 Base64 BitRound Blosc CRC32 Categorize Delta FixedScaleOffset Fletcher32 GZip JSON "
     "JenkinsLookup3 LZ4 LZMA MsgPack PackBits Pickle Quantize Shuffle VLenArray VLenBytes VLenUTF8 Zlib Zstd"

@@ -14,10 +14,10 @@ from typing import Any, Final
 from zarr._process import at_fork
 
 FORK_WAIT_SECONDS: Final = 5.0
-"""How long a fork waits for what other threads are loading: the child would wait for it for ever."""
+"""The seconds that a fork waits for what other threads are loading: the child would wait for it for ever."""
 
 _loading: dict[object, int] = {}
-"""What is being loaded now, and by which threads."""
+"""The modules that are being loaded now, and by which threads."""
 _gate = RLock()
 """Held from the moment in which no other thread is loading anything until the process has been forked."""
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 else:
     dataclasses = LazyModule("dataclasses")
     class field:
-        """What is said of one value, in the words of :func:`dataclasses.field`."""
+        """The description of one value, in the words of :func:`dataclasses.field`."""
 
         def __init__(self, **options: Any) -> None:
             self.options = options
@@ -118,7 +118,7 @@ def _options(cls: type, name: str, kw_only: bool) -> dict[str, Any]:
 
 
 class _Asked:
-    """What the module ``dataclasses`` keeps of a class: made when somebody asks the class for it."""
+    """The fields that the module ``dataclasses`` keeps of a class: made when somebody asks the class for it."""
 
     def __init__(self, name: str, own: dict[str, dict[str, Any]], kw_only: bool, eq: bool) -> None:
         self.name, self.own, self.kw_only, self.eq = name, own, kw_only, eq

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 BATCH_BYTES: Final = 256 << 20
-"""How many bytes a batch holds before it begins to store."""
+"""The number of bytes that a batch holds before it begins to store."""
 
 NUMCODECS_CLASSES: Final[dict[str, str]] = {
     "bz2": "BZ2",

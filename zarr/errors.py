@@ -179,7 +179,7 @@ class ReadOnlyError(BaseZarrError, PermissionError):
 
 
 class TransactionConflictError(BaseZarrError):
-    """What a transaction has read was changed by somebody else before it was applied; nothing of it was stored."""
+    """A value that a transaction had read was changed by others before it was applied; nothing of it was stored."""
 
 
 class ChunkNotFoundError(BaseZarrError):
@@ -187,7 +187,7 @@ class ChunkNotFoundError(BaseZarrError):
 
 
 class ArrayTooLargeError(BaseZarrError, MemoryError):
-    """What was asked for, or what a document says of its size, does not fit in memory."""
+    """An array that was asked for, or of the size that a document states, does not fit in memory."""
 
 
 class LockLostError(BaseZarrError, OSError):
@@ -279,7 +279,7 @@ class ChunkError(BaseZarrError):
     """
 
     remedy: str = ""
-    """What a user can do about it."""
+    """The advice to the user."""
 
     def __init__(
         self, *args: object, array: str | None = None, key: str | None = None, codec: str | None = None
@@ -355,7 +355,7 @@ class CopyError(ValueError):
 
 
 class BadCompressorError(BaseZarrError):
-    """What is given as a compressor is none."""
+    """The value given as a compressor is none."""
 
 
 # Other names that zarr-python 2 has for what can be caught.

@@ -1,4 +1,4 @@
-"""How the library speaks to the log, and what it says of itself when something is wrong.
+"""Loggers of the library, and what it says of itself when something is wrong.
 
 Four loggers say at level ``DEBUG`` what is done, one line each, with key, bytes and milliseconds:
 

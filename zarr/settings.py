@@ -128,17 +128,63 @@ def check_settings(given: Mapping[str, Any]) -> None:
 
 
 class Config(DonfigConfig):  # type: ignore[misc]
-    """The settings of the library.
+    """The settings of the library; the object ``zarr.config`` holds them.
 
-    Read with ``config.get("array.order")``; change with ``config.set({"array.order": "F"})``, which is also a context
-    manager that takes the change back. Environment variables like ``ZARR_ARRAY__ORDER=F`` and YAML files in
-    ``~/.config/zarr`` are read when the settings are first asked for, and by :meth:`refresh`.
+    ``config.get("array.order")`` reads a setting. ``config.set({"array.order": "F"})`` changes it for the rest of the
+    program; in a ``with`` statement it changes it until the end of the block. Settings are also read from environment
+    variables (``ZARR_ARRAY__ORDER=F``) and from YAML files in ``~/.config/zarr``: when a setting is first asked for,
+    and by :meth:`refresh`.
+
+    Attributes
+    ----------
+    default_zarr_format : 2 or 3
+        Format of new arrays and groups. By default 3.
+    array.order, array.write_empty_chunks, array.locking and others
+        Behaviour of arrays that are opened or made. Each parameter of :class:`zarr.core.array_spec.ArrayConfig` is a
+        setting ``array.<name>``, with the meaning and the default that are described there.
+    array.lock_lease_seconds : float
+        Seconds after which a lock of a process that ended is free, in object stores. By default 20.
+    array.target_shard_size_bytes : int or None
+        Greatest size of a shard that ``shards="auto"`` chooses. By default None: two chunks along each long axis.
+    array.rectilinear_chunks : bool
+        Whether arrays may have chunks of several lengths. By default True.
+    array.variable_chunk_bytes : int
+        Bytes to which a chunk of elements of any length may decode, however few bytes are stored. By default 256 MiB.
+    array.allow_unsafe_pickle_decode : bool
+        Whether pickled objects are read, which can run any code. By default False.
+    array.array_namespace : bool
+        Whether arrays offer the Python array API standard (``__array_namespace__``). By default False.
+    async.concurrency : int or None
+        Greatest number of requests under way in one event loop. By default 128. None sets no limit.
+    async.timeout : float or None
+        Seconds that a call waits for coroutines of a store. By default None: without end.
+    threading.max_workers, codec_pipeline.max_workers : int or None
+        Greatest number of threads that read, write and encode. By default None: as many as there are processors.
+    codec_pipeline.path : str
+        Class of the codec pipeline. By default that of this library.
+    codec_pipeline.batch_size : int
+        Has no effect; kept for code written for zarr-python 3.
+    json_indent : int, str or None
+        Indentation of metadata documents. By default 2.
+    codecs : dict
+        Class of each codec, by the codec's name.
+    buffer, ndbuffer : str
+        Classes that hold bytes and elements. By default those in CPU memory.
+
+    Raises
+    ------
+    BadSettingError
+        If a setting gets a value that means nothing for it.
+    KeyError
+        If ``get`` is given an unknown name and no default.
 
     Examples
     --------
     >>> with config.set({"array.order": "F"}):
     ...     config.get("array.order")
     'F'
+    >>> config.get("array.order")
+    'C'
     """
 
     def set(self, arg: Mapping[str, Any] | None = None, **kwargs: Any) -> Any:

@@ -51,6 +51,6 @@ DTypeSpec_V3: TypeAlias = str | NamedConfig[str, Mapping[str, object]]
 
 
 class GetResult(TypedDict):
-    """What a pipeline reports of one chunk that it was asked to read."""
+    """The report of a pipeline about one chunk that it was asked to read."""
 
     status: Literal["present", "missing"]

@@ -57,7 +57,7 @@ cdef int checked_width(width) except -1:
 
 
 cdef int64_t data_place(int64_t count, int width) except -1:
-    """Where the bytes of the items begin."""
+    """Return where the bytes of the items begin."""
     if count < 0:
         raise ValueError(f"the number of items must not be negative, got {count}")
     if count > (<int64_t>1 << 59):
@@ -66,7 +66,7 @@ cdef int64_t data_place(int64_t count, int width) except -1:
 
 
 cdef int64_t check_offsets(const char* data, int64_t n, int64_t count, int width) except -1:
-    """Where the bytes of the items begin, once every offset is known to be good."""
+    """Return where the bytes of the items begin, once every offset is known to be good."""
     cdef int64_t start = data_place(count, width), bad, last
     cdef const uint8_t* p = <const uint8_t*>data
     if n < start:

@@ -29,15 +29,15 @@ cdef inline int64_t load32(const uint8_t* p) noexcept nogil:
 
 
 cdef inline int64_t block_size(const BloscFrame* f, int64_t block) noexcept nogil:
-    """How many bytes a block decodes to: the last one may be shorter."""
+    """Return how many bytes a block decodes to: the last one may be shorter."""
     return min(f.blocksize, f.nbytes - block * f.blocksize)
 
 
 # 0, or DAMAGED.
 cdef int64_t blosc_open(BloscFrame* f, const char* src, int64_t n) noexcept nogil
-# Where the streams of a block of some decoded size begin, and how many there are; or DAMAGED.
+# The places where the streams of a block of some decoded size begin, and their number; or DAMAGED.
 cdef int64_t find_streams(const BloscFrame* f, int64_t block, int64_t size, int64_t* count) noexcept nogil
-# Where the streams of a block begin and end, as the table of offsets has it: the end is that of the frame, or where the
+# The range of the streams of a block, as the table of offsets has it: its end is that of the frame, or where the
 # next block begins; or DAMAGED. Looks at the header and the table and at no stream.
 cdef int64_t blosc_block_span(const BloscFrame* f, int64_t block, int64_t* begin) noexcept nogil
 # One stream of a frame's format: how many bytes it made, or below 0.

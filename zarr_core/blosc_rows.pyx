@@ -21,7 +21,7 @@ cdef enum:
     LEAST_ROW = 32              # items; shorter rows are better copied by the loops for strides
 
 
-# Where the next item goes.
+# The place of the next item.
 cdef struct Place:
     uint8_t* row
     int64_t done                # items of the row that are there

@@ -1,4 +1,4 @@
-# What reading and writing jobs share: one chunk in, one chunk out, without the GIL.
+# Declarations that reading and writing jobs share: one chunk in, one chunk out, without the GIL.
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t
 
@@ -8,7 +8,7 @@ from zarr_core.program cimport Program
 from zarr_core.streams cimport Context
 
 
-# What became of a slot or a shard.
+# The outcome of a slot or a shard.
 cdef enum:
     TODO = 0
     DONE = 1
@@ -71,7 +71,7 @@ cdef int write_chunk(
 cdef int check_span(int64_t first, int64_t count, int64_t total) except -1
 cdef cnp.ndarray checked_indices(str what, object indices, int64_t total)
 cdef object pick(const uint8_t* status, int64_t n, const int64_t* names, int wanted)
-# Where the bytes of each payload lie; lengths of -1 stand for None. Returns what keeps them alive.
+# Fills in where the bytes of each payload lie; lengths of -1 stand for None. Returns what keeps them alive.
 cdef object view_all(object payloads, const char** data, int64_t* sizes, int64_t n)
 
 

@@ -22,13 +22,13 @@ cdef void gather_slot(
 cdef void fill_slot(
     Plan plan, Py_ssize_t i, char* out, const Py_ssize_t* out_strides, Py_ssize_t itemsize, const char* value,
 ) noexcept nogil
-# Where a chunk can be decoded without a copy: the slot is whole, the chunk does not overhang the array, and the
-# output region has exactly the chunk's (contiguous) strides. NULL otherwise.
+# The place in the output where a chunk can be decoded without a copy: the slot is whole, the chunk does not overhang
+# the array, and the output region has exactly the chunk's (contiguous) strides. NULL otherwise.
 cdef char* slot_target(
     Plan plan, Py_ssize_t i, char* out, const Py_ssize_t* out_strides, Py_ssize_t itemsize,
     const Py_ssize_t* chunk_strides,
 ) noexcept nogil
-# Where the bytes of a whole chunk belong, one after another: rows of equal length, with steps between them.
+# The places of the bytes of a whole chunk, one after another: rows of equal length, with steps between them.
 cdef struct Rows:
     char* data
     int64_t nbytes              # of a row
@@ -42,7 +42,7 @@ cdef bint slot_rows(
 ) noexcept nogil
 # Sets n items at data to value (overhang padding).
 cdef void fill_bytes(char* data, Py_ssize_t n, const char* value, Py_ssize_t itemsize) noexcept nogil
-# Whether items are plain bytes: NumPy's own numbers, dates, fixed strings and records without objects.
+# True if items are plain bytes: NumPy's own numbers, dates, fixed strings and records without objects.
 cdef bint fixed_width(cnp.ndarray array)
 # A value as a 0-d array of an array's dtype.
 cdef cnp.ndarray scalar_array(object value, cnp.ndarray array)

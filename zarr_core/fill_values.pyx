@@ -58,7 +58,7 @@ def is_filled(cnp.ndarray array not None, fill_value):
 
 
 cdef bint same_numbers(cnp.ndarray array, cnp.ndarray scalar):
-    """Where bytes say too little: NaNs of other bits are the same fill, padding bytes of long doubles hold anything."""
+    """Compare by value: NaNs of other bits are the same fill, and padding bytes of long doubles hold anything."""
     if array.dtype.kind == "c":
         return is_filled(array.real, scalar.real) and is_filled(array.imag, scalar.imag)
     if np.isnan(scalar):

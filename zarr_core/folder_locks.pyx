@@ -1,12 +1,12 @@
 """Locks on names in a folder that keep out other processes, with no file made: see ``docs/design/locks.md``.
 
 A name has two bytes in the space of ranges of the folder's descriptor. Who shares it announces a lock on the first,
-who locks it alone on both: a shared range lock. Then he looks whether somebody else has announced what excludes it: the
-one who shares looks at the second byte, the other at the first. Of two who announce at the same time at least one sees
-the other. Who locks all names of a folder, alone or shared,
-has two bytes for that. The system withdraws what a dead process
-has announced. All locks that a process has in a folder belong to one descriptor, so they never exclude each other: the
-threads of a process are kept apart by its own table of locks.
+who locks it alone on both: a shared range lock. Then he asks whether somebody else has announced anything in the
+folder. Where that is so, he asks for what excludes his lock: the one who shares for the second byte, the other for the
+first. Of two who announce at the same time at least one sees the other. Who locks all names of a folder, alone or
+shared, has two bytes for that. The system withdraws what a dead process has announced. All locks that a process has in
+a folder belong to one descriptor, so they never exclude each other: the threads of a process are kept apart by its own
+table of locks.
 """
 cimport cython
 from libc.stdint cimport int64_t, uint64_t
@@ -30,6 +30,7 @@ REPLACED = 2
 cdef int64_t SPACE = <int64_t>1 << 60       # names are spread over so many pairs of bytes
 cdef int64_t ALL = <int64_t>1 << 61         # the first byte of all names of the folder together
 cdef int TRIES = 3                          # so often who shares many names tries to share all of the folder
+cdef int64_t ALONE = <int64_t>1 << 32       # counts one who is alone, where one who shares counts 1
 
 # ext2 to ext4, XFS, Btrfs, ZFS, tmpfs, ramfs, overlayfs, F2FS, bcachefs
 cdef frozenset TRUSTED = frozenset((
@@ -82,6 +83,11 @@ cdef int64_t bytes_of(str name) except -1:
     return 2 * <int64_t>(value & <uint64_t>(SPACE - 1))
 
 
+cdef int announced_bytes(int64_t count) noexcept:
+    """Return how many bytes of a name are announced by as many locks of this process."""
+    return 0 if count == 0 else 1 if count < ALONE else 2
+
+
 @cython.no_gc_clear
 cdef class Folder:
     """An open folder in which names are locked.
@@ -101,7 +107,7 @@ cdef class Folder:
     cdef readonly int fd
     cdef bytes _name
     cdef uint64_t _device, _inode
-    cdef dict _counts  # of each byte: how many locks of this process have announced it
+    cdef dict _counts  # of each name that is locked, by its first byte: the locks of this process, ALONE or 1 each
     cdef object __weakref__
 
     def __cinit__(self, str path not None):
@@ -129,42 +135,33 @@ cdef class Folder:
         if fd >= 0:
             zc_close_folder(fd)
 
-    cdef int announce(self, int64_t first, int length) except -1:
-        cdef int64_t place
-        cdef int error = 0, new = 0
+    cdef int announce(self, object place, bint shared) except -1:
+        """Announce a lock of this process; the system is told of bytes that no other one has announced."""
+        cdef int64_t had, start = place, stop = start + (1 if shared else 2)
+        cdef int error = 0
         with cython.critical_section(self):
-            for place in range(first, first + length):
-                new += place not in self._counts
-            if new == length:
-                error = zc_announce(self.fd, first, length)
-            elif new:
-                for place in range(first, first + length):
-                    if error == 0 and place not in self._counts:
-                        error = zc_announce(self.fd, place, 1)
+            had = self._counts.get(place, 0)
+            start += announced_bytes(had)
+            if start < stop:
+                error = zc_announce(self.fd, start, stop - start)
             if error == 0:
-                for place in range(first, first + length):
-                    self._counts[place] = self._counts.get(place, 0) + 1
+                self._counts[place] = had + (1 if shared else ALONE)
         if error < 0:
             raise failed(error, self.path)
         return 0
 
-    cdef int withdraw(self, int64_t first, int length) except -1:
-        cdef int64_t place
-        cdef int left, gone = 0
+    cdef int withdraw(self, object place, bint shared) except -1:
+        """Withdraw a lock of this process; the system is told of bytes that no other one has announced."""
+        cdef int64_t had, left, start = place, stop = start
         with cython.critical_section(self):
-            for place in range(first, first + length):
-                left = self._counts.get(place, 1) - 1
-                if left > 0:
-                    self._counts[place] = left
-                else:
-                    self._counts.pop(place, None)
-                    gone += 1
-            if self.fd >= 0 and gone == length:
-                zc_withdraw(self.fd, first, length)
-            elif self.fd >= 0 and gone:
-                for place in range(first, first + length):
-                    if place not in self._counts:
-                        zc_withdraw(self.fd, place, 1)
+            had = self._counts.pop(place)
+            left = had - (1 if shared else ALONE)
+            if left > 0:
+                self._counts[place] = left
+            start += announced_bytes(left)
+            stop += announced_bytes(had)
+            if start < stop and self.fd >= 0:
+                zc_withdraw(self.fd, start, stop - start)
         return 0
 
     cdef int is_announced(self, int64_t place, int64_t length) except -1:
@@ -196,16 +193,13 @@ cdef class FolderLock:
     cdef readonly object path
     cdef object _names
     cdef list _places
-    cdef list _announced
+    cdef Py_ssize_t _announced  # so many of these places are announced
     cdef int _tries
 
     def __cinit__(self, Folder folder not None, names, bint shared=False, object path=""):
         self.folder = folder
         self.shared = shared
         self.path = path
-        self._announced = []
-        self._names = None
-        self._tries = 0
         if names is None:
             self._places = [ALL]
         elif callable(names):
@@ -215,8 +209,7 @@ cdef class FolderLock:
             self._places = [bytes_of(<str?>name) for name in names]
 
     def __dealloc__(self):
-        if self._announced:
-            self.close()
+        self.close()
 
     cpdef int try_acquire(self) except -1:
         """Acquire the lock if nobody is in the way.
@@ -248,52 +241,50 @@ cdef class FolderLock:
                 self.close()
         return state
 
-    cdef int _announce(self, int64_t place) except -1:
-        self.folder.announce(place, 1 if self.shared else 2)
-        self._announced.append(place)
+    cdef int _announce(self) except -1:
+        for place in self._places:
+            self.folder.announce(place, self.shared)
+            self._announced += 1
         return 0
 
     cdef int _try_alone(self) except -1:
         cdef Folder folder = self.folder
         cdef int64_t place
-        for place in self._places if not self._announced else ():
-            self._announce(place)
+        if self._announced == 0:
+            self._announce()
+        if not folder.is_announced(0, ALL + 2):
+            return 0  # nobody else has locked anything in the folder
         # What is announced stays so while those who share a name go on: no others begin. Of two who want it alone,
         # both withdraw, and each tries again.
-        for place in self._places:
+        for place in (*self._places, ALL):
             if folder.is_announced(place, 1):
                 if folder.is_announced(place + 1, 1):
                     self.close()
                 return 1
-            if place == ALL:
-                return folder.is_announced(0, 2 * SPACE)
-        if folder.is_announced(ALL, 1):
-            if folder.is_announced(ALL + 1, 1):
-                self.close()
-            return 1
-        return 0
+        return self._places[0] == ALL and folder.is_announced(0, 2 * SPACE)
 
     cdef int _try_shared(self) except -1:
         cdef Folder folder = self.folder
         cdef int64_t place
         if self._tries:
             self._tries -= 1  # then the names one by one: somebody may lock others of the folder all the time
-            self._announce(ALL)
-            return folder.is_announced(ALL + 1, 1) or folder.is_announced(0, 2 * SPACE)
-        if self._places is None:
+            self._places = [ALL]
+        elif self._names is not None:
             self._places = [bytes_of(<str?>name) for name in self._names()]
-        for place in self._places:
-            self._announce(place)
-        for place in self._places:
+        self._announce()
+        if not folder.is_announced(0, ALL + 2):
+            return 0
+        for place in (*self._places, ALL):
             if folder.is_announced(place + 1, 1):
                 return 1
-        return folder.is_announced(ALL + 1, 1)
+        return self._places[0] == ALL and folder.is_announced(0, 2 * SPACE)
 
     cpdef close(self):
         """Release the lock, or give it up; nothing happens where that was done, or in a forked child."""
         self.held = False
-        while self._announced:
-            self.folder.withdraw(self._announced.pop(), 1 if self.shared else 2)
+        while self._announced > 0:
+            self._announced -= 1
+            self.folder.withdraw(self._places[self._announced], self.shared)
 
     def release_with(self, dict queues not None, str name not None):
         """Release the lock and take a name out of the table of this process, in one step that no signal divides."""

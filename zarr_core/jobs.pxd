@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t
 
 
-# What can be ended before its time: by stop(), or by a signal whose handler raises.
+# Work that can be ended before its time: by stop(), or by a signal whose handler raises.
 cdef class Job:
     cdef int stopped
     cdef int64_t due                    # when the main thread looks for signals again, in milliseconds
@@ -11,7 +11,7 @@ cdef class Job:
 
 # To be called with the GIL, in the thread that starts the work: whether this thread is to look for signals.
 cdef bint watches(Job job)
-# Whether there is more to be done; now and then, where `watch` says so, signals are looked for.
+# True if there is more to be done; now and then, where `watch` says so, signals are looked for.
 cdef bint goes_on(Job job, bint watch) noexcept nogil
 # Raises what interrupted the job, or InterruptedError where it was stopped.
 cdef int check_interruption(Job job) except -1

@@ -16,7 +16,7 @@ cdef enum:
 
 
 cdef class KeyFormat:
-    """How the key of a chunk is spelled: ``a/b/c/0/1`` (style "default") or ``a/b/0.1`` (style "v2").
+    """The spelling of the key of a chunk: ``a/b/c/0/1`` (style "default") or ``a/b/0.1`` (style "v2").
 
     Parameters
     ----------

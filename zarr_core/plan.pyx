@@ -22,7 +22,7 @@ cnp.import_array()
 @cython.final
 @cython.no_gc
 cdef class Plan:
-    """What one selection needs from each chunk. Made by the ``plan_*`` functions."""
+    """The part of each chunk that one selection needs. Made by the ``plan_*`` functions."""
 
     def __init__(self):
         raise TypeError("plans are made by plan_basic, plan_orthogonal, plan_points, plan_mask and plan_blocks")

@@ -1,4 +1,4 @@
-# What selections by position share.
+# Declarations that selections by position share.
 from libc.stdint cimport int64_t
 
 cimport numpy as cnp
@@ -8,7 +8,7 @@ cdef enum:
     RELEASE_GIL_ITEMS = 8192    # so many positions are sorted and cut without the GIL
 
 
-# What a user gave for a dimension, as an array; IndexError where that cannot be.
+# The value that a user gave for a dimension, as an array; IndexError where that cannot be.
 cdef cnp.ndarray as_array(object item, int d)
 # An index array as C-contiguous int64.
 cdef cnp.ndarray integer_array(cnp.ndarray array, int d)

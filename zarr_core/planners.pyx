@@ -284,7 +284,7 @@ cdef int select_slice(AxisSelection* s, const AxisC* axis, int64_t start, int64_
 
 
 cdef void list_touched(AxisSelection* s, const AxisC* axis) noexcept nogil:
-    """Where chunks vary and the step passes over some: the chunks that hold a position."""
+    """Find the chunks that hold a position, where chunks vary and the step passes over some."""
     cdef int64_t chunk = s.first, i = 0, position = s.low, end
     cdef int64_t last = axis_find(axis, s.low + (s.n - 1) * s.step)
     cdef int64_t room = last - s.first + 1

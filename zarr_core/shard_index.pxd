@@ -20,7 +20,7 @@ cdef struct Range:
 
 
 cdef int64_t index_nbytes(IndexFormat f, int64_t nchunks) noexcept nogil
-# Whether the stored checksum, if there is one, is right.
+# True if the stored checksum, where there is one, is right.
 cdef bint index_sound(IndexFormat f, const char* raw, int64_t nchunks) noexcept nogil
 # 1: a chunk, 0: none, -1: a range that cannot be in a shard of so many bytes.
 cdef int index_entry(const char* raw, int64_t i, int64_t shard_nbytes, int64_t* offset, int64_t* length) noexcept nogil
@@ -28,7 +28,7 @@ cdef void index_clear(char* raw, int64_t nchunks) noexcept nogil
 cdef void index_store(char* raw, int64_t i, int64_t offset, int64_t length) noexcept nogil
 cdef void index_seal(IndexFormat f, char* raw, int64_t nchunks) noexcept nogil
 cdef void sort_ranges(Range* ranges, int64_t n) noexcept nogil
-# How many of the sorted ranges from `first` on are worth one read, and where that read ends.
+# The number of sorted ranges from `first` on that are worth one read, and where that read ends.
 cdef int64_t coalesce(
     const Range* ranges, int64_t first, int64_t n, int64_t max_gap, int64_t max_bytes, int64_t* stop,
 ) noexcept nogil

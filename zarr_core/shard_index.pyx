@@ -15,7 +15,7 @@ cdef uint64_t NONE = <uint64_t>-1
 
 
 cdef class IndexFormat:
-    """Where a shard's index stands and whether a checksum follows it.
+    """The place of a shard's index, and whether a checksum follows it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-# What a shard that is written consists of: its chunks, their order, its index.
+# The parts of a shard that is written: its chunks, their order, its index.
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t
 
@@ -25,7 +25,7 @@ cdef class ShardWriter(ChunkWriter):
     cdef dict tables                # what they point into
 
 
-# What is known of one shard.
+# The facts known of one shard.
 cdef struct Shard:
     int64_t nchunks
     int64_t index_size

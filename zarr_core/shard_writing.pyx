@@ -200,7 +200,7 @@ cdef void prepare_shards(ShardWriteJob job, int64_t first, int64_t n, bint watch
     program_give(job.program, c)
 
 
-# Where an encoded shard goes: memory, or a file through a buffer.
+# The target of an encoded shard: memory, or a file through a buffer.
 cdef struct Sink:
     Folder* folder          # NULL: memory
     int fd

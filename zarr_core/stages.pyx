@@ -65,7 +65,7 @@ cdef dict BOUNDS = {
     ("blosc", "blocksize"): (0, (1 << 31) - 1),
     ("shuffle", "elementsize"): (1, (1 << 31) - 1),
 }
-# How blosc compresses its streams: the number in the frame, by the compressor's name.
+# The compressors of blosc's streams: the number in the frame, by the compressor's name.
 cdef dict BLOSC_FORMATS = {"blosclz": 0, "lz4": 1, "lz4hc": 1, "snappy": 2, "zlib": 3, "zstd": 4}
 
 

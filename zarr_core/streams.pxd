@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint8_t
 from zarr_core.symbols cimport zc_z_stream
 
 
-# What a decoder or encoder returns instead of a size.
+# The results of a decoder or encoder that are no sizes.
 cdef enum:
     DAMAGED = -1            # the stored bytes are not a valid stream, or a parameter is impossible
     TOO_SMALL = -2          # the result does not fit the room given

@@ -1,4 +1,4 @@
-# What items of variable length share, however their lengths are stored: NumPy's strings, texts, guards.
+# Declarations that items of variable length share, however their lengths are stored: NumPy's strings, texts, guards.
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
@@ -24,13 +24,13 @@ cdef extern from "numpy/arrayobject.h" nogil:
     int NpyString_load(npy_string_allocator* a, const npy_packed_static_string* packed, npy_static_string* to)
 
 
-# What a walk over items returns.
+# The results of a walk over items.
 cdef enum:
     GOOD = -1
     NO_ROOM = 3
 
 
-# Where items are unpacked to: a new array of objects, or `out` once it is found fit.
+# The target of unpacked items: a new array of objects, or `out` once it is found fit.
 cdef object checked_out(object out, int64_t count, bint text)
 # The UTF-8 of an item, and how many bytes it has.
 cdef Py_ssize_t text_of(object item, int64_t i, const char** data) except -1

@@ -24,7 +24,9 @@ from zarr.metadata.v3 import ArrayV3Metadata
 
 TOP = Path(__file__).resolve().parents[3] / "shared" / "formats" / "fixtures"
 pytestmark = [
-    pytest.mark.skipif(not TOP.exists(), reason="needs the fixtures beside the repository"),
+    pytest.mark.skipif(
+        not TOP.exists(), reason="the sample files of other implementations are not part of the repository"
+    ),
     pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::zarr.errors.ZarrUserWarning"),
 ]
 ARRAYS = array_folders(TOP) if TOP.exists() else []

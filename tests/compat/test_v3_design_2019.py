@@ -382,7 +382,7 @@ def test_migration_by_command(tmp_path: Path) -> None:
 def test_a_hierarchy_of_zarrita() -> None:
     sample = FIXTURES / "zarr_implementations" / "examples" / "zarrita.zr3"
     if not sample.exists():
-        pytest.skip("needs the fixtures beside the repository")
+        pytest.skip("the sample files of other implementations are not part of the repository")
     root = zarr.open_group(sample, mode="r")
     first = root["raw"][:]
     assert first.shape == (512, 512, 3)

@@ -1,13 +1,11 @@
 """Programs written for zarr-python 2: what they import, how they call, and what they ask of arrays, groups and stores.
 
-The listing of names (``surface_2.18.json``) lies beside the checkout in our workshop; where it is absent the test over
-it skips.
+The names of zarr-python 2.18.7 are listed in ``tests/data/surfaces``.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +18,8 @@ from zarr.errors import ArrayNotFoundError, CopyError, GroupNotFoundError, PathN
 
 from .names import resolve
 
-PLACES = [
-    os.environ.get("ZARR_SURFACE_2", ""),
-    str(Path(__file__).resolve().parents[3] / "shared/dropin/surface_2.18.json"),
-]
-SURFACE = next((Path(p) for p in PLACES if p and Path(p).is_file()), None)
+SURFACE = Path(__file__).resolve().parents[1] / "data" / "surfaces" / "zarr_2.18.7.json"
+RECORDS: list[dict[str, Any]] = json.loads(SURFACE.read_text())["records"]
 # What was the inside of zarr-python 2, or drew trees for one version of a notebook's library.
 LEFT_OUT = {
     "zarr": "ncores",
@@ -45,11 +40,9 @@ LEFT_OUT = {
 }
 
 
-@pytest.mark.skipif(SURFACE is None, reason="the listing of zarr-python 2's surface is not on this machine")
 def test_every_name_is_there() -> None:
-    assert SURFACE is not None
     missing = []
-    for record in json.loads(SURFACE.read_text())["records"]:
+    for record in RECORDS:
         module, _, name = record["name"].rpartition(".")
         if name in LEFT_OUT.get(module, "").split():
             continue
@@ -60,14 +53,12 @@ def test_every_name_is_there() -> None:
     assert missing == []
 
 
-@pytest.mark.skipif(SURFACE is None, reason="the listing of zarr-python 2's surface is not on this machine")
 @pytest.mark.parametrize(
     "name",
     ["zarr.Array", "zarr.Group", "zarr.attrs.Attributes", "zarr.DirectoryStore", "zarr.MemoryStore", "zarr.KVStore"],
 )
 def test_every_member_is_there(name: str) -> None:
-    assert SURFACE is not None
-    records = {r["name"]: r for r in json.loads(SURFACE.read_text())["records"]}
+    records = {r["name"]: r for r in RECORDS}
     members = {m for m in records[name].get("members", {}) if not m.startswith("_")}
     assert members - set(dir(resolve(name))) <= {"cache", "cached_asdict"}
 

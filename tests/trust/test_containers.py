@@ -164,7 +164,7 @@ def outcome(action: Callable[[], Any]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+@pytest.mark.skipif(sys.platform != "linux", reason="the test forks, which is safe with LMDB on Linux only")
 @pytest.mark.parametrize("content", [b"text" * 5000, bytes(20_000), b"\xff" * 20_000])
 def test_what_is_no_lmdb_file_says_so(content: bytes, tmp_path: Path) -> None:
     pytest.importorskip("lmdb")

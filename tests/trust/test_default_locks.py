@@ -280,7 +280,7 @@ def test_folder_in_use_is_not_opened_twice(tmp_path: Path) -> None:
         assert other is not None
         other.close()
     assert str(tmp_path / "a") not in folders._open
-    everything = folders.lock_place(folders.bulk_place(str(tmp_path / "a"), scope, lambda: ["c/0"]))
+    everything = folders.lock_place(folders.array_place(str(tmp_path / "a"), scope, lambda: ["c/0"]))
     assert everything is not None
     assert everything.folder is lock.folder
     (tmp_path / "link").symlink_to(tmp_path / "a")

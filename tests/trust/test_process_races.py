@@ -219,7 +219,7 @@ def lock_elsewhere(place: str) -> FolderLock | LockedFile:
     """Lock a place as another process does."""
     if not isinstance(place, Place):
         return lock_file(place)
-    lock = FolderLock(Folder(place.folder), (place.name,))
+    lock = FolderLock(Folder(place.folder), place.names)
     assert lock.try_acquire() == 0
     return lock
 

@@ -207,7 +207,7 @@ def test_killed_holder_holds_up_nobody(tmp_path: Path) -> None:
     assert len(places) == 2
     for place in places:
         assert isinstance(place, Place)
-        command = [sys.executable, "-c", HOLD, place.folder, place.name]
+        command = [sys.executable, "-c", HOLD, place.folder, place.names[0]]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "locked\n"
@@ -305,7 +305,7 @@ def test_locks_do_not_depend_on_where_the_store_begins(tmp_path: Path) -> None:
             above = lock_paths(LocalStore(tmp_path), scopes[0], [f"a/b/{key}" for key in keys], family)
             below = lock_paths(LocalStore(tmp_path / "a/b"), scopes[1], keys, family)
             if folder is None:
-                above, below = ([(place.folder, place.name) for place in places] for places in (above, below))
+                above, below = ([(place.folder, place.names[0]) for place in places] for places in (above, below))
                 above = above[-len(below) :]  # the lock of a node comes after those of the nodes above it
             assert above == below
     scope = LockScope("", str(tmp_path / "locks"))

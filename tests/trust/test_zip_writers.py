@@ -19,7 +19,9 @@ from zarr.buffer.cpu import Buffer
 from zarr.storage import ZipStore
 from zarr.storage.zip.container import END_SIGNATURE
 
-forks = pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darwin", reason="forks")
+forks = pytest.mark.skipif(
+    not hasattr(os, "fork") or sys.platform == "darwin", reason="the test forks: not on Windows, and not safe on macOS"
+)
 
 
 def put(store: ZipStore, key: str, value: bytes) -> None:

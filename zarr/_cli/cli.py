@@ -15,7 +15,7 @@ __all__ = ["CLIZarrFormat", "CLIZarrFormatV3", "app", "info", "ls", "main", "mig
 
 logger = logging.getLogger("zarr.cli")
 
-# What a command raises where the user, not the program, is to change something: said in one line.
+# The errors of a command where the user, not the program, must change something: printed in one line.
 EXPECTED = (OSError, ValueError, TypeError, KeyError)
 
 

@@ -1,4 +1,4 @@
-"""What a store, a codec, a metadata document must offer.
+"""The contracts of stores, codecs and metadata documents.
 
 May import ``zarr.buffer``, ``zarr.errors`` and ``zarr.types`` only; implementations are reached through the registry.
 Read ``store.py`` first.

@@ -1,4 +1,4 @@
-"""What a codec must offer.
+"""The contract of codecs.
 
 A codec is *described* (its name and configuration: these classes, frozen and comparable), *bound* to the chunks of an
 array (``bind``), and then used many times. A codec of another library need not bind: it may define the plain functions
@@ -267,12 +267,12 @@ class CodecPipeline:
     @property
     @abstractmethod
     def supports_partial_decode(self) -> bool:
-        """Whether a part of a chunk can be read without all of its bytes."""
+        """True if a part of a chunk can be read without all of its bytes."""
 
     @property
     @abstractmethod
     def supports_partial_encode(self) -> bool:
-        """Whether a part of a stored chunk can be replaced."""
+        """True if a part of a stored chunk can be replaced."""
 
     @abstractmethod
     def validate(

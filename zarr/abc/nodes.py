@@ -1,4 +1,4 @@
-"""What an array is to those who use one: the contract of both faces. A class may inherit from it, or be registered."""
+"""The contract of both faces of an array, for those who use one. A class may inherit from it, or be registered."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class BaseArray(ABC):
-    """What every array tells of itself without being read.
+    """The properties that every array tells without being read.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class BaseArray(ABC):
     @property
     @abstractmethod
     def attrs(self) -> Any:
-        """What the user says of the array."""
+        """The user's JSON values in the metadata document."""
 
     @property
     @abstractmethod

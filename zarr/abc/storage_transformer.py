@@ -1,4 +1,4 @@
-"""What a storage transformer must offer: a store that stands between one array and the store of the user."""
+"""The contract of storage transformers: a store that stands between one array and the store of the user."""
 
 from __future__ import annotations
 

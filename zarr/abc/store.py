@@ -1,4 +1,4 @@
-"""What a store must offer: bytes under string keys.
+"""The contract of stores: bytes under string keys.
 
 Subclass ``SyncStore`` and write plain methods, or subclass ``Store`` and write coroutines; never both. The library
 turns one into the other where it must.

@@ -104,7 +104,7 @@ def _in_one_store(source: Any, dest: Any) -> bool:
 
 
 def _is_itself(source: Any, dest: Any, name: str) -> bool:
-    """Whether a node is copied to where it lies: no harm where what is there is skipped, or an error."""
+    """Return whether a node is copied to where it lies: no harm where what is there is skipped, or an error."""
     return _in_one_store(source, dest) and str(source.path) == (dest.store_path / name).path
 
 
@@ -160,7 +160,7 @@ class _Copier:
             self._group(source, dest, name)
 
     def _clear(self, source: Any, dest: Any, name: str) -> bool:
-        """Whether an array is to be copied, now that it is known what is in its place."""
+        """Return whether an array is to be copied, now that it is known what is in its place."""
         there = None if dest is None else dest.get(name)
         if there is None:
             return True

@@ -82,15 +82,15 @@ def create(shape: tuple[int, ...] | int, **parameters: Any) -> Array[Any]:
 def create_array(store: StoreLike, *, name: str | None = None, **parameters: Unpack[CreateArray]) -> Array[Any]:
     """Make an array.
 
-    Codecs run in this order when a chunk is written: ``filters``, ``serializer``, ``compressors``, and last the
-    checksum; with ``shards`` each chunk is encoded by them, and the shard is stored with a checked index.
+    When a chunk is written, its codecs run in this order: ``filters``, ``serializer``, ``compressors``, and last the
+    checksum. With ``shards``, these codecs encode each chunk of a shard, and the index of the shard has a checksum.
 
     Parameters
     ----------
     store : StoreLike
-        A path, a URL, a store, a mapping; None is a new store in memory.
+        A path, a URL, a store or a mapping. None makes a new store in memory.
     name : str, optional
-        Path of the array in the store; by default the array is the root.
+        Path of the array in the store. By default the array is the root.
     **parameters
         See :class:`zarr.arrays.create.parameters.CreateArray`.
 
@@ -101,21 +101,24 @@ def create_array(store: StoreLike, *, name: str | None = None, **parameters: Unp
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        There is a node already and ``overwrite`` is false.
+        If a node is there and ``overwrite`` is False.
     ValueError
-        Neither data nor shape and dtype are given, or both are; a parameter belongs to the other format; a shard is
-        no multiple of the chunk.
+        If neither ``data`` nor ``shape`` and ``dtype`` are given, or both are; if a parameter belongs to the other
+        format; if a length of the shards is no multiple of that of the chunks.
     TypeError
-        There is no such parameter, or a codec or a data type cannot be used.
+        If there is no such parameter, or a codec or a data type cannot be used.
     ReadOnlyError
-        The store is read-only.
+        If the store is read-only.
 
     Examples
     --------
     >>> import zarr
     >>> array = zarr.create_array({}, shape=(10, 10), chunks=(2, 2), shards=(4, 4), dtype="int32")
-    >>> array.shards
-    (4, 4)
+    >>> array[0, :3] = [7, 8, 9]
+    >>> array[0, :5]
+    array([7, 8, 9, 0, 0], dtype=int32)
+    >>> array.chunks, array.shards
+    ((2, 2), (4, 4))
     """
     return run_array(create_array_call(store, name, **parameters))
 
@@ -134,7 +137,7 @@ def from_array(
     Parameters
     ----------
     store : StoreLike
-        A path, a URL, a store, a mapping; None is a new store in memory.
+        A path, a URL, a store or a mapping. None makes a new store in memory.
     data : Array or array-like
         The source. A zarr array is copied a block of chunks at a time.
     write_data : bool

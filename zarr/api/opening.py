@@ -42,26 +42,29 @@ def open(
     config: ArrayConfigLike | None = None,
     **kwargs: Any,
 ) -> Array[Any] | Group:
-    """Open an array or a group.
+    """Open an array or a group; create it if the mode allows that and nothing is there.
 
     Parameters
     ----------
     store : StoreLike
-        A path, a URL, a store, a mapping; None is a new store in memory.
+        A path, a URL, a store or a mapping. None makes a new store in memory.
     mode : {"r", "r+", "a", "w", "w-"}
-        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew;
-        "w-" makes it where nothing is. By default "a", or "r" for a store that is read-only.
+        "r" opens a node for reading only. "r+" opens it for reading and writing. "a" does the same, and creates the
+        node if there is none. "w" deletes what is there and creates a new node. "w-" creates a new node, and raises
+        an error if anything is there. The default is "a", or "r" for a store that is read-only.
     zarr_format : 2, 3 or None
-        None takes either, and makes the format of the configuration (3).
+        The format of the node. With None, the default, a node of either format is opened, and a new node gets the
+        format of the setting ``default_zarr_format``, which is 3.
     path : str, optional
-        Below the place that ``store`` names.
+        Path of the node below the place that ``store`` names. By default that place itself.
     storage_options : dict, optional
-        For URLs of fsspec.
+        Options of fsspec for a store that is given as a URL. By default there are none.
     config : ArrayConfig or dict, optional
-        Of an array.
+        Run-time behaviour of the array, which is not stored; see :func:`zarr.create_array`. By default the settings
+        ``array.*`` of :data:`zarr.config`.
     **kwargs
-        Of an array that is made: with a ``shape`` an array is made where nothing is, else a group. See
-        :func:`zarr.create`.
+        Parameters of a new array, as for :func:`zarr.create`. A new node is an array if ``shape`` is given, else a
+        group. They change nothing of an array that is there.
 
     Returns
     -------
@@ -70,9 +73,13 @@ def open(
     Raises
     ------
     FileNotFoundError
-        If there is nothing and the mode does not let it be made.
+        If there is no node and the mode is "r" or "r+".
     FileExistsError
-        If the mode is "w-" and there is something.
+        If the mode is "w-" and something is there.
+    ValueError
+        If the mode or the format is unknown, or a metadata document is damaged.
+    ReadOnlyError
+        If the store is read-only and the mode asks for writing.
 
     Examples
     --------
@@ -103,13 +110,14 @@ def open_array(
     Parameters
     ----------
     store : StoreLike
-        A path, a URL, a store, a mapping; None is a new store in memory.
+        A path, a URL, a store or a mapping. None makes a new store in memory.
     zarr_format : 2, 3 or None
-        None takes either, and makes the format of the configuration (3).
+        The format of the node. With None, the default, a node of either format is opened, and a new node gets the
+        format of the setting ``default_zarr_format``, which is 3.
     path : str, optional
-        Below the place that ``store`` names.
+        Path of the node below the place that ``store`` names. By default that place itself.
     storage_options : dict, optional
-        For URLs of fsspec.
+        Options of fsspec for a store that is given as a URL. By default there are none.
     config : ArrayConfig or dict, optional
     **kwargs
         ``mode`` (see :func:`zarr.open`; by default only what is there is opened), and the parameters of
@@ -122,9 +130,9 @@ def open_array(
     Raises
     ------
     FileNotFoundError
-        If there is nothing and the mode does not let it be made.
+        If there is no array and the mode does not create one.
     FileExistsError
-        If the mode is "w-" and there is something.
+        If the mode is "w-" and something is there.
 
     Examples
     --------
@@ -159,30 +167,34 @@ def open_group(
     attributes: dict[str, JSON] | None = None,
     use_consolidated: bool | str | None = None,
 ) -> Group:
-    """Open a group.
+    """Open a group; create it if the mode allows that and nothing is there.
 
     Parameters
     ----------
     store : StoreLike
-        A path, a URL, a store, a mapping; None is a new store in memory.
+        A path, a URL, a store or a mapping. None makes a new store in memory.
     mode : {"r", "r+", "a", "w", "w-"}
-        "r" reads only; "r+" reads and writes what is there; "a" makes what is not there; "w" makes it anew;
-        "w-" makes it where nothing is.
+        "r" opens a group for reading only. "r+" opens it for reading and writing. "a", the default, does the same,
+        and creates the group if there is none. "w" deletes what is there and creates a new group. "w-" creates a new
+        group, and raises an error if anything is there.
     synchronizer : ThreadSynchronizer or ProcessSynchronizer, optional
-        Whom partial writes to the arrays below, and changes of attributes, wait for.
+        Locks that partial writes to the arrays below, and changes of attributes, acquire. By default those that the
+        setting ``array.locking`` chooses.
     cache_attrs, chunk_store, meta_array
         Have no effect; kept for code written for zarr-python 2.
     path : str, optional
-        Below the place that ``store`` names.
+        Path of the node below the place that ``store`` names. By default that place itself.
     storage_options : dict, optional
-        For URLs of fsspec.
+        Options of fsspec for a store that is given as a URL. By default there are none.
     zarr_format : 2, 3 or None
-        None takes either, and makes the format of the configuration (3).
+        The format of the node. With None, the default, a node of either format is opened, and a new node gets the
+        format of the setting ``default_zarr_format``, which is 3.
     attributes : dict, optional
-        Of a group that is made.
+        Attributes of a new group. They change nothing of a group that is there. By default there are none.
     use_consolidated : bool, str or None
-        Whether the copy of the members' documents is used: None where there is one, True insists on it, False ignores
-        it; a string is its key in format 2.
+        Whether to use consolidated metadata, the copy of all documents below the group. None, the default, uses it if
+        there is one. True raises an error if there is none. False ignores it. In format 2 a string is the name of its
+        document, which is ".zmetadata" by default.
 
     Returns
     -------
@@ -191,13 +203,15 @@ def open_group(
     Raises
     ------
     FileNotFoundError
-        If there is nothing and the mode does not let it be made.
+        If there is no group and the mode is "r" or "r+".
     FileExistsError
-        If the mode is "w-" and there is something.
+        If the mode is "w-" and something is there.
     ContainsArrayError
-        If there is an array.
+        If an array is there.
     ValueError
-        If consolidated metadata is insisted on and there is none.
+        If ``use_consolidated`` is True and there is no consolidated metadata; if the mode or the format is unknown.
+    ReadOnlyError
+        If the store is read-only and the mode asks for writing.
 
     Examples
     --------
@@ -289,21 +303,23 @@ def group(
     Parameters
     ----------
     store : StoreLike
-        A path, a URL, a store, a mapping; None is a new store in memory.
+        A path, a URL, a store or a mapping. None makes a new store in memory.
     overwrite : bool
         Whether it is made anew in any case, and what is there goes first.
     synchronizer : ThreadSynchronizer or ProcessSynchronizer, optional
-        Whom partial writes to the arrays below, and changes of attributes, wait for.
+        Locks that partial writes to the arrays below, and changes of attributes, acquire. By default those that the
+        setting ``array.locking`` chooses.
     cache_attrs, chunk_store, meta_array
         Have no effect; kept for code written for zarr-python 2.
     path : str, optional
-        Below the place that ``store`` names.
+        Path of the node below the place that ``store`` names. By default that place itself.
     zarr_format : 2, 3 or None
-        None takes either, and makes the format of the configuration (3).
+        The format of the node. With None, the default, a node of either format is opened, and a new node gets the
+        format of the setting ``default_zarr_format``, which is 3.
     attributes : dict, optional
-        Of a group that is made.
+        Attributes of a new group. They change nothing of a group that is there. By default there are none.
     storage_options : dict, optional
-        For URLs of fsspec.
+        Options of fsspec for a store that is given as a URL. By default there are none.
 
     Returns
     -------
@@ -339,16 +355,16 @@ def create_group(
     Parameters
     ----------
     store : StoreLike
-        A path, a URL, a store, a mapping; None is a new store in memory.
+        A path, a URL, a store or a mapping. None makes a new store in memory.
     path : str, optional
-        Below the place that ``store`` names.
+        Path of the node below the place that ``store`` names. By default that place itself.
     zarr_format : 2, 3 or None
-        None takes either, and makes the format of the configuration (3).
+        The format to write. None, the default, takes the setting ``default_zarr_format``, which is 3.
     overwrite : bool
         Whether what is there goes first.
     attributes : dict, optional
     storage_options : dict, optional
-        For URLs of fsspec.
+        Options of fsspec for a store that is given as a URL. By default there are none.
 
     Returns
     -------
@@ -379,9 +395,9 @@ def consolidate_metadata(store: StoreLike, path: str | None = None, zarr_format:
     Parameters
     ----------
     store : StoreLike
-        A path, a URL, a store, a mapping; None is a new store in memory.
+        A path, a URL, a store or a mapping. None makes a new store in memory.
     path : str, optional
-        Below the place that ``store`` names.
+        Path of the node below the place that ``store`` names. By default that place itself.
     zarr_format : 2, 3 or None
         None takes the format that is there.
 

@@ -43,21 +43,25 @@ def save(
     storage_options: dict[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Store one array, or several as a group, which replaces what is there.
+    """Store one array as an array, or several arrays as a group.
+
+    A group replaces what is there. A single array does not: where a node is there, it raises an error; call
+    :func:`zarr.save_array` with ``mode="w"`` to replace that.
 
     Parameters
     ----------
     store : StoreLike
-        A path, a URL, a store, a mapping; None is a new store in memory.
-    *args : array-like
+        A path, a URL, a store or a mapping.
+    *args : numpy.ndarray or another array
+        Arrays without names. One alone is stored as an array; in a group they are called ``arr_0``, ``arr_1`` …
     zarr_format : 2, 3 or None
-        None takes either, and makes the format of the configuration (3).
+        The format to write. None, the default, takes the setting ``default_zarr_format``, which is 3.
     path : str, optional
-        Below the place that ``store`` names.
+        Path of the node below the place that ``store`` names. By default that place itself.
     storage_options : dict, optional
-        For URLs of fsspec.
-    **kwargs : array-like
-        Arrays with names; the others are called ``arr_0``, ``arr_1`` …
+        Options of fsspec for a store that is given as a URL. By default there are none.
+    **kwargs : numpy.ndarray or another array
+        Arrays of the group, by their names.
 
     Returns
     -------
@@ -66,9 +70,11 @@ def save(
     Raises
     ------
     ValueError
-        If there is no array.
+        If no array is given.
     TypeError
-        If something is no array.
+        If an argument is no array, as a list.
+    ContainsArrayError, ContainsGroupError
+        If a single array is given and a node is there.
 
     Examples
     --------
@@ -99,14 +105,14 @@ def save_array(
     Parameters
     ----------
     store : StoreLike
-        A path, a URL, a store, a mapping; None is a new store in memory.
-    arr : array-like
+        A path, a URL, a store or a mapping.
+    arr : numpy.ndarray or another array
     zarr_format : 2, 3 or None
-        None takes either, and makes the format of the configuration (3).
+        The format to write. None, the default, takes the setting ``default_zarr_format``, which is 3.
     path : str, optional
-        Below the place that ``store`` names.
+        Path of the node below the place that ``store`` names. By default that place itself.
     storage_options : dict, optional
-        For URLs of fsspec.
+        Options of fsspec for a store that is given as a URL. By default there are none.
     **kwargs
         See :func:`zarr.create`; ``mode="w"`` replaces what is there.
 
@@ -117,7 +123,7 @@ def save_array(
     Raises
     ------
     TypeError
-        If it is no array.
+        If it is no array, as a list.
     ContainsArrayError, ContainsGroupError
         If there is a node already.
 
@@ -146,16 +152,17 @@ def save_group(
     Parameters
     ----------
     store : StoreLike
-        A path, a URL, a store, a mapping; None is a new store in memory.
-    *args : array-like
+        A path, a URL, a store or a mapping.
+    *args : numpy.ndarray or another array
+        Arrays without names. One alone is stored as an array; in a group they are called ``arr_0``, ``arr_1`` …
     zarr_format : 2, 3 or None
-        None takes either, and makes the format of the configuration (3).
+        The format to write. None, the default, takes the setting ``default_zarr_format``, which is 3.
     path : str, optional
-        Below the place that ``store`` names.
+        Path of the node below the place that ``store`` names. By default that place itself.
     storage_options : dict, optional
-        For URLs of fsspec.
-    **kwargs : array-like
-        Arrays with names; the others are called ``arr_0``, ``arr_1`` …
+        Options of fsspec for a store that is given as a URL. By default there are none.
+    **kwargs : numpy.ndarray or another array
+        Arrays of the group, by their names.
 
     Returns
     -------
@@ -164,9 +171,9 @@ def save_group(
     Raises
     ------
     ValueError
-        If there is no array.
+        If no array is given.
     TypeError
-        If something is no array.
+        If an argument is no array, as a list.
 
     Examples
     --------
@@ -187,20 +194,21 @@ def load(store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | No
     Parameters
     ----------
     store : StoreLike
-        A path, a URL, a store, a mapping; None is a new store in memory.
+        A path, a URL, a store or a mapping.
     path : str, optional
-        Below the place that ``store`` names.
+        Path of the node below the place that ``store`` names. By default that place itself.
     zarr_format : 2, 3 or None
+        The format of the node. None, the default, accepts both.
 
     Returns
     -------
-    numpy.ndarray, or dict of them
-        Of a group all arrays below it, by their paths.
+    numpy.ndarray or dict
+        The elements of an array. For a group, a dict of all arrays below it, by their paths.
 
     Raises
     ------
     FileNotFoundError
-        If there is nothing.
+        If there is no node of that format.
 
     Examples
     --------
@@ -350,7 +358,7 @@ def copy_store(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
 
 
 class Batch:
-    """What is read from one store."""
+    """The selections that are read from one store."""
 
     def __init__(self) -> None:
         self.places: list[int] = []
@@ -359,7 +367,7 @@ class Batch:
 
     @property
     def synchronous(self) -> bool:
-        """Whether it is read in the caller's thread."""
+        """True if it is read in the caller's thread."""
         return is_synchronous(self.requests[0][0].serving)
 
     def read(self) -> list[Any]:

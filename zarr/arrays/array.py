@@ -186,24 +186,26 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         Parameters
         ----------
         selection : int, slice, Ellipsis, list or array of int, boolean mask, name of a field, or a tuple of them
-            Slices have steps of at least 1. One list or array indexes its dimension; one for each dimension are
-            points. A mask has the shape of the array, or the length of its dimension.
+            A slice has a step of 1 or more. One list (or array) of integers selects elements of its dimension. Lists
+            for all dimensions together select points, one for each place in the lists. A mask is an array of booleans
+            with the shape of the array, or with the length of its dimension. The name of a field selects that field
+            of a structured data type.
 
         Returns
         -------
         numpy.ndarray
-            A new array, which is the caller's own; a masked array where elements may be missing. A selection of one
-            element gives an array without dimensions, or a scalar if an Ellipsis or a numpy integer is in it.
+            A new array. It is a masked array if the data type has missing elements. If one element is selected, the
+            result is an array without dimensions, or a scalar if the selection has an Ellipsis or a numpy integer.
 
         Raises
         ------
         IndexError
-            The selection does not fit the array: an index is out of bounds, there are too many of them, or there is
-            no such field.
+            If an index is out of bounds, if there are more indices than dimensions, if a slice has a negative step,
+            or if there is no such field.
         ChunkNotFoundError
-            A chunk is not stored, and the configuration has ``read_missing_chunks`` false.
+            If a chunk is not stored and ``read_missing_chunks`` is False in the configuration of the array.
         ChunkDecodeError
-            A stored chunk is damaged.
+            If a stored chunk is damaged.
 
         Examples
         --------
@@ -257,37 +259,46 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         self.resize(value)
 
     def resize(self, new_shape: ShapeLike, *more: int) -> None:
-        """Change the shape. New elements have the fill value; what is cut off is gone.
+        """Change the shape of the stored array.
+
+        New elements have the fill value. Elements outside the new shape are deleted from the store.
 
         Parameters
         ----------
         new_shape : int or tuple of int
+            The new length of each dimension; one int for an array of one dimension.
         *more : int
-            The lengths of further dimensions, where the first one is given by itself.
+            Lengths of the second and later dimensions, if ``new_shape`` is that of the first alone:
+            ``resize(5, 4)`` does the same as ``resize((5, 4))``.
 
         Raises
         ------
         ValueError
-            The number of dimensions differs, or the store is read-only.
+            If the number of dimensions differs, or a length is negative.
+        TypeError
+            If a length is no integer.
+        ReadOnlyError
+            If the store is read-only.
 
         Examples
         --------
         >>> import zarr
-        >>> array = zarr.ones(3, dtype="int8")
+        >>> array = zarr.array([1, 2, 3], fill_value=0)
         >>> array.resize(5)
         >>> array[:]
-        array([1, 1, 1, 1, 1], dtype=int8)
+        array([1, 2, 3, 0, 0])
         """
         self._run(operations.resize_steps(self._handle, (new_shape, *more) if more else new_shape))
 
     def append(self, data: npt.ArrayLike, axis: int = 0) -> tuple[int, ...]:
-        """Add data at the end of a dimension.
+        """Add data at the end of a dimension, which grows by the length of the data.
 
         Parameters
         ----------
         data : array-like
-            Its shape is the array's, but for the dimension that grows.
+            The elements to add. Their shape is that of the array, except for the dimension that grows.
         axis : int
+            The dimension that grows, by default the first; -1 is the last.
 
         Returns
         -------
@@ -297,7 +308,9 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         Raises
         ------
         ValueError
-            The shape of the data does not go with the array's.
+            If the data has other lengths in the other dimensions, or there is no such dimension.
+        ReadOnlyError
+            If the store is read-only.
 
         Examples
         --------
@@ -305,6 +318,8 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         >>> array = zarr.array([1, 2])
         >>> array.append([3])
         (3,)
+        >>> array[:]
+        array([1, 2, 3])
         """
         return self._handle.run(operations.append_steps(self._handle, data, axis))
 

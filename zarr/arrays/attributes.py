@@ -104,7 +104,7 @@ class Attributes(MutableMapping[str, Any]):
 
     @property
     def store(self) -> Any:
-        """Where the attributes are stored."""
+        """The place where the attributes are stored."""
         return self._obj.store
 
     @property

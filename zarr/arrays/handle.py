@@ -69,7 +69,7 @@ class ArrayState:
         self.documents = documents
         """The documents as they were last stored or read, where that is known; equal bytes need no second reading."""
         self.store = store
-        """Which store errors name; nothing else is asked of it."""
+        """The store that errors name; nothing else is asked of it."""
         self._layout = layout
         self._chunk_grid: ChunkGrid | None = None
 
@@ -124,7 +124,7 @@ class ArrayHandle:
     """
 
     bulk: str | None
-    """Where a bulk transfer finds chunks: "files", "memory", or "buffers" that are read whole. None: no bulk."""
+    """The place where a bulk transfer finds chunks: "files", "memory", or "buffers" read whole. None: no bulk."""
 
     __slots__ = (
         "__weakref__",
@@ -143,7 +143,7 @@ class ArrayHandle:
         self.store_path = store_path
         self.state = ArrayState(metadata, store_path.path, config, store=store_path.store)
         self.by_hand = False
-        """Whether it was made of metadata that need not be stored yet."""
+        """True if it was made of metadata that need not be stored yet."""
         self.batch: Any = None
         """The open batch that writes go into (see ``io/batch.py``)."""
         self.pipeline: Any = None

@@ -1,4 +1,4 @@
-"""What an open array is: all that follows from its metadata, its path and its configuration, worked out once.
+"""The layout of an open array: all that follows from its metadata, its path and its configuration, worked out once.
 
 A read or a write looks nothing up: grids, keys, codecs and the fill value lie here, bound and ready.
 """
@@ -146,7 +146,7 @@ class ArrayLayout:
         self.metadata = metadata
         self.path = path
         self.store: Any = None
-        """Which store errors name."""
+        """The store that errors name."""
         self.config = config
         self.shape: tuple[int, ...] = tuple(metadata.shape)
         self.ndim = len(self.shape)

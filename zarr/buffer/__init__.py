@@ -1,4 +1,4 @@
-"""What stores hand over: runs of bytes (``Buffer``) and arrays (``NDBuffer``), in CPU or GPU memory.
+"""Values as stores hand them over: runs of bytes (``Buffer``) and arrays (``NDBuffer``), in CPU or GPU memory.
 
 May import ``zarr.errors``, ``zarr.types``, ``zarr.settings`` and ``zarr.registry`` only.
 Read ``core.py`` first; ``cpu.py`` is what is used unless the configuration names another class.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class ArrayLike(Protocol):
-    """What a ``Buffer`` may hold: a one-dimensional array of bytes in any library."""
+    """The array of a ``Buffer``: a one-dimensional array of bytes in any library."""
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
@@ -50,7 +50,7 @@ class ArrayLike(Protocol):
 
 @runtime_checkable
 class NDArrayLike(Protocol):
-    """What an ``NDBuffer`` may hold: an array of any shape in any library with numpy's methods."""
+    """The array of an ``NDBuffer``: an array of any shape in any library with numpy's methods."""
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
@@ -189,11 +189,12 @@ class Buffer(ABC):
         return memoryview(cast("Any", self.as_numpy_array()))
 
     def to_bytes(self) -> bytes:
-        """Return the bytes: those that the buffer was made of, else a copy."""
+        """Return the bytes, without a copy where the buffer is all of a `bytes` object."""
+        # A copy of a large document is new memory from the operating system, which costs as much as parsing a part.
         array = self.as_numpy_array()
-        whole: object = array.base
-        if type(whole) is bytes and len(whole) == array.nbytes and array.flags.c_contiguous:
-            return whole
+        base: object = array.base
+        if type(base) is bytes and len(base) == array.size and array.strides == (1,):
+            return base
         return bytes(array.tobytes())
 
     def __getitem__(self, key: slice) -> Self:
@@ -415,7 +416,7 @@ def arrays_identical(data: npt.NDArray[Any], other: Any, equal_nan: bool = True)
 
 
 class BufferPrototype(NamedTuple):
-    """Which two classes hold bytes and elements."""
+    """The two classes that hold bytes and elements."""
 
     buffer: type[Buffer]
     nd_buffer: type[NDBuffer]
@@ -439,7 +440,7 @@ def default_buffer_prototype() -> BufferPrototype:
 
 
 class _Named:
-    """What the configuration named when it was last looked at, and the classes of those names."""
+    """The names in the configuration when it was last looked at, and the classes of those names."""
 
     last: tuple[Any, Any] = (None, None)
 

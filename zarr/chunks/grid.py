@@ -252,13 +252,13 @@ class ChunkSpec:
 
     @property
     def is_boundary(self) -> bool:
-        """Whether the chunk overhangs the array."""
+        """True if the chunk overhangs the array."""
         return self.shape != self.codec_shape
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class ChunkGrid:
-    """How an array of known shape is cut into chunks.
+    """The chunk grid of an array of known shape.
 
     Parameters
     ----------
@@ -353,7 +353,7 @@ class ChunkGrid:
 
     @property
     def is_regular(self) -> bool:
-        """Whether every axis has chunks of one length."""
+        """True if every axis has chunks of one length."""
         return all(isinstance(dim, FixedDimension) for dim in self._dimensions)
 
     @property

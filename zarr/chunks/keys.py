@@ -1,4 +1,4 @@
-"""How chunk coordinates become store keys.
+"""Encodings of chunk coordinates as store keys.
 
 May import `zarr_core` and floor 1. The encodings of the format live here; others are found through the registry under
 ``zarr.chunk_key_encoding``.
@@ -62,7 +62,7 @@ def _join(separator: str, coords: Iterable[int]) -> str:
 
 @record(frozen=True)
 class ChunkKeyEncoding(ABC, Metadata):
-    """How chunk coordinates become the part of a key that follows the path of the array.
+    """The encoding of chunk coordinates as the part of a key that follows the path of the array.
 
     A third party inherits from this, names itself in ``name``, declares its configuration as dataclass fields, and
     writes ``encode_chunk_key``. Where keys are made of the coordinates in the ``default`` or ``v2`` manner, ``to_core``

@@ -1,4 +1,4 @@
-"""What a user may pass as ``chunks`` and ``shards``, made into grids."""
+"""Make grids of what a user may pass as ``chunks`` and ``shards``."""
 
 from __future__ import annotations
 

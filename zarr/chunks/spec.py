@@ -1,4 +1,4 @@
-"""What a codec is told about the chunk in its hands: shape, dtype, fill value, run-time configuration, buffers."""
+"""The description of a chunk that a codec is given: shape, dtype, fill value, run-time configuration, buffers."""
 
 from __future__ import annotations
 
@@ -114,34 +114,35 @@ _CONFIG_VALUES = itemgetter(*_CONFIG_KEYS)
 
 @record(frozen=True)
 class ArrayConfig:
-    """How an array behaves at run time; not stored with it.
+    """The behaviour of an array at run time; not stored with it.
 
     Parameters
     ----------
     order
-        Memory order of the arrays that reads return.
+        Memory order of the arrays that reads return. By default "C".
     write_empty_chunks
-        Whether a chunk that holds only the fill value is written; else it is deleted.
+        Whether a chunk that holds only the fill value is written. If False, the default, it is deleted.
     read_missing_chunks
-        Whether a chunk that is absent reads as the fill value; else it is an error.
+        Whether a chunk that is absent reads as the fill value, which is the default. If False, it is an error.
     missing_chunk_retries, missing_chunk_delay
-        How many times a read asks again before a chunk counts as absent, for stores that show what was written only
-        after a while; and how many seconds it waits before the first time, twice as long each time, never more than 10.
+        The number of times that a read asks again before a chunk counts as absent, for stores that show what was
+        written only after a while; and the seconds before the first time. The wait doubles each time, up to 10
+        seconds. By default 0 and 0.1.
     sharding_coalesce_max_gap_bytes, sharding_coalesce_max_bytes
-        Reads of inner chunks of a shard become one request when at most this many unneeded bytes lie between them,
-        and as long as the request stays below the second number.
-
+        Reads of inner chunks of a shard become one request if no more unneeded bytes than the first number lie
+        between them, and the request stays below the second number. By default 1 MiB and 16 MiB.
     locking
-        Whom writes of chunks, appends, resizes and changes of attributes wait for. "thread": threads and tasks of this
-        process; that is always on. "auto", the default: other processes, too, where the store is a folder on a local
-        file system of Linux (ext4, XFS, Btrfs, ZFS, tmpfs and some more); such locks leave no file. "process": other
-        processes with this setting in every store, or an error. Local folders and databases are locked by the system.
-        Object stores that compare before they store do so, and keep objects that serve as locks (the setting
-        ``array.lock_lease_seconds`` says how long those of a dead process last; clocks need not agree, only go at
-        about the same rate). Removals and changes below what is removed keep each other out as well.
-        "process:<folder>": as "process", by lock files in a folder, among those who name the same folder.
+        Who waits for whom when chunks are written, and when an array is resized, grows or gets other attributes.
+        "thread" locks out threads and tasks of this process, which every value does. "auto", the default, locks out
+        other processes, too, if the store is a folder on a local file system of Linux (ext4, XFS, Btrfs, ZFS, tmpfs
+        and some more); such locks leave no file. "process" locks out other processes with this setting in every
+        store, or raises an error: the system locks local folders and databases; an object store that compares before
+        it stores keeps objects that serve as locks. (The setting ``array.lock_lease_seconds`` says how long those of
+        a dead process last. Clocks need not agree, only go at about the same rate.) "process:<folder>" does the same
+        by lock files in a folder, among those who name the same folder. Removals and changes below what is removed
+        keep each other out as well.
     chunk_cache_bytes
-        Up to so many bytes of decoded chunks are kept in this process, for reads that touch few chunks; 0 for none.
+        Bytes of decoded chunks that are kept in this process, for reads that touch few chunks. By default 0: none.
         They are used only while the store says that the stored value is still the same, so what was written is seen,
         by whomever it was written: a local folder tells by time, size and inode of the file, a store in memory by the
         object. Chunks of stores that cannot tell are not kept.

@@ -93,7 +93,7 @@ __getattr__, __dir__ = lazy_names(
     },
     unlisted={
         **_codec_classes(listed=False),
-        # What zarr-python 2 took over from numcodecs and has no codec of its own here.
+        # Names that zarr-python 2 took over from numcodecs and that have no codec of their own here.
         "numcodecs": "Base64 Categorize JSON MsgPack Pickle VLenArray VLenBytes VLenUTF8",
         "numcodecs.registry": "codec_registry get_codec",
     },

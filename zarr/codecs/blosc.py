@@ -139,7 +139,7 @@ class BloscCodec(CompressorMethods, BytesBytesCodec):
     _name = "blosc"
     _blosc_codec = CompressorMethods._numcodec
 
-    # Which parameters were left out and follow from the array.
+    # The parameters that were left out and follow from the array.
     _tunable_attrs: frozenset[Literal["typesize", "shuffle"]] = field(init=False, repr=False, compare=False)
     typesize: int
     cname: BloscCnameLiteral

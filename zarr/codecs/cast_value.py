@@ -103,7 +103,7 @@ CAST_VALUE_FLOAT_DTYPES: Final = frozenset(
     )
 )  # fmt: skip
 PERMITTED_DATA_TYPE_NAMES: Final = CAST_VALUE_INT_DTYPES | CAST_VALUE_FLOAT_DTYPES
-# What the arithmetic of ``casting`` covers; numpy has no other numbers of one value each.
+# The kinds that the arithmetic of ``casting`` covers; numpy has no other numbers of one value each.
 _CODES: Final = frozenset("bhilqBHILQefd")
 
 

@@ -64,7 +64,7 @@ class ShardingCodecIndexLocation(metaclass=DeprecatedStrEnumMeta):
     _members: ClassVar[dict[str, str]] = {"start": "start", "end": "end"}
 
 
-# What the codecs of an inner chunk add to it, be it ever so small.
+# The bytes that the codecs of an inner chunk add to it, be it ever so small.
 _MOST_HEADER = 1 << 10
 
 

@@ -1,4 +1,4 @@
-"""What every data type offers, and the traits that some have."""
+"""The contract of every data type, and the traits that some have."""
 
 from __future__ import annotations
 

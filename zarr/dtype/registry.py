@@ -285,7 +285,7 @@ class DataTypeRegistry:
 data_type_registry = DataTypeRegistry(_built_in=True)
 
 
-# What means text of any length; numpy reads these as text of length 0.
+# Names that mean text of any length; numpy reads these as text of length 0.
 VLEN_UTF8_ALIAS: Final = ("str", str, "string")
 
 

@@ -289,7 +289,7 @@ def bytes_to_json(data: bytes) -> str:
     return binascii.b2a_base64(data, newline=False).decode("ascii")
 
 
-# How many bits of each byte count. Types that are not here use all.
+# The number of bits of each byte that count. Types that are not here use all.
 USED_BITS: Final[dict[str, int]] = {
     "int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6,
 }  # fmt: skip

@@ -19,7 +19,7 @@ __all__ = ["CacheStore", "WrapperStore"]
 logger = logging.getLogger("zarr.experimental.cache_store")
 
 Entry = tuple[str, ByteRequest | None]
-"""What is remembered: a key, and which part of its value (None: all of it)."""
+"""A key, and the part of its value that is remembered (None: all of it)."""
 
 
 class CacheRecords:
@@ -38,7 +38,7 @@ class CacheRecords:
         self.size = 0
         self.hits = self.misses = self.evictions = 0
         self.changes = 0
-        """How often something was forgotten: what was read before may be what stood there before."""
+        """The number of times that something was forgotten: what was read before may be what stood there before."""
         self.parts: dict[Entry, Buffer] = {}
         self._entries: OrderedDict[Entry, tuple[int, float]] = OrderedDict()
         self._lock = threading.RLock()

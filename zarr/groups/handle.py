@@ -1,4 +1,4 @@
-"""What both faces of a group share: where it is, and what its documents say now."""
+"""The handle that both faces of a group share: its place, and what its documents say now."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class GroupHandle:
         self.origin = store_path.path if origin is None else origin
         self.version = version(store_path.store, self.origin)
         self.by_hand = False
-        """Whether it was made of metadata that need not be stored yet."""
+        """True if it was made of metadata that need not be stored yet."""
         self.batch: Any = None
         """The open batch that arrays taken from the group take part in (see ``zarr/arrays/io/batch.py``)."""
 
@@ -79,7 +79,7 @@ class GroupHandle:
 
     @property
     def stale(self) -> bool:
-        """Whether the stored copy has been brought up to date since it was read here."""
+        """True if the stored copy has been brought up to date since it was read here."""
         return self.consolidated is not None and self.version != version(self.store, self.origin)
 
 
@@ -116,7 +116,7 @@ class NodeRecord:
 
     @property
     def is_group(self) -> bool:
-        """Whether the node is a group."""
+        """True if the node is a group."""
         return getattr(self.metadata, "node_type", "array") == "group"
 
     def handle(self) -> GroupHandle:

@@ -262,7 +262,7 @@ def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Ste
     zarr_format = handle.metadata.zarr_format
     parameters.pop("storage_options", None)  # the store is the group's
     if zarr_format == 2 and is_auto(parameters.get("compressors", "auto")):
-        # What arrays made by way of a group of format 2 have always got; other ways of making one choose by dtype.
+        # Arrays made by way of a group of format 2 have always got Blosc; other ways of making one choose by dtype.
         parameters["compressors"] = numcodecs.Blosc()
     if handle.config is not None:
         parameters = _configured(handle, parameters)

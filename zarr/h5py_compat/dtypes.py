@@ -380,7 +380,7 @@ def _boxed(items: list[Any], shape: tuple[int, ...], element: Dtype, base: Dtype
 
 
 _LEAST_NBYTES = 4
-"""What any value takes that has a part of varying length: the length of that part."""
+"""The least bytes of a value with a part of varying length: those of the length of that part."""
 
 
 def to_bytes(value: Any, encoding: str) -> bytes:

@@ -354,7 +354,7 @@ CLASSES["group"] = Group
 HINTS = (
     "libver", "rdcc_nslots", "rdcc_nbytes", "rdcc_w0", "meta_block_size", "alignment_threshold", "alignment_interval",
 )  # fmt: skip
-"""How HDF5 lays out and caches its file: no result depends on them, and nothing here."""
+"""Parameters of how HDF5 lays out and caches its file: no result depends on them, and nothing here."""
 NEUTRAL: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("driver", "fs_strategy", "fs_threshold", "fs_page_size", "page_buf_size"), (None,)),
     **dict.fromkeys(("userblock_size", "min_meta_keep", "min_raw_keep"), (None, 0)),

@@ -22,7 +22,7 @@ MAX_DOCUMENT_BYTES: Final = 4096
 """Larger documents are not remembered."""
 
 MAX_DOCUMENTS: Final = 4096
-"""When so many are remembered, all are forgotten."""
+"""The number of documents at which all are forgotten."""
 
 _QUIET_KINDS: Final = "biufcmMUT"  # data types that are read without a warning
 _OWN: Final = ("zarr.codecs.", "zarr.dtype.", "zarr.chunks.keys")
@@ -33,7 +33,7 @@ Documents: TypeAlias = dict[bytes, tuple[dict[str, Any], bytes]]
 
 
 class _Known:
-    """What is remembered, and the state of registries and configuration in which it holds."""
+    """The documents that are remembered, and the state of registries and configuration in which it holds."""
 
     documents: Documents = {}
     changes: int = -1

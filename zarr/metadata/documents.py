@@ -344,7 +344,7 @@ ADVICE: Final = {
         'are, add "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}] to the document'
     )
 }
-"""What to do about a member that is missing."""
+"""Advice about a member that is missing."""
 
 
 class MetadataTypeError(MetadataValidationError, TypeError):

@@ -433,7 +433,7 @@ class ArrayV2Metadata(Metadata):
 
     @cached_property
     def chunk_key_encoding(self) -> V2ChunkKeyEncoding:
-        """How chunks are named."""
+        """The rule by which chunks are named."""
         return V2ChunkKeyEncoding(separator=self.dimension_separator)
 
     def get_chunk_spec(

@@ -363,10 +363,10 @@ class ArrayV3Metadata(Metadata):
         return metadata, stored, readings
 
     @classmethod
-    def of_members(cls, members: Mapping[str, Any]) -> Self:
-        """Put together what was parsed and checked before."""
+    def of_members(cls, members: dict[str, Any]) -> Self:
+        """Make the object of members that were parsed and checked before; it takes the table over, without a copy."""
         metadata = object.__new__(cls)
-        metadata.__dict__.update(members)
+        object.__setattr__(metadata, "__dict__", members)
         return metadata
 
     def to_dict(self) -> dict[str, JSON]:

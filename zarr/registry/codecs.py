@@ -341,7 +341,7 @@ class CRC32C:
         return f"CRC32C(location={self.location!r})"
 
 
-# Which installable packages bring a codec that is not there, for the message that says so.
+# The packages that bring a codec which is not installed, for the message that says so.
 
 _ZARR_CODEC_DOCS_URL: Final = "https://zarr.readthedocs.io/en/stable/user-guide/extending/#custom-codecs"
 _NUMCODECS_CODEC_DOCS_URL: Final = (

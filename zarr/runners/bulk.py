@@ -26,7 +26,10 @@ MIN_KEYS_PER_THREAD = 64
 """As many small files keep a second thread busy, however few bytes they hold: opening a file costs too."""
 
 BATCH_BYTES = 16 << 20
-"""How much decoded data is fetched or encoded at a time where a store cannot be read in place."""
+"""The bytes of decoded data that a thread fetches or encodes at a time where a store cannot be read in place."""
+
+MAX_BATCHES_BYTES = 64 << 20
+"""The bytes of decoded data that all threads fetch or encode at a time: on many processors each takes less."""
 
 
 def thread_count(request: Transfer) -> int:
@@ -48,10 +51,10 @@ def share_keys(request: Transfer, threads: int) -> bool:
     return True
 
 
-def batch_count(request: Transfer) -> int:
+def batch_count(request: Transfer, threads: int) -> int:
     """Return how many keys make a batch."""
     each = max(1, request.nbytes // max(1, request.count))
-    return int(max(1, min(request.count, BATCH_BYTES // each, 4096)))
+    return int(max(1, min(request.count, min(BATCH_BYTES, MAX_BATCHES_BYTES // threads) // each, 4096)))
 
 
 def transfer_files(request: Transfer, root: str, fsync: bool) -> None:
@@ -92,7 +95,7 @@ def transfer_buffers(
         pairs = zip(names[first:stop], payloads, strict=True)
         set_many([(name, payload) for name, payload in pairs if payload is not ...])
 
-    total, size = len(names), batch_count(request)
+    total, size = len(names), batch_count(request, threads)
     shared = share_keys(request, threads)
     if threads > 1 and not shared:
         size = max(1, min(size, -(-total // (4 * threads))))

@@ -21,7 +21,7 @@ Stamp: TypeAlias = tuple[str, Any]
 
 
 class ChunkCacheInfo(NamedTuple):
-    """What the cache holds, and how often it could help."""
+    """The contents of the cache, and how often it could help."""
 
     hits: int
     misses: int

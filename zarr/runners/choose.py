@@ -1,4 +1,4 @@
-"""Which runner answers for a store."""
+"""Choose the runner that answers for a store."""
 
 from __future__ import annotations
 

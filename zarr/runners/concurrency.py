@@ -1,4 +1,4 @@
-"""How much goes on at once in one event loop: the gate on requests, and the window of jobs that are alive."""
+"""Limits of what goes on at once in one event loop: the gate on requests, and the window of jobs that are alive."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ else:
 T = TypeVar("T")
 
 CHANGE_GRACE_SECONDS = 0.6
-"""How long a change of a store may go on after the operation was called off, before it is cancelled itself."""
+"""The seconds that a change of a store may go on after its operation was called off, before it is cancelled."""
 
 CANCEL_GRACE_SECONDS = 0.1
-"""How long what it does in a thread may take to end, of which nothing more is heard then."""
+"""The seconds that its work in a thread may take to end; after them, nothing more is heard of it."""
 
 NO_LIMIT = 1000
-"""How many requests may be under way where the configuration sets no limit: a store may have millions of keys."""
+"""The number of requests under way where the configuration sets no limit: a store may have millions of keys."""
 
 _GATES: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[int, asyncio.Semaphore]] = (
     weakref.WeakKeyDictionary()
@@ -49,7 +49,7 @@ def request_gate() -> asyncio.Semaphore:
 
 def concurrency() -> int:
     """Return how many requests may be under way in one loop."""
-    width = settings.get("async.concurrency", 64)
+    width = settings.get("async.concurrency")
     return NO_LIMIT if width is None else max(1, int(width))
 
 

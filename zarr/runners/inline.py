@@ -143,7 +143,7 @@ class InlineRunner:
         self._own = getattr(store, "__dict__", {})
         self._size_of_own = len(self._own)
         self._prefix: str | None = None  # a store may have to ask the file system for it, and reads need none
-        self._root: str | None = None  # the folder where other processes are kept out by default; "": there is none
+        self._root: str | None = None  # None until it is looked up; "": processes are not kept out by default
         self._get = store.get_sync
         self._put = store.set_sync
 
@@ -232,6 +232,11 @@ class InlineRunner:
             prefix = self._prefix = lock_prefix(self.store)
         return prefix
 
+    def _find_root(self) -> str:
+        """Look up the folder where other processes are kept out by default."""
+        self._root = folders.root_of(self.store, self._prefix or self._lock_prefix())
+        return self._root
+
     def _files_of(self, request: Hold) -> Sequence[str]:
         """Return what other processes lock for a request that has a scope."""
         scope, root = request.scope, self._root
@@ -239,7 +244,7 @@ class InlineRunner:
         if scope.required:
             return processes.paths_of(self.store, request)
         if root is None:
-            root = self._root = folders.root_of(self.store, self._prefix or self._lock_prefix())
+            root = self._find_root()
         keys = request.keys
         if not root:
             return ()
@@ -250,11 +255,9 @@ class InlineRunner:
     def put_alone(self, request: Put, above: Holder | None) -> Any:
         """Store a value while nobody else changes it; at nearly no cost where nobody does, and nothing else is held."""
         name = f"chunk:{self._prefix or self._lock_prefix()}/{request.key}"
-        scope = request.locks
-        root = "" if isinstance(scope, bool) else self._root
-        if root is None:
-            root = self._root = folders.root_of(self.store, self._lock_prefix())
-        place = folders.chunk_place(root, scope, request.key) if root else None  # type: ignore[arg-type]
+        scope, root, place = request.locks, self._root, None
+        if not isinstance(scope, bool) and (root or (root is None and (root := self._find_root()))):
+            place = folders.chunk_place(root, scope, request.key)
         if (above is None or above.holds_nodes_only) and LOCKS.try_acquire(name, get_ident()):
             lock = None
             try:

@@ -32,7 +32,7 @@ DIRECT_BYTES = 256 << 10
 """Up to this much decoded data, work of the core is done on the spot: a trip to a thread would cost more."""
 
 IN_FLIGHT_BYTES = 512 << 20
-"""How much decoded data may be under way: of large chunks fewer are held in memory at a time."""
+"""The bytes of decoded data that may be under way: of large chunks fewer are held in memory at a time."""
 
 MIN_IN_FLIGHT = 8
 """However large the chunks are, so many requests are under way."""

@@ -33,8 +33,11 @@ else:
 
 T = TypeVar("T")
 
+BLOCKING_CALLS = 32
+"""The number of blocking calls of event-loop tasks at once: they wait for a disk or a network, not for a processor."""
+
 CANCEL_GRACE_SECONDS = 0.9
-"""How long an interrupted call waits for its coroutine to end, before it returns all the same."""
+"""The seconds that an interrupted call waits for its coroutine to end, before it returns all the same."""
 
 # The background loop and its thread, in the form in which other libraries look for them: lists of one.
 LOOP: list[asyncio.AbstractEventLoop | None] = [None]
@@ -89,7 +92,8 @@ def get_executor() -> ThreadPoolExecutor:
     Returns
     -------
     ThreadPoolExecutor
-        Of ``threading.max_workers`` threads; where that is set, the default executor of the background loop, too.
+        Of ``threading.max_workers`` threads, by default 32; where that is set, the default executor of the
+        background loop, too.
 
     Examples
     --------
@@ -99,7 +103,7 @@ def get_executor() -> ThreadPoolExecutor:
     with _POOLS.lock:
         if _POOLS.executor is None:
             configured = settings.get("threading.max_workers", None)
-            _POOLS.executor = concurrency.Pool(max_workers=configured, thread_name_prefix="zarr_pool")
+            _POOLS.executor = concurrency.Pool(configured or BLOCKING_CALLS, thread_name_prefix="zarr_pool")
             if LOOP[0] is not None and configured is not None:
                 LOOP[0].set_default_executor(_POOLS.executor)
         return _POOLS.executor
@@ -129,7 +133,7 @@ def _loop_executor() -> ThreadPoolExecutor | None:
     if settings.get("threading.max_workers", None) is not None:
         return get_executor()
     try:
-        return concurrency.Pool()
+        return concurrency.Pool(BLOCKING_CALLS)
     except RuntimeError:
         return None
 

@@ -50,7 +50,7 @@ def subject_of(steps: Any) -> str:
 
 
 class _Operation:
-    """What one operation has done: logged in one line when it has ended."""
+    """The account of one operation: logged in one line when it has ended."""
 
     def __init__(self, steps: Any) -> None:
         frame = getattr(steps, "gi_frame", None)

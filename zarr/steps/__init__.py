@@ -1,4 +1,4 @@
-"""What the library asks of a store, and the steps that read and write nodes.
+"""The requests to a store, and the steps that read and write nodes.
 
 May import: errors, types, buffer, abc, metadata, and of storage the names of places and the stores that translate other
 layouts. A store is only named here and never called; there is no loop, no lock and no config.

@@ -26,7 +26,7 @@ class Translated(NamedTuple):
 
     @property
     def is_group(self) -> bool:
-        """Whether the node is a group."""
+        """True if the node is a group."""
         return isinstance(self.metadata, GroupMetadata)
 
 

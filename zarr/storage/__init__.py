@@ -17,7 +17,7 @@ from zarr.defaults import STORES as _STORES
 from zarr.errors import ZarrDeprecationWarning
 from zarr.notices import warn
 
-if TYPE_CHECKING:  # what type checkers know of the table; a class that is not named here is Any to them
+if TYPE_CHECKING:  # what type checkers know of the table; other names, of zarr-python 2, are Any to them
     from zarr.storage.databases.dbm import DBMStore as DBMStore
     from zarr.storage.databases.lmdb import LMDBStore as LMDBStore
     from zarr.storage.databases.sqlite import SQLiteStore as SQLiteStore
@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # what type checkers know of the table; a class that is not n
     from zarr.storage.path import StorePath as StorePath
     from zarr.storage.payloads import MappingStore as MappingStore
     from zarr.storage.references.store import ReferenceStore as ReferenceStore
+    from zarr.storage.references.tar import TarStore as TarStore
     from zarr.storage.remote.fsspec import FsspecStore as FsspecStore
     from zarr.storage.remote.obstore import ObjectStore as ObjectStore
     from zarr.storage.resolve import StoreLike as StoreLike

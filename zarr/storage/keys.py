@@ -19,6 +19,9 @@ LOCKS_FOLDER: Final = ".zarr-locks"
 JOURNAL_FOLDER: Final = ".zarr-journal"
 """The folder in the root of a local store that holds a transaction while it is carried out; holds no keys."""
 
+TOOL_PREFIX: Final = ".zarr-"
+"""How folders begin in which tools keep notes and what they replaced; they are no members of a group."""
+
 RESERVED_NAMES: Final = frozenset({LOCKS_FOLDER, JOURNAL_FOLDER})
 
 

@@ -56,7 +56,7 @@ class MemoryStore(TransactionStore):
 
     _store_dict: MutableMapping[str, Buffer]
     _start: str = ""
-    """What all names in the dictionary begin with that are keys of this store; see :class:`ManagedMemoryStore`."""
+    """The beginning of all names in the dictionary that are keys of this store; see :class:`ManagedMemoryStore`."""
 
     def __init__(self, store_dict: MutableMapping[str, Buffer] | None = None, *, read_only: bool = False) -> None:
         super().__init__(read_only=read_only)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from zarr.storage import url as _url
     from zarr.storage.zip.store import ZipStore
     StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
-    """What can be given for a store: a store or a place in one, a path, a URL, a mapping or an FSMap."""
+    """The values that can be given for a store: a store or a place in one, a path, a URL, a mapping or an FSMap."""
 else:
     def __getattr__(name: str) -> Any:
         """Return ``StoreLike``, made when it is asked for: ``pathlib`` is not loaded for it before."""

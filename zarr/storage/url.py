@@ -75,7 +75,7 @@ def parse_store_url(url: str) -> ParsedStoreUrl:
 
 
 MISTAKES: Final = (ValueError, TypeError, LookupError, AttributeError, AssertionError, NotImplementedError)
-"""What file systems of others raise of URLs, and of paths in them, that make no sense to them."""
+"""The errors of others' file systems about URLs, and paths in them, that make no sense to them."""
 
 
 @contextlib.contextmanager
@@ -259,7 +259,7 @@ def open_pipeline(
 
 
 class Opened:
-    """What the parts of a pipeline have opened: a store and a path in it; nothing yet at its beginning.
+    """The store, and the path in it, that the parts of a pipeline have opened; nothing yet at its beginning.
 
     Each adapter is a method, which takes the path that follows the colon.
     """

@@ -99,7 +99,7 @@ def split_prefix_name(path: str) -> tuple[str, str]:
 
 
 MAX_BINARY_SIZE = 100
-"""How many bytes a value of the store machine has at most."""
+"""The greatest number of bytes of a value of the store machine."""
 
 
 class SyncStoreWrapper(SyncMixin):

@@ -12,7 +12,7 @@ from zarr_core.reference.vlen import _bytes, _check_kind, _store, _text
 
 
 def data_place(count: int, width: int) -> int:
-    """Where the bytes of the items begin."""
+    """Return where the bytes of the items begin."""
     if width not in (4, 8):
         raise ValueError(f"offsets have 4 or 8 bytes, got a width of {width!r}")
     if count < 0:
@@ -36,7 +36,7 @@ def split_offsets(raw: Any, count: int, width: int) -> list[bytes]:
 
 
 def check_arrow(raw: Any, count: int, width: int, text: bool) -> int:
-    """Where the bytes of the items begin, once they are known to be good."""
+    """Return where the bytes of the items begin, once they are known to be good."""
     items = split_offsets(raw, count, width)
     if text:
         _texts(items)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class IndexCache:
-    """What the compiled cache looks like from outside."""
+    """The compiled cache as it looks from outside."""
 
     def __init__(self, capacity: int) -> None:
         if capacity < 0:

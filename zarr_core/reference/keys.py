@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class KeyFormat:
-    """How the key of a chunk is spelled: ``a/b/c/0/1`` (style "default") or ``a/b/0.1`` (style "v2")."""
+    """The spelling of the key of a chunk: ``a/b/c/0/1`` (style "default") or ``a/b/0.1`` (style "v2")."""
 
     def __init__(self, prefix: str, separator: str, style: str) -> None:
         if separator not in ("/", "."):

@@ -60,7 +60,7 @@ class PointGroup:
 
 
 class Plan:
-    """What one selection needs from each chunk. Made by the ``plan_*`` functions."""
+    """The part of each chunk that one selection needs. Made by the ``plan_*`` functions."""
 
     def __init__(
         self,

@@ -227,7 +227,7 @@ class ShardWriteJob(Job):
         return self._assemble({i: chunk for i, chunk in chunks.items() if chunk is not None}, math.prod(counts))
 
     def _inside(self, group: int) -> int:
-        """How many inner chunks of a shard lie inside the array."""
+        """Return how many inner chunks of a shard lie inside the array."""
         inside = 1
         for axis, starts, c in zip(self.plan.grid.axes, self.groups._starts, self.groups.coords(group)):
             inside *= min(int(starts[c + 1]), axis.nchunks) - int(starts[c])

@@ -381,3 +381,54 @@ def test_an_array_whose_codec_is_not_installed_tells_of_itself(monkeypatch: Any,
         with pytest.raises(UnknownCodecError, match="pcodec"):
             refused()
     assert zarr.open_group(whole.store_path.store)["a"].shape == (6, 9)
+
+
+def overriding(name: str, calls: list[Any]) -> Any:
+    """Return a method that notes that it was called, and with which fields, and goes on to the method of Array."""
+
+    def method(self: Any, *args: Any, fields: Any = None) -> Any:
+        calls.append((name, fields))
+        return getattr(zarr.Array, name)(self, *args, fields=fields)
+
+    return method
+
+
+@pytest.mark.parametrize(
+    ("index", "selection", "kind"),
+    [
+        ("oindex", ([0, 2],), "orthogonal"),
+        ("oindex", slice(1, 3), "orthogonal"),
+        ("blocks", 1, "block"),
+        ("vindex", ([0, 3],), "coordinate"),
+        ("vindex", [True, False, False, True], "mask"),
+        ("vindex", np.array([True, False, False, True]), "mask"),
+    ],
+)
+def test_a_subclass_can_override_how_its_selections_are_read_and_written(index: str, selection: Any, kind: str) -> None:
+    calls: list[Any] = []
+    names = [f"{verb}_{kind}_selection" for verb in ("get", "set")]
+    subclass = type("Overriding", (zarr.Array,), {name: overriding(name, calls) for name in names})
+    plain = zarr.create_array({}, data=np.zeros(4, dtype=[("x", "i4"), ("y", "f8")]), chunks=(2,))
+    array = subclass(plain.async_array)
+    getattr(array, index)[selection] = np.ones(1, plain.dtype)[0]
+    assert (getattr(array, index)[selection] == np.ones(1, plain.dtype)[0]).all()
+    given = selection if isinstance(selection, tuple) else (selection,)
+    assert (getattr(array, index)["x", *given] == 1).all()
+    assert calls == [(names[1], None), (names[0], None), (names[0], "x")]
+
+
+async def _points(array: Any) -> list[Any]:
+    return [await array.oindex.getitem(([0, 2],)), await array.vindex.getitem(([0, 2],))]
+
+
+def test_a_subclass_of_the_asynchronous_face_can_too() -> None:
+    class Doubled(zarr.AsyncArray[Any]):
+        async def get_orthogonal_selection(self, selection: Any, **options: Any) -> Any:
+            return 2 * await super().get_orthogonal_selection(selection, **options)
+
+        async def get_coordinate_selection(self, selection: Any, **options: Any) -> Any:
+            return 3 * await super().get_coordinate_selection(selection, **options)
+
+    face = zarr.create_array({}, data=np.arange(4), chunks=(2,)).async_array
+    read = asyncio.run(_points(Doubled(face.metadata, face.store_path)))
+    assert [part.tolist() for part in read] == [[0, 4], [0, 6]]

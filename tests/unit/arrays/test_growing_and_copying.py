@@ -13,12 +13,9 @@ from zarr.storage import MemoryStore
 
 
 @pytest.mark.parametrize("dtype", [">i2", ">f8", ">m8[s]", ">M8[ns]", ">c8", ">U3", "<i4"])
-@pytest.mark.parametrize("zarr_format", [2, 3])
-@pytest.mark.parametrize("shards", [None, (4,)])
+@pytest.mark.parametrize(("zarr_format", "shards"), [(2, None), (3, None), (3, (4,))])
 @pytest.mark.parametrize("compressors", [None, "auto"])
 def test_appending_to_what_was_just_made(dtype: str, zarr_format: Any, shards: Any, compressors: Any) -> None:
-    if zarr_format == 2 and shards:
-        pytest.skip("there are no shards in format 2")
     store, data = MemoryStore(), np.arange(17).astype(dtype)
     array: Any = zarr.create_array(
         store, data=data[:5], chunks=(2,), shards=shards, zarr_format=zarr_format, compressors=compressors

@@ -38,6 +38,14 @@ def test_wrapping_does_not_copy() -> None:
     assert buffer.to_bytes() == b"zbc"
     buffer[1:3] = cpu.Buffer.from_bytes(b"xy")
     assert raw == b"zxy"
+
+
+def test_bytes_come_back_without_a_copy() -> None:
+    raw = b"abc"
+    assert cpu.Buffer.from_bytes(raw).to_bytes() is raw
+    assert cpu.Buffer.from_bytes(raw)[0:2].to_bytes() == b"ab"
+    backwards = np.ndarray((3,), "u1", raw, offset=2, strides=(-1,))
+    assert cpu.Buffer.from_array_like(backwards).to_bytes() == b"cba"
     assert not cpu.Buffer.from_bytes(b"abc").as_numpy_array().flags.writeable
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -11,12 +13,16 @@ from zarr.groups.operations import move_steps
 from zarr.steps.requests import Delete, DeletePrefix, Put
 
 
-@pytest.fixture
-def filled(root: zarr.Group) -> zarr.Group:
+def fill(root: zarr.Group) -> zarr.Group:
     root.create_array("a/x", data=np.arange(10), chunks=(3,))
     root.create_group("a/b", attributes={"k": 1})
     root.create_array("y", shape=(2,), dtype="int8")
     return root
+
+
+@pytest.fixture
+def filled(root: zarr.Group) -> zarr.Group:
+    return fill(root)
 
 
 def test_move_a_group(filled: zarr.Group) -> None:
@@ -47,10 +53,10 @@ def test_moves_that_make_no_sense(filled: zarr.Group) -> None:
     assert [name for name, _ in filled.members(max_depth=None)] == ["a", "a/b", "a/x", "y"]
 
 
-def test_the_source_goes_last_and_the_document_arrives_last(filled: zarr.Group) -> None:
-    store = filled.store
-    if not isinstance(store, zarr.storage.MemoryStore):
-        pytest.skip("one store is enough")
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_the_source_goes_last_and_the_document_arrives_last(zarr_format: Literal[2, 3]) -> None:
+    store = zarr.storage.MemoryStore()
+    fill(zarr.create_group(store, zarr_format=zarr_format))
     seen: list[object] = []
 
     class Noting(zarr.storage.MemoryStore):

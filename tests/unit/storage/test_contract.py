@@ -173,7 +173,7 @@ async def test_read_only_view(store: Store) -> None:
 
 async def test_sync_methods_agree_with_coroutines(store: Store) -> None:
     if not is_synchronous(store):
-        pytest.skip("has coroutines only")
+        pytest.skip("plain methods are optional, and this store has coroutines only")
     await filled(store)
     sync: Any = store
     assert sorted(sync.list_sync()) == sorted(DATA)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,14 @@ class TestMemoryStore(StoreTests[MemoryStore, cpu.Buffer]):
     def store_kwargs(self) -> dict[str, Any]:
         return {"store_dict": {}}
 
-    @pytest.mark.skip(reason="a pickle of memory has memory of its own")
-    async def test_serializable_store(self, store: MemoryStore) -> None: ...
+    async def test_serializable_store(self, store: MemoryStore) -> None:
+        """A pickle of memory has memory of its own, with the same values."""
+        await self.set(store, "foo", cpu.Buffer.from_bytes(b"x"))
+        again = pickle.loads(pickle.dumps(store))
+        assert (await self.get(again, "foo")).to_bytes() == b"x"
+        await again.set("bar", cpu.Buffer.from_bytes(b"y"))
+        assert not await store.exists("bar")
+        assert again.read_only == store.read_only
 
     def test_store_repr(self, store: MemoryStore) -> None:
         assert str(store) == f"memory://{id(store._store_dict)}"
@@ -115,8 +122,12 @@ class WrapperSuite(StoreTests[Any, cpu.Buffer]):
         with pytest.raises(ValueError, match="read-only"):
             await writer.with_read_only(read_only=True).set("foo", cpu.Buffer.from_bytes(b"x"))
 
-    @pytest.mark.skip(reason="a wrapper is opened with the store that it wraps")
-    async def test_store_context_manager(self, open_kwargs: dict[str, Any]) -> None: ...
+    async def test_store_context_manager(self, open_kwargs: dict[str, Any]) -> None:
+        """A wrapper is opened, and closed, with the store that it wraps."""
+        with await self._made(open_kwargs) as store:
+            assert store._is_open
+        assert not store._is_open
+        assert not store._store._is_open
 
     def test_store_repr(self, store: Any) -> None:
         assert str(store._store) in str(store)

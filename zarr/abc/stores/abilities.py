@@ -1,4 +1,4 @@
-"""What a store can do, and so how it is asked: plain methods or coroutines, many keys at once, contents first.
+"""Abilities of a store, which decide how it is asked: plain methods or coroutines, many keys at once, contents first.
 
 A store of ours has several ways to one value: the coroutine, the plain method, and calls for many values at once. They
 do the same as long as nobody changed one of them, in a subclass or on the one store. A method that a subclass, or a
@@ -213,7 +213,7 @@ def bulk_access_of(store: Any) -> BulkAccess | None:
 
 
 AT_HAND = ("files", "memory")
-"""How chunks are moved in stores that may be listed unasked: folders and memory; others only where a user asks."""
+"""The kinds of bulk transfer of stores that may be listed unasked: folders, memory; others only if a user asks."""
 
 
 class _LastStore:

@@ -24,7 +24,7 @@ else:
     protocols = LazyModule("zarr.abc.stores.protocols")
     changes = LazyModule("zarr.abc.stores.changes")
 
-# How many requests of one default method run at the same time.
+# The number of requests of one default method that run at the same time.
 _WINDOW = 64
 
 
@@ -118,7 +118,7 @@ class Store(ABC):
 
     @property
     def read_only(self) -> bool:
-        """Whether writing is refused."""
+        """True if writing is refused."""
         return self._read_only
 
     def _check_writable(self) -> None:
@@ -161,7 +161,7 @@ class Store(ABC):
     @property
     @abstractmethod
     def supports_writes(self) -> bool:
-        """Whether the store can be written to at all."""
+        """True if the store can be written to at all."""
 
     @abstractmethod
     async def set(self, key: str, value: Buffer) -> None:
@@ -175,7 +175,7 @@ class Store(ABC):
 
     @property
     def supports_set_if_match(self) -> bool:
-        """Whether ``set_if_match`` is one step with regard to every other writer of the same data.
+        """True if ``set_if_match`` is one step with regard to every other writer of the same data.
 
         Where it is not, a store may still offer it as one step among the ``set_if_match`` calls of one process.
         """
@@ -212,13 +212,13 @@ class Store(ABC):
 
     @property
     def supports_consolidated_metadata(self) -> bool:
-        """Whether consolidated metadata is of use in this store."""
+        """True if consolidated metadata is of use in this store."""
         return True
 
     @property
     @abstractmethod
     def supports_deletes(self) -> bool:
-        """Whether keys can be deleted."""
+        """True if keys can be deleted."""
 
     @abstractmethod
     async def delete(self, key: str) -> None:
@@ -226,13 +226,13 @@ class Store(ABC):
 
     @property
     def supports_partial_writes(self) -> Literal[False]:
-        """Whether a part of a value can be replaced; no store can."""
+        """True if a part of a value can be replaced; no store can."""
         return False
 
     @property
     @abstractmethod
     def supports_listing(self) -> bool:
-        """Whether keys can be listed."""
+        """True if keys can be listed."""
 
     @abstractmethod
     def list(self) -> AsyncIterator[str]:

@@ -39,7 +39,7 @@ class SyncByteGetter(Protocol):
 
 @runtime_checkable
 class SyncByteSetter(SyncByteGetter, Protocol):
-    """Where a codec gets and sets the bytes of one chunk, without an event loop."""
+    """The place where a codec gets and sets the bytes of one chunk, without an event loop."""
 
     def set_sync(self, value: Buffer) -> None: ...
 

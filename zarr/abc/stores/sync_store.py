@@ -132,17 +132,17 @@ class SyncStore(Store):
 
     @property
     def supports_writes(self) -> bool:
-        """Whether the store can be written to at all."""
+        """True if the store can be written to at all."""
         return True
 
     @property
     def supports_deletes(self) -> bool:
-        """Whether keys can be deleted."""
+        """True if keys can be deleted."""
         return True
 
     @property
     def supports_listing(self) -> bool:
-        """Whether keys can be listed."""
+        """True if keys can be listed."""
         return True
 
     async def _call(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

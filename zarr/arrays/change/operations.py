@@ -1,4 +1,4 @@
-"""What one can do with an open array besides reading and writing elements: resize, append, attributes, counts.
+"""Operations on an open array besides reading and writing elements: resize, append, attributes, counts.
 
 The order of requests is part of the rule. In stores that take contents first (those of this library), appending writes
 data first and the shape last, so that a reader never sees a shape without its data; shrinking writes the shape first
@@ -291,7 +291,7 @@ def _clear_leftover_steps(
 
 
 def kept_counts(layout: ArrayLayout, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """How many stored chunks along each axis hold some element of a smaller shape."""
+    """Return how many stored chunks along each axis hold some element of a smaller shape."""
     return tuple(
         bisect_left(range(axis.nchunks), length, key=axis.offset) if length < axis.length else axis.nchunks
         for axis, length in zip(layout.outer.axes, shape, strict=True)
@@ -341,7 +341,7 @@ def clear_cut_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | Non
 
 
 def _last(axis: Any, count: int) -> int:
-    """Where the last of ``count`` chunks ends, clipped to the axis."""
+    """Return where the last of ``count`` chunks ends, clipped to the axis."""
     return int(elements_of(axis, 0, count).stop)
 
 
@@ -449,7 +449,7 @@ def stored_chunks_steps(handle: ArrayHandle) -> Steps[list[tuple[int, ...]]]:
 
 
 def nchunks_initialized_steps(handle: ArrayHandle) -> Steps[int]:
-    """How many chunks are stored; each stored shard counts for all its inner chunks."""
+    """Return how many chunks are stored; each stored shard counts for all its inner chunks."""
     stored = yield from stored_chunks_steps(handle)
     layout = handle.state.layout
     inner = layout.inner
@@ -463,12 +463,12 @@ def nchunks_initialized_steps(handle: ArrayHandle) -> Steps[int]:
 
 
 def nshards_initialized_steps(handle: ArrayHandle) -> Steps[int]:
-    """How many objects with chunk data are stored."""
+    """Return how many objects with chunk data are stored."""
     return len((yield from stored_chunks_steps(handle)))
 
 
 def nbytes_stored_steps(handle: ArrayHandle) -> Steps[int]:
-    """How many bytes all keys of the array take, metadata included."""
+    """Return how many bytes all keys of the array take, metadata included."""
     keys = yield List(handle.store_path.path)
     sizes = yield Gather(ask_steps(Size(key)) for key in keys)
     return sum(size for size in sizes if size is not None)

@@ -1,4 +1,4 @@
-"""Which codecs a new array gets: what the user wrote, in any of its forms, or the defaults of the data type."""
+"""Choose the codecs of a new array: what the user wrote, in any of its forms, or the defaults of the data type."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ SELF_SUFFICIENT_OBJECT_CODECS = ("vlen-utf8", "vlen-bytes", "json2", "msgpack2",
 
 
 def is_numcodec(value: object) -> bool:
-    """Whether a value is a codec of numcodecs; there is none before that package is loaded."""
+    """Return whether a value is a codec of numcodecs; there is none before that package is loaded."""
     module = sys.modules.get("numcodecs.abc")
     return module is not None and isinstance(value, module.Codec)
 
 
 def is_auto(value: object) -> bool:
-    """Whether a parameter is left to the library."""
+    """Return whether a parameter is left to the library."""
     return isinstance(value, str) and value == "auto"
 
 

@@ -80,63 +80,74 @@ class CreateArray(AnyNewArray, total=False):
     Parameters
     ----------
     shape : int or tuple of int, optional
-        Elements along each dimension; an int means one dimension. Required without ``data``, refused with it.
+        Number of elements along each dimension; one int means one dimension. Give it if and only if ``data`` is not
+        given.
     dtype : data type, optional
-        A data type of NumPy or of Zarr, or the name of one. Required without ``data``, refused with it. There is no
+        A data type of NumPy or of Zarr, or the name of one. Give it if and only if ``data`` is not given: there is no
         default.
     data : array-like, optional
-        Elements to fill the array with; gives shape and dtype. A zarr array is copied block by block, and lends
-        its fill value, attributes and dimension names too.
+        Elements to fill the array with. They determine its shape and data type. A zarr array is copied block by
+        block, with its fill value, attributes and dimension names.
     chunks : int, tuple of int, nested lists of int, or "auto"
-        Elements of a chunk along each dimension; one int holds for all dimensions, and a list of ints gives the
-        length of each chunk along a dimension (a rectilinear grid, format 3). "auto" halves the axes of the array in
-        turn until a chunk has about 256 KiB before compression for an array of 1 MiB, twice as much for every tenfold
-        of that; at least about 128 KiB, at most 64 MiB, within shards 1 MiB.
+        Number of elements of a chunk along each dimension. One int is used for all dimensions. A list of ints gives
+        the length of each chunk along a dimension (a rectilinear grid, format 3). "auto", the default of
+        ``create_array``, chooses chunks of about the proportions of the array. Before compression a chunk has about
+        256 KiB in an array of 1 MiB, and twice as much for each tenfold size of the array; but about 128 KiB or more,
+        and at most 64 MiB (1 MiB within shards).
     shards : tuple of int, dict, nested lists of int, "auto" or None
-        Elements of a shard, an object that stores several chunks; each length is a multiple of the chunk's. None,
-        the default, stores every chunk as an object of its own. "auto" puts two chunks along each axis that has more
-        than eight, or as many as fit into the setting ``array.target_shard_size_bytes``. A dict has the keys "shape"
-        and "index_location" ("start" or "end"). Format 3.
+        Format 3: number of elements of a shard along each dimension. A shard is one stored object with several
+        chunks, so each length is a multiple of the chunk's. None, the default of ``create_array``, stores every chunk
+        as an object of its own. "auto" puts two chunks into a shard along each axis that has more than eight; or as
+        many as fit into the setting ``array.target_shard_size_bytes``, if that is set. A dict has the keys "shape"
+        and "index_location" ("start" or "end").
     filters : codec, list of codecs, "auto" or None
-        Array-to-array codecs, which run first when a chunk is written, in the order given. "auto" and None mean
-        none; in format 2 "auto" is the object codec that a dtype of objects needs. Codecs are objects, or dicts as in
-        the metadata document.
+        Array-to-array codecs, which run first when a chunk is written, in the order given. A codec is an object, or
+        a dict as in the metadata document. None means no filters. "auto", the default of ``create_array``, means none
+        too; but in format 2 it means the object codec that a data type of objects or text needs.
     compressors : codec, list of codecs, "auto" or None
-        Bytes-to-bytes codecs, which run last, in the order given. "auto" is Zstandard at level 0, which stands for
-        the library's default level (in a group of format 2: Blosc); None means none. Format 2 has one at most.
+        Bytes-to-bytes codecs, which run last, in the order given. "auto", the default of ``create_array``, means
+        Zstandard at level 0, which stands for the default level of the Zstandard library; for methods of a group of
+        format 2 it means Blosc. None means no compressor. Format 2 allows one at most.
     compressor : codec
         Former name of ``compressors``; give only one of the two.
     serializer : codec or "auto"
-        The array-to-bytes codec, which runs after the filters and before the compressors. "auto" is ``bytes``, the
-        elements in little-endian order, and for strings and bytes of any length ``vlen-utf8`` and ``vlen-bytes``.
-        Format 3.
+        Format 3: the array-to-bytes codec, which runs after the filters and before the compressors. "auto", the
+        default of ``create_array``, means ``bytes`` (the elements in little-endian order); for strings of any length
+        it means ``vlen-utf8``, and for bytes of any length ``vlen-bytes``.
     fill_value : scalar, optional
-        The value of elements that were never written; chunks of nothing else are not stored. By default zero, False
-        or the empty string, as the dtype has it. None means the same in format 3, and "undefined" in format 2.
+        The value of elements that were never written. Chunks in which all elements have this value are not stored.
+        The default is zero, False or the empty string, according to the data type. None means this default in format
+        3; in format 2 it means that such elements are undefined.
     order : "C" or "F", optional
-        Format 2: the order of elements in a chunk, by default that of the setting ``array.order`` ("C"). In format
-        3 it has no effect. The order in memory is the key "order" of ``config``, in both.
+        Format 2: the order of elements in a stored chunk. By default that of the setting ``array.order``, which is
+        "C". It has no effect in format 3. The order of arrays in memory is the key "order" of ``config``, in both
+        formats.
     zarr_format : 2, 3 or None
-        None takes the setting ``default_zarr_format``, which is 3.
+        The format to write, by default 3. None takes the setting ``default_zarr_format``, which is 3, too.
     attributes : dict, optional
-        Attributes of the array, values as in JSON. By default none.
+        Attributes of the array: a dict of JSON values. By default there are none.
     chunk_key_encoding : ChunkKeyEncoding or dict, optional
         The names of chunks in the store. By default ``{"name": "default", "separator": "/"}``, as in "c/0/1"; in
         format 2 ``{"name": "v2", "separator": "."}``, as in "0.1".
     dimension_names : list of str or None, optional
-        A name for each dimension, None for a dimension without one. By default there are none. Format 3.
+        Format 3: a name for each dimension, or None for a dimension without a name. By default there are no names.
     storage_options : dict, optional
-        Options of fsspec for a store that is given as a URL. A group has its store already.
+        Options of fsspec for a store that is given as a URL. By default there are none. They have no effect in
+        methods of a group, which has its store already.
     overwrite : bool
-        Delete first the array or group that is there, with all below it. Without it that is an error.
+        If True, delete the array or group that is there, with all nodes below it, before the array is made. If False,
+        the default, raise an error if an array or a group is there.
     config : ArrayConfig or dict, optional
-        How this object works, not stored: "order" in memory, "write_empty_chunks" (store chunks of the fill value
-        too), "read_missing_chunks", "locking" … By default the settings ``array.*`` of :data:`zarr.config`.
+        Run-time behaviour of the returned object, which is not stored: "order" (of arrays in memory),
+        "write_empty_chunks" (whether to store chunks that hold the fill value only), "read_missing_chunks",
+        "locking" and more; :class:`zarr.core.array_spec.ArrayConfig` describes all. By default the settings
+        ``array.*`` of :data:`zarr.config`.
     write_data : bool
-        Write ``data``; False takes only shape and dtype from it.
+        If True, the default, write ``data`` to the array. If False, take only the shape and the data type of it.
     checksum : bool
-        Format 3: end the codecs with ``crc32c``, unless they do already. Every chunk (within shards: every inner
-        chunk) is stored with a CRC-32C checksum, and reading a damaged one raises ``ChunkChecksumError``.
+        Format 3: if True, add the codec ``crc32c`` at the end of the codecs, unless it is there already. Then every
+        chunk (within shards: every inner chunk) is stored with a CRC-32C checksum, and reading a damaged one raises
+        ``ChunkChecksumError``. By default False.
     """
 
     shape: ShapeLike | None
@@ -166,7 +177,7 @@ class FromArray(AnyNewArray, total=False):
     Parameters
     ----------
     chunks, shards, filters, compressors, serializer
-        Here "keep", the default, takes those of ``data``.
+        "keep", the default of ``from_array``, takes those of ``data``.
     fill_value : scalar, optional
         By default that of ``data``, or that of its dtype.
     zarr_format : 2, 3 or None
@@ -199,7 +210,7 @@ class Create(AnyNewArray, total=False):
     compressor : codec, dict or None
         Format 2: the compressor, by default ("auto") Zstandard, None for none. Format 3 has ``codecs`` instead.
     store : StoreLike
-        A path, a URL, a store, a mapping; None is a new store in memory.
+        A path, a URL, a store or a mapping. None, the default, makes a new store in memory.
     synchronizer : ThreadSynchronizer or ProcessSynchronizer, optional
         Locks for partial writes; see ``locking`` in :class:`zarr.core.array_spec.ArrayConfig`.
     path : str, optional

@@ -273,7 +273,7 @@ def with_shards(
 
 
 # ----------------------------------------------------------------------------------------------- known kinds
-# Who makes a thousand arrays mostly asks for the same thing a thousand times. What came of it the first time is frozen
+# A program that makes a thousand arrays mostly asks for the same thing a thousand times. The first result is frozen
 # and shared, as it is for documents that are read again; see :mod:`zarr.metadata.cache`.
 
 _SCALARS: Final = frozenset((str, int, float, bool, type(None), complex))

@@ -26,7 +26,7 @@ _DOCUMENTS: Final = frozenset(("zarr.json", ".zarray", ".zattrs"))
 
 
 class Draft:
-    """What all handles of one unsaved array share.
+    """The state that all handles of one unsaved array share.
 
     Parameters
     ----------

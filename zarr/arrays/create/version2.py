@@ -252,7 +252,7 @@ def plain_chunks(chunks: Any, shape: Any, zarr_format: int = 3) -> Any:
 
 
 def _is_empty(chunks: Any) -> bool:
-    """Whether a value says nothing: an array of numpy has a truth value only up to one element."""
+    """Return whether a value says nothing: an array of numpy has a truth value only up to one element."""
     if isinstance(chunks, np.ndarray):
         return chunks.size == 0 or (chunks.size == 1 and not chunks.item())
     return not chunks

@@ -75,7 +75,7 @@ class Pending:
 
 
 class Budget:
-    """How many bytes the batches of one ``with`` may hold together, and how many they do.
+    """The number of bytes that the batches of one ``with`` may hold together, and the number that they hold.
 
     Attributes
     ----------
@@ -321,7 +321,7 @@ def _store_shard_steps(
 
 
 class BatchScope:
-    """What ``with array.batch():`` and ``async with async_array.batch():`` enter and leave; those of groups, too.
+    """The object that ``with array.batch():``, its twin with ``async with``, and those of groups enter and leave.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ LARGE_IN_FILE = 128 << 10
 that and the kernel clears it anew; and of a blosc chunk no more is read than a selection takes."""
 
 SHOWN_MISSING = 10
-"""How many missing chunks an error names."""
+"""The number of missing chunks that an error names."""
 
 
 def decode_steps(chain: CodecChain, raw: Buffer) -> Steps[Ndarray]:

@@ -38,7 +38,7 @@ class Selected(NamedTuple):
     data: Ndarray
     """Of the data type of the array."""
     result: Ndarray
-    """What the caller gets; another array than ``data`` where the caller's memory has another data type."""
+    """The array that the caller gets; another one than ``data`` where the caller's memory has another data type."""
 
 
 class Overlaid(NamedTuple):
@@ -52,7 +52,7 @@ class Overlaid(NamedTuple):
     """Chunk i is wanted by the slots ``slots[starts[i]:starts[i + 1]]`` of the plans ``owners[...]``."""
 
     def wishes(self, index: int, selected: Sequence[Selected]) -> list[Wish]:
-        """Who wants a chunk."""
+        """Return the plans that want a chunk."""
         here = range(int(self.starts[index]), int(self.starts[index + 1]))
         return [(selected[o].plan, int(self.slots[i]), selected[o].data) for i in here for o in [int(self.owners[i])]]
 

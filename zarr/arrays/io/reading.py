@@ -29,7 +29,6 @@ from zarr.arrays.io.selection import (
     plan_mask,
     plan_orthogonal,
     plan_simple,
-    plan_vectorized,
     pop_fields,
     simple_kind,
 )
@@ -58,10 +57,9 @@ PLANNERS = {
     "coordinate": plan_coordinates,
     "mask": plan_mask,
     "block": plan_blocks,
-    "vectorized": plan_vectorized,
 }
 
-POINT_KINDS = frozenset({"coordinate", "mask", "vectorized"})
+POINT_KINDS = frozenset({"coordinate", "mask"})
 """Points have no place in the array's memory order: as in zarr-python, they come in C order."""
 
 
@@ -144,7 +142,7 @@ def get_selection_steps(
     Parameters
     ----------
     handle : ArrayHandle
-    kind : "basic", "orthogonal", "coordinate", "mask", "block" or "vectorized"
+    kind : "basic", "orthogonal", "coordinate", "mask" or "block"
     selection : object
     out : NDBuffer or numpy.ndarray, optional
         Where the result is put.

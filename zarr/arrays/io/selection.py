@@ -331,29 +331,34 @@ def plan_mask(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
     return zarr_core.plan_mask(layout.grid, mask)
 
 
-def plan_vectorized(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
-    """Plan what ``vindex`` takes: points, or a mask.
+def vectorized_kind(selection: Any, shape: tuple[int, ...]) -> str:
+    """Return which kind of selection ``vindex`` is given: "coordinate" or "mask".
 
     Raises
     ------
     VindexInvalidSelectionError
         The selection is neither.
+
+    Examples
+    --------
+    >>> vectorized_kind(([0, 2], [1, 3]), (4, 4)), vectorized_kind([True, False], (2,))
+    ('coordinate', 'mask')
     """
     items = as_items(selection)
     if type(selection) is list and selection and isinstance(selection[0], (bool, np.bool_)):
         items = (np.asarray(selection),)
-    if layout.ndim and is_coordinate_selection(items, layout.ndim):
-        return plan_coordinates(layout, selection)
-    if is_mask_selection(items, layout.shape) or (
-        isinstance(selection, list) and is_mask_selection((np.asarray(selection),), layout.shape)
+    if shape and is_coordinate_selection(items, len(shape)):
+        return "coordinate"
+    if is_mask_selection(items, shape) or (
+        isinstance(selection, list) and is_mask_selection((np.asarray(selection),), shape)
     ):
-        return plan_mask(layout, selection)
-    if len(items) == layout.ndim and all(isinstance(i, list) or is_integer_array(i) for i in items):
-        return plan_coordinates(layout, selection)
+        return "mask"
+    if len(items) == len(shape) and all(isinstance(i, list) or is_integer_array(i) for i in items):
+        return "coordinate"
     raise VindexInvalidSelectionError(
         "unsupported selection type for vectorized indexing; only coordinate selection (tuple of integer arrays) and "
         f"mask selection (single Boolean array) are supported; got {', '.join(map(_told, items))} for an array of "
-        f"shape {layout.shape}"
+        f"shape {shape}"
     )
 
 
@@ -464,7 +469,8 @@ def plan_brackets(layout: ArrayLayout, selection: Any) -> tuple[zarr_core.Plan, 
     if simple is not None:
         return plan_simple(layout, items), not (simple and layout.ndim)
     if is_fancy(items, layout):
-        return plan_vectorized(layout, selection), False
+        masked = vectorized_kind(selection, layout.shape) == "mask"
+        return (plan_mask if masked else plan_coordinates)(layout, selection), False
     if _is_orthogonal(items, layout.ndim):
         return plan_orthogonal(layout, selection), False
     return plan_basic(layout, selection), True

@@ -31,7 +31,7 @@ Ndarray = np.ndarray[Any, Any]
 Coords = tuple[int, ...]
 
 NEAR_GAP_BYTES = 16 << 10
-"""How much is read along, at most, between two inner chunks of a file or of memory: a request costs little there."""
+"""The most bytes that are read along between two inner chunks of a file or of memory: a request costs little there."""
 
 
 def index_format(shard: ShardLevel) -> zarr_core.IndexFormat:

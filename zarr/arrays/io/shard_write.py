@@ -59,7 +59,7 @@ class Piece:
 
     @property
     def nbytes(self) -> int:
-        """How many bytes there are."""
+        """The number of bytes."""
         return self.span[1] - self.span[0] if self.data is None else len(self.data)
 
 

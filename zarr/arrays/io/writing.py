@@ -13,9 +13,7 @@ from zarr.arrays.io.chunks import MIN_BULK_SLOTS, write_bulk_steps, write_chunk_
 from zarr.arrays.io.reading import PLANNERS, wants_pipeline
 from zarr.arrays.io.selection import (
     Fields,
-    as_items,
     field_dtype,
-    is_mask_selection,
     plan_brackets,
     plan_simple,
     pop_fields,
@@ -88,7 +86,7 @@ def set_selection_steps(
     Parameters
     ----------
     handle : ArrayHandle
-    kind : "basic", "orthogonal", "coordinate", "mask", "block" or "vectorized"
+    kind : "basic", "orthogonal", "coordinate", "mask" or "block"
     selection : object
     value : array-like
         Broadcast to the shape of the selection.
@@ -105,8 +103,7 @@ def set_selection_steps(
     foreign = wants_pipeline(prototype)
     layout = layout.stored if foreign else layout
     plan = PLANNERS[kind](layout, selection)
-    points = kind == "coordinate" or (kind == "vectorized" and not is_mask_selection(as_items(selection), layout.shape))
-    yield from write_value_steps(handle, layout, plan, value, fields, prototype, foreign, points)
+    yield from write_value_steps(handle, layout, plan, value, fields, prototype, foreign, kind == "coordinate")
 
 
 def write_value_steps(

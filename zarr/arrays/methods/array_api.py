@@ -1,6 +1,6 @@
-"""What the Python array API standard asks of an array object and a stored array can give.
+"""The part of the Python array API standard's array object that a stored array can offer.
 
-What computes reads all elements, and gives an array of numpy; what only looks otherwise at the array reads nothing.
+A method that computes reads all elements and returns a numpy array; one that only changes the view reads nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from zarr.arrays.views.view import LazyArray
 
 NAMESPACE = "zarr.array_api.namespace"
-"""What ``__array_namespace__`` returns: it lies above, and is loaded when asked for."""
+"""The module that ``__array_namespace__`` returns: it lies above, and is loaded when asked for."""
 
 
 class StandardMethods(SelectionMethods):
@@ -29,7 +29,7 @@ class StandardMethods(SelectionMethods):
 
     __getitem__: Any
     device: ClassVar[Literal["cpu"]] = "cpu"
-    """Where elements are when they have been read: in the memory of the host."""
+    """The device of elements that have been read: the memory of the host."""
 
     @property
     def T(self) -> LazyArray:

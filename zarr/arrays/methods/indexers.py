@@ -1,70 +1,94 @@
-"""The small objects behind ``oindex``, ``vindex`` and ``blocks``, of both faces."""
+"""The small objects behind ``oindex``, ``vindex`` and ``blocks``, of both faces.
+
+They call the public methods of their array, as in zarr-python: who overrides these changes what the brackets do.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from zarr.arrays.io.selection import elements_of
+from zarr.arrays.io.selection import elements_of, pop_fields, vectorized_kind
 
 if TYPE_CHECKING:
     from zarr.arrays.methods.array_api import StandardMethods
-    from zarr.arrays.methods.properties import ArrayFace
 
 
 @dataclass(frozen=True)
-class _Index:
-    """Brackets that select in one way."""
-
-    array: StandardMethods
-    _kind: ClassVar[str]
-
-    def __getitem__(self, selection: Any) -> Any:
-        return self.array._get(self._kind, selection)
-
-    def __setitem__(self, selection: Any, value: Any) -> None:
-        self.array._set(self._kind, selection, value)
-
-
-class OIndex(_Index):
+class OIndex:
     """Orthogonal indexing: each axis by itself, as ``array.oindex[[0, 2], [1, 3]]``."""
 
-    _kind = "orthogonal"
+    array: StandardMethods
+
+    def __getitem__(self, selection: Any) -> Any:
+        fields, selection = pop_fields(selection)
+        return self.array.get_orthogonal_selection(selection, fields=fields)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        fields, selection = pop_fields(selection)
+        self.array.set_orthogonal_selection(selection, value, fields=fields)
 
 
-class VIndex(_Index):
+@dataclass(frozen=True)
+class VIndex:
     """Vectorized indexing: points, as ``array.vindex[[0, 2], [1, 3]]``, or a mask."""
 
-    _kind = "vectorized"
+    array: StandardMethods
+
+    def __getitem__(self, selection: Any) -> Any:
+        fields, selection = pop_fields(selection)
+        if vectorized_kind(selection, self.array.shape) == "mask":
+            return self.array.get_mask_selection(selection, fields=fields)
+        return self.array.get_coordinate_selection(selection, fields=fields)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        fields, selection = pop_fields(selection)
+        if vectorized_kind(selection, self.array.shape) == "mask":
+            self.array.set_mask_selection(selection, value, fields=fields)
+        else:
+            self.array.set_coordinate_selection(selection, value, fields=fields)
 
 
-class BlockIndex(_Index):
+@dataclass(frozen=True)
+class BlockIndex:
     """Block indexing: whole stored chunks by their place in the grid, as ``array.blocks[0, 1:3]``."""
 
-    _kind = "block"
+    array: StandardMethods
+
+    def __getitem__(self, selection: Any) -> Any:
+        fields, selection = pop_fields(selection)
+        return self.array.get_block_selection(selection, fields=fields)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        fields, selection = pop_fields(selection)
+        self.array.set_block_selection(selection, value, fields=fields)
 
 
 @dataclass(frozen=True)
 class AsyncOIndex:
     """Orthogonal indexing of an :class:`AsyncArray`."""
 
-    array: ArrayFace
+    array: Any
 
     async def getitem(self, selection: Any) -> Any:
         """Read a selection that indexes each axis by itself."""
-        return await self.array._get("orthogonal", selection)
+        fields, selection = pop_fields(selection)
+        return await self.array.get_orthogonal_selection(selection, fields=fields)
 
 
 @dataclass(frozen=True)
 class AsyncVIndex:
     """Vectorized indexing of an :class:`AsyncArray`."""
 
-    array: ArrayFace
+    array: Any
 
     async def getitem(self, selection: Any) -> Any:
         """Read points or a mask."""
-        return await self.array._get("vectorized", selection)
+        fields, selection = pop_fields(selection)
+        if vectorized_kind(selection, self.array.shape) == "mask":
+            return await self.array.get_mask_selection(selection, fields=fields)
+        return await self.array.get_coordinate_selection(selection, fields=fields)
 
 
 def iterate_rows(array: StandardMethods, first: int = 0) -> Iterator[Any]:

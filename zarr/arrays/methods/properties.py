@@ -1,4 +1,4 @@
-"""What both faces of an array tell without asking the store: shape, codecs, configuration, names."""
+"""Properties that both faces of an array tell without asking the store: shape, codecs, configuration, names."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class ArrayFace(NodeFace):
 
     @property
     def config(self) -> ArrayConfig:
-        """How reads and writes behave; not stored."""
+        """The configuration of reads and writes; not stored."""
         return self._handle.config
 
     @property

@@ -60,21 +60,32 @@ class SelectionMethods(ArrayFace):
         Parameters
         ----------
         selection : int, slice, Ellipsis, or a tuple of them
+            A slice has a step of 1 or more. By default the whole array is selected.
         out : NDBuffer or numpy.ndarray, optional
-            Where the elements are put.
+            An array of the shape of the result. The elements are written to it, and it is returned. By default a new
+            array is made.
         prototype : BufferPrototype, optional
-            Which classes hold bytes and elements.
+            The classes that hold bytes and elements. By default those that the settings ``buffer`` and ``ndbuffer``
+            of :data:`zarr.config` name.
         fields : str or list of str, optional
-            Which fields of a structured data type to read.
+            The fields of a structured data type to read. By default all.
 
         Returns
         -------
-        numpy.ndarray, or a scalar where one element is selected
+        numpy.ndarray or scalar
+            A scalar if one element is selected and ``out`` is not given.
 
         Raises
         ------
         IndexError
-            The selection does not fit the array.
+            If an index is out of bounds, if there are more indices than dimensions, if a slice has a negative step,
+            if the selection has a list or an array, or if there is no such field.
+        ValueError
+            If ``out`` has another shape than the result.
+        ChunkNotFoundError
+            If a chunk is not stored and ``read_missing_chunks`` is False in the configuration of the array.
+        ChunkDecodeError
+            If a stored chunk is damaged.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What arrays could do in zarr-python 2 and can do here still."""
+"""Methods that arrays had in zarr-python 2 and still have here."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
 
     @property
     def write_empty_chunks(self) -> bool:
-        """Whether chunks of nothing but the fill value are stored."""
+        """True if chunks of nothing but the fill value are stored."""
         return bool(self.config.write_empty_chunks)
 
     @property
@@ -70,7 +70,7 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
 
     @property
     def is_view(self) -> bool:
-        """Whether the array was made by :meth:`view`."""
+        """True if the array was made by :meth:`view`."""
         return self._viewed
 
     def _read_attributes(self) -> None:

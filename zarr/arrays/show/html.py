@@ -1,4 +1,4 @@
-"""What notebooks show of arrays and groups: tables, attributes, and the grid of stored chunks, as HTML with inline SVG.
+"""Pages of arrays and groups in notebooks: tables, attributes, and the grid of stored chunks, as HTML with inline SVG.
 
 Pure functions from numbers and text to text; nothing is read here. All text is escaped, and no page, script, style or
 picture from elsewhere is named.

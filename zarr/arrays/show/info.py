@@ -127,7 +127,7 @@ MAX_LISTED = 4096
 
 
 class Stored(NamedTuple):
-    """What is stored of an array."""
+    """The stored chunks of an array, and the bytes of all its values."""
 
     nbytes: int
     chunks: list[tuple[int, ...]]

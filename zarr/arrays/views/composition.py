@@ -18,12 +18,12 @@ from zarr.arrays.io.selection import as_items, expand_ellipsis, index_array, is_
 from zarr.errors import BoundsCheckError
 
 Index = int | range | NDArray[np.int64]
-"""What is selected along one axis: one element (the axis is gone), a regular row of them, or any of them."""
+"""The selection along one axis: one element (the axis is gone), a regular row of them, or any of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class ViewSelection:
-    """What a view selects of a stored array.
+    """The part of a stored array that a view selects.
 
     Parameters
     ----------

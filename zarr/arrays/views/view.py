@@ -99,7 +99,7 @@ TView = TypeVar("TView", bound="ViewFace")
 
 
 class ViewFace:
-    """What both faces of a view tell without asking the store.
+    """The properties that both faces of a view tell without asking the store.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class ViewFace:
 
 @dataclass(frozen=True)
 class LazyIndex(Generic[TView]):
-    """What ``array.lazy`` is: its brackets make views.
+    """The object ``array.lazy``: its brackets make views.
 
     Examples
     --------

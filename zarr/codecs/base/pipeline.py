@@ -143,12 +143,12 @@ class _ChainPipeline(CodecPipeline):
 
     @property
     def supports_partial_decode(self) -> bool:
-        """Whether a part of a chunk can be read without all of its bytes."""
+        """True if a part of a chunk can be read without all of its bytes."""
         return len(list(self)) == 1 and isinstance(self.array_bytes_codec, ArrayBytesCodecPartialDecodeMixin)
 
     @property
     def supports_partial_encode(self) -> bool:
-        """Whether a part of a stored chunk can be replaced."""
+        """True if a part of a stored chunk can be replaced."""
         return len(list(self)) == 1 and isinstance(self.array_bytes_codec, ArrayBytesCodecPartialEncodeMixin)
 
     def validate(

@@ -22,7 +22,7 @@ SubchunkWriteOrder: TypeAlias = Literal["morton", "unordered", "lexicographic", 
 ShardIndex: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 T = TypeVar("T")
 
-# What the index says, as offset and as length, of an inner chunk that is not stored.
+# The offset, and the length, that the index has for an inner chunk that is not stored.
 EMPTY = 2**64 - 1
 
 

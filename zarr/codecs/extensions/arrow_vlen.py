@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NAME: Final = "zarr_core.arrow-vlen"
 WIDTHS: Final = {"int32": 4, "int64": 8}
 TEXT_IDS: Final = {"vlen-utf8": True, "vlen-bytes": False}
-"""Whether the elements of a data type are text, by the codec that it has in format 2."""
+"""The codecs of format 2 that tell the data type: True where its elements are text, False where they are bytes."""
 
 
 class BoundArrowVLen(BoundVLen):

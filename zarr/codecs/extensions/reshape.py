@@ -79,7 +79,7 @@ def reshaped(shape: tuple[int, ...], target: tuple[Entry, ...]) -> tuple[int, ..
 
 
 class _ReshapingMethods(ArrayArrayMethods):
-    """What codecs share that give a chunk another shape, which :meth:`_shape_of` tells."""
+    """The methods of codecs that give a chunk another shape, which :meth:`_shape_of` tells."""
 
     is_fixed_size = True
 

@@ -40,7 +40,7 @@ _RAW_BITS = re.compile(r"r([0-9]+)")
 
 @dataclass(frozen=True, kw_only=True)
 class _FixedLengthBytes(LibraryType[TDType_co, TScalar_co], HasLength, HasItemSize):
-    """What the two kinds of bytes of a fixed number share."""
+    """The base of the two kinds of bytes of a fixed number."""
 
     _letter: ClassVar[str]
     _is_specified = False

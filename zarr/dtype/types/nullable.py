@@ -244,7 +244,7 @@ class Nullable(ZDType[Any, Any]):
         return records
 
 
-# What stands under the mask, by the kind of numpy dtype.
+# The value under the mask, by the kind of numpy dtype.
 _NOTHING: Final[dict[str, Any]] = {"f": np.nan, "c": np.nan, "m": "NaT", "M": "NaT"}
 
 

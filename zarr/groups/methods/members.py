@@ -175,7 +175,7 @@ class HasMembers(GroupFace):
         return self._wrap(self._run(operations.array_steps(self._handle, path)))  # type: ignore[no-any-return]
 
     def __contains__(self, member: str) -> bool:
-        """Whether there is a node at a path below the group."""
+        """Return whether there is a node at a path below the group."""
         return self._run(operations.contains_steps(self._handle, member))
 
     def __iter__(self) -> Iterator[str]:
@@ -358,9 +358,9 @@ class HasMembers(GroupFace):
 
     @takes(CreateMember, CREATE_ARRAY, without=("zarr_format",))
     def create_array(self, name: str, **parameters: Unpack[CreateMember]) -> Array[Any]:
-        """Make an array below the group, with the groups between.
+        """Make an array below the group, and the groups on the path to it that are not there yet.
 
-        The format is the group's; see :func:`zarr.create_array` for the order in which codecs run.
+        The array has the format of the group. :func:`zarr.create_array` says in which order codecs run.
 
         Parameters
         ----------
@@ -376,17 +376,23 @@ class HasMembers(GroupFace):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            There is a node already and ``overwrite`` is false.
+            If a node is there and ``overwrite`` is False.
         ValueError
-            Neither data nor shape and dtype are given, or both are; a parameter belongs to the other format.
+            If neither ``data`` nor ``shape`` and ``dtype`` are given, or both are; if a parameter belongs to the
+            other format; if a length of the shards is no multiple of that of the chunks.
         TypeError
-            There is no such parameter, or a codec or a data type cannot be used.
+            If there is no such parameter, or a codec or a data type cannot be used.
+        ReadOnlyError
+            If the store is read-only.
 
         Examples
         --------
         >>> import zarr
-        >>> zarr.group().create_array("x", shape=(10,), chunks=(5,), dtype="int32").nchunks
+        >>> root = zarr.group()
+        >>> root.create_array("a/x", shape=(10,), chunks=(5,), dtype="int32").nchunks
         2
+        >>> root["a"]["x"].path
+        'a/x'
         """
         return self._make(operations.create_member_steps(self._handle, name, parameters))
 

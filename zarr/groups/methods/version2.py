@@ -1,4 +1,4 @@
-"""What groups could do in zarr-python 2 and can do here still."""
+"""Methods that groups had in zarr-python 2 and still have here."""
 
 from __future__ import annotations
 

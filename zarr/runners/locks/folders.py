@@ -13,8 +13,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from weakref import WeakSet, WeakValueDictionary
 
 import zarr_core
 from zarr._lazy import LazyModule
@@ -30,15 +30,15 @@ else:
     asyncio = LazyModule("asyncio")
 
 MAX_OPEN: Final = 128
-"""How many folders are kept open for the next lock in them."""
+"""The number of folders that are kept open for the next lock in them."""
 
 _MAX_TRUSTED: Final = 4096
 
 MAX_NAMED: Final = 64
-"""Who locks more chunks than these locks all of the array: each lock makes all others in the folder dearer."""
+"""The largest number of chunks that are locked one by one; above it all of the array is locked, at the cost of one."""
 
 HELD, BUSY = 0, 1
-"""What ``zarr_core.FolderLock.try_acquire`` returns; see there."""
+"""Results of ``zarr_core.FolderLock.try_acquire``; see there."""
 
 _FIRST_PAUSE_SECONDS: Final = 0.0001
 _LONGEST_PAUSE_SECONDS: Final = 0.01
@@ -47,11 +47,12 @@ _NO_LOCKS: Final = _NO_FOLDER | {
     errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP,
 }  # fmt: skip
 
+Names: TypeAlias = "tuple[str, ...] | Callable[[], Sequence[str]] | None"
+
 _guard = threading.RLock()
 _open: dict[str, zarr_core.Folder] = {}
 # Also those that are not in the table any more: a forked child closes them all.
-_living: WeakValueDictionary[int, zarr_core.Folder] = WeakValueDictionary()
-_numbers = count()
+_living: WeakSet[zarr_core.Folder] = WeakSet()
 _by_identity: WeakValueDictionary[tuple[int, int], zarr_core.Folder] = WeakValueDictionary()
 _trusted: dict[str, bool] = {}
 _apart: set[str] = set()
@@ -60,27 +61,23 @@ _without: set[str] = set()
 
 
 class Place(str):
-    """What a lock on a name in a folder stands for; sorts in the order in which all acquire such locks.
+    """A lock on names in a folder, as text that sorts in the order in which all acquire such locks.
 
     Parameters
     ----------
     text : str
         Nodes first, then chunks, then by path.
-    folder, name : str
-    names : callable, optional
-        Returns the names to lock, in place of the one.
-    every : bool
-        Whether all names of the folder are locked.
-    shared : bool
-        Whether several lock it together, so that nobody locks it alone.
-    required : bool
+    folder : str
+    names : tuple of str, callable or None
+        The names to lock, or what returns them; None: all names of the folder.
+    shared : bool, default False
+        Whether several lock the names together, so that nobody locks them alone.
+    required : bool, default False
         Whether it is an error where the file system keeps no locks.
     """
 
     folder: str
-    name: str
-    names: Callable[[], list[str]] | None = None
-    every: bool = False
+    names: Names
     shared: bool = False
     required: bool = False
 
@@ -102,7 +99,7 @@ def root_of(store: Any, prefix: str) -> str:
             _trusted.clear()
             _apart.clear()
         _trusted[root] = zarr_core.trusts_locks(root)
-        if _is_apart(root):
+        if _trusted[root] and _is_apart(root):
             _apart.add(root)
     return root if _trusted[root] else ""
 
@@ -119,7 +116,7 @@ def _is_apart(root: str) -> bool:
 def places(
     root: str, scope: LockScope, keys: Sequence[str], family: str, below: Sequence[str] = ()
 ) -> list[Place]:
-    """Return what stands for some keys, in the order in which all acquire it.
+    """Return the locks of some keys, in the order in which all acquire them.
 
     Parameters
     ----------
@@ -135,7 +132,7 @@ def places(
     if family == "node" and not scope.required and not {*below} - {scope.path}:
         return [_node_place(root, scope.path)]
     if family == "chunk" and len(keys) > MAX_NAMED:
-        return [all_place(root, scope)]
+        return [array_place(root, scope)]
     if family == "chunk":
         return sorted(chunk_place(root, scope, key) for key in set(keys))
     found = [_node_place(root, path, "node", scope.required) for path in {scope.path, *below}]
@@ -149,38 +146,36 @@ def places(
 def _node_place(
     root: str, path: str, kind: str = "node", required: bool = False, *, shared: bool = False
 ) -> Place:
-    # What stands for all below a node comes before all nodes.
-    place = Place(f"{'.' if kind == 'below' else 0}:{root}/{path}")
     above, _, name = (f"{root}/{path}" if path else root).rpartition("/")
     if not path and root in _apart:
         above, name = root, "."
-    place.folder, place.name, place.required, place.shared = above or "/", f"{kind}:{name}", required, shared
+    place = Place(f"{'.' if kind == 'below' else 0}:{root}/{path}")  # all below a node comes before all nodes
+    place.folder, place.names, place.shared, place.required = above or "/", (f"{kind}:{name}",), shared, required
     return place
 
 
 def chunk_place(root: str, scope: LockScope, key: str) -> Place:
-    """Return what stands for a chunk."""
+    """Return the lock of a chunk."""
     place, path = Place(f"1:{root}/{key}"), scope.path
+    place.folder, place.names = (f"{root}/{path}", (key[len(path) + 1 :],)) if path else (root, (key,))
     place.required = scope.required
-    place.folder, place.name = (f"{root}/{path}", key[len(path) + 1 :]) if path else (root, key)
     return place
 
 
-def all_place(root: str, scope: LockScope) -> Place:
-    """Return what stands for all chunks of an array, locked alone."""
-    place = Place(f"1:{root}/{scope.path}/")
-    place.folder, place.name = f"{root}/{scope.path}" if scope.path else root, ""
-    place.every, place.required = True, scope.required
-    return place
+def array_place(root: str, scope: LockScope, keys: Callable[[], Sequence[str]] | None = None) -> Place:
+    """Return the lock of all chunks of an array, alone; or of many that are written whole, shared.
 
-
-def bulk_place(root: str, scope: LockScope, name_all: Callable[[], Sequence[str]]) -> Place:
-    """Return what stands for many chunks of an array that are written whole."""
-    place = Place(f"1:{root}/{scope.path}/")
-    skip = len(scope.path) + 1 if scope.path else 0
-    place.names = lambda: [key[skip:] for key in name_all()]
-    place.folder, place.name = f"{root}/{scope.path}" if scope.path else root, ""
-    place.shared, place.required = True, scope.required
+    Parameters
+    ----------
+    root : str
+    scope : LockScope
+    keys : callable, optional
+        Returns the keys of those that are written whole.
+    """
+    place, path = Place(f"1:{root}/{scope.path}/"), scope.path
+    place.folder, skip = (f"{root}/{path}", len(path) + 1) if path else (root, 0)
+    place.names = None if keys is None else lambda: [key[skip:] for key in keys()]
+    place.shared, place.required = keys is not None, scope.required
     return place
 
 
@@ -206,7 +201,7 @@ def _opened(path: str) -> zarr_core.Folder:
             folder = known
         else:
             _by_identity[folder.identity] = folder
-            _living[next(_numbers)] = folder
+            _living.add(folder)
         _open[path] = folder
     return folder
 
@@ -215,14 +210,13 @@ def try_lock(place: str) -> zarr_core.FolderLock | None:
     """Lock a place whose folder is open, if nobody is in the way; else None."""
     if not isinstance(place, Place) or (folder := _open.get(place.folder)) is None:
         return None
-    names = None if place.every else place.names or (place.name,)
-    lock = zarr_core.FolderLock(folder, names, place.shared, place)
+    lock = zarr_core.FolderLock(folder, place.names, place.shared, place)
     try:
         if lock.try_acquire() == HELD:
             return lock
     except OSError:
         pass
-    except BaseException:
+    except BaseException:  # Ctrl-C: the traceback would keep the lock
         lock.close()
         raise
     lock.close()
@@ -242,23 +236,24 @@ def lock_place(place: Place, called_off: threading.Event | None = None) -> zarr_
     return wait(locking(place), called_off)
 
 
-def _nearest(place: Place) -> tuple[zarr_core.Folder, str]:
-    """Return the folder of a place, and its name there; of a node that lies deeper, the nearest folder that is there.
+def _nearest(place: Place) -> tuple[zarr_core.Folder, Names]:
+    """Return the folder of a place and the names there; of a node that lies deeper, the nearest folder that is there.
 
     Raises
     ------
     OSError
     """
-    path, name = place.folder, place.name
+    path, names = place.folder, place.names
     while True:
         try:
-            return _opened(path), name
+            return _opened(path), names
         except OSError as error:
             if error.errno not in _NO_FOLDER or not place.startswith(("0", ".")) or path == "/":
                 raise
-        kind, _, rest = name.partition(":")
+        assert isinstance(names, tuple)
+        kind, _, rest = names[0].partition(":")
         path, _, last = path.rpartition("/")
-        path, name = path or "/", f"{kind}:{last}/{rest}"
+        path, names = path or "/", (f"{kind}:{last}/{rest}",)
 
 
 def locking(place: Place) -> Waits[zarr_core.FolderLock | None]:
@@ -280,15 +275,14 @@ def locking(place: Place) -> Waits[zarr_core.FolderLock | None]:
     """
     while True:
         try:
-            folder, name = _nearest(place)
-            names = None if place.every else place.names or (name,)
+            folder, names = _nearest(place)
             lock = zarr_core.FolderLock(folder, names, place.shared, place)
             try:
                 state = lock.try_acquire()
                 while state == BUSY:
                     yield _FolderWait(lock)
                     state = lock.try_acquire()
-            except BaseException:
+            except BaseException:  # also where the wait is given up
                 lock.close()
                 raise
         except OSError as error:
@@ -367,7 +361,7 @@ def _close_in_child() -> None:
     """Close the folders without releasing what is locked in them: the locks are the parent's."""
     global _guard
     _guard = threading.RLock()
-    for folder in list(_living.values()):
+    for folder in list(_living):
         folder.close()
     _living.clear()
     _by_identity.clear()

@@ -78,7 +78,7 @@ def _as_buffer(owner: str | None, beat: int, seconds: float) -> Buffer:
 
 
 class _Sight:
-    """What somebody who wants a lease sees of it, and how long it has been the same."""
+    """A lease as somebody who wants it sees it, and how long it has been the same."""
 
     def __init__(self) -> None:
         self._raw: bytes | None = None
@@ -227,7 +227,7 @@ async def take_lease(store: Store, key: str) -> Lease:
 
 
 class Fence:
-    """What an operation must look at before it stores something: its leases, and the values that it has read.
+    """The conditions that an operation checks before it stores a value: its leases, and the values that it has read.
 
     Parameters
     ----------

@@ -328,7 +328,7 @@ class Holder:
         scope = request.scope
         root = "" if scope is None else folders.root_of(store, self._prefix)
         if scope is not None and root:
-            lock = yield from folders.locking(folders.bulk_place(root, scope, request.names))
+            lock = yield from folders.locking(folders.array_place(root, scope, request.names))
             if lock is not None:
                 self._files.append(lock)
 

@@ -37,7 +37,7 @@ else:
     import fcntl
 
 STRIPES: Final = 64
-"""How many lock files the chunks of an array share; two chunks with the same one wait for each other."""
+"""The number of lock files that the chunks of an array share; two chunks with the same one wait for each other."""
 
 _NODE: Final = "0.node"
 _TREE: Final = "0.below"
@@ -45,7 +45,7 @@ _TREE: Final = "0.below"
 TURN: Final = ".turn"
 """Held by who waits for such a file, so that many who change something do not keep out for ever who removes it."""
 _SHARES: Final = sys.platform != "win32"
-"""Whether a file can be locked by several together."""
+"""True if a file can be locked by several together."""
 
 _FIRST_PAUSE_SECONDS: Final = 0.0005
 _LONGEST_PAUSE_SECONDS: Final = 0.02

@@ -1,4 +1,4 @@
-"""What zarr-python 2 calls synchronizers: who must not write the same chunk at the same time."""
+"""Synchronizers of zarr-python 2: they keep writers of one chunk apart."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ It does, unless Ctrl-C ended the call that was about to hand the key to it.
 """
 
 GIL: Final = bool(getattr(sys, "_is_gil_enabled", lambda: True)())
-"""Whether one thread at a time is at work; where not, every change of the table is made under its guard."""
+"""True if one thread at a time is at work; where not, every change of the table is made under its guard."""
 
 _NOTHING: Final = repeat(())
 

@@ -110,7 +110,7 @@ class TransactionDatabase(DatabaseStore, TransactionStore):
 # Forks
 
 FORK_WAIT_SECONDS: Final = 5.0
-"""How long a fork waits for calls of other threads to end."""
+"""The seconds that a fork waits for calls of other threads to end."""
 
 
 class Gate:
@@ -124,7 +124,7 @@ class Gate:
         self._inside: dict[object, int] = {}
         """The calls under way, and their threads."""
         self.was_idle = False
-        """Whether no call was under way when the gate was last closed."""
+        """True if no call was under way when the gate was last closed."""
         self.renew()
         _gates.add(self)
 

@@ -31,7 +31,7 @@ _DAMAGE: Final = re.compile(
     "MDB_CORRUPTED|MDB_INVALID|MDB_VERSION_MISMATCH|MDB_PAGE_NOTFOUND|MDB_CURSOR_FULL|MDB_BAD_TXN|MDB_INCOMPATIBLE"
     "|MDB_TXN_FULL|MDB_PANIC|not supported by this build"
 )
-"""What LMDB says of a file that is damaged, or none of its own."""
+"""The errors of LMDB about a file that is damaged, or none of its own."""
 
 INITIAL_MAP_BYTES: Final = 1 << 28
 """Taken of the address space, not of the disk, save on Windows."""

@@ -37,7 +37,7 @@ _DELETE: Final = "DELETE FROM zarr WHERE k = ?"
 _OPTIONS: Final = {"journal": get_args(Journal), "synchronous": get_args(Synchronous)}
 
 _DAMAGE: Final = re.compile("Could not decode|unsupported file format|malformed|no such column|cannot open value")
-"""What SQLite says of damage under codes that mean other things, too."""
+"""The messages of SQLite about damage whose codes mean other things, too."""
 
 _INHERITED: list[Any] = []
 """Connections of a parent process. Closing one here could fold up a log that the parent still writes."""

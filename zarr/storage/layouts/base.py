@@ -58,7 +58,7 @@ class LayoutStore(StepsStore):
         super().__init__(store)
         self.path = path.strip("/")
 
-    # What a layout says
+    # Methods in which layouts differ
 
     @abstractmethod
     def chunk_key(self, key: str) -> str | None:
@@ -76,7 +76,7 @@ class LayoutStore(StepsStore):
     def list_prefix_steps(self, prefix: str) -> Steps[list[str]]:
         """Return all keys that begin with a prefix."""
 
-    # What all layouts share
+    # Methods that all layouts share
 
     def _below(self, *parts: str) -> str:
         return join(self.path, *parts)

@@ -28,7 +28,7 @@ _SHUFFLES: Final = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}
 
 @dataclass(frozen=True)
 class Draft3Layout:
-    """Where the keys of a hierarchy lie.
+    """The places of the keys of a hierarchy.
 
     Parameters
     ----------

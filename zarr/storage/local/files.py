@@ -42,7 +42,7 @@ _ATTEMPTS: Final = 40
 _numbers = itertools.count(int.from_bytes(os.urandom(5)))
 
 _DOCUMENT_ENDS: Final = (*METADATA_NAMES, "attributes.json", ".array.json", ".group.json")
-"""What documents of all layouts are called."""
+"""The ends of the names of documents of all layouts."""
 
 
 def partial_name(name: str) -> str:
@@ -456,10 +456,10 @@ def sweep_beside(directory: str, name: str) -> None:
 
 
 REPLACED: Final = ".replaced"
-"""What a directory that takes the place of another one holds of it, where the two cannot be exchanged in one step."""
+"""The name of the replaced directory inside the one that takes its place, where one step cannot exchange the two."""
 
 SWEEP_AFTER_SECONDS: float = 0.0
-"""How old a dead process's leftover must be before it is removed; raise it for folders that several machines write."""
+"""The age at which a dead process's leftover is removed; raise it for folders that several machines write."""
 
 
 def move_file(source: str, target: str) -> None:

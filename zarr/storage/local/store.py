@@ -86,7 +86,7 @@ class LocalStore(BlockingStore):
     links: Literal["follow", "inside"] = "follow"
 
     locks_folders = True
-    """Whether its nodes are folders, in which processes lock names; see ``zarr/runners/locks/folders.py``."""
+    """True if its nodes are folders, in which processes lock names; see ``zarr/runners/locks/folders.py``."""
 
     def __init__(
         self,

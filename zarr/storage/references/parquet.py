@@ -14,7 +14,7 @@ from zarr.storage.checks import require
 from zarr.storage.keys import child_names, dir_prefix
 
 MAX_GENERATED: Final = 1_000_000
-"""How many references a table may stand for that does not name each of them."""
+"""The number of references that a table may stand for if it does not name each of them."""
 
 MAX_OFFSET: Final = 2**62
 """No file is longer."""

@@ -26,7 +26,7 @@ from zarr.storage.references.parquet import MAX_GENERATED, MAX_OFFSET, ParquetTa
 from zarr.storage.url import filesystem_of, naming_url
 
 MAX_RENDERED: Final = 8192
-"""How long a key or a URL may be."""
+"""The greatest length of a key or a URL."""
 
 
 class Span(NamedTuple):

@@ -287,7 +287,7 @@ class FsspecStore(NamedStore):
         except self.allowed_exceptions:
             return None
         except OSError as error:
-            # What servers answer where a range begins behind the end.
+            # Servers answer so if a range begins behind the end.
             if "not satisfiable" in str(error).lower():
                 return prototype.buffer.from_bytes(b"")
             raise

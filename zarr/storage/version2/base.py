@@ -1,4 +1,4 @@
-"""What the stores of zarr-python 2 share: format 2 by default, its documents as they were, keys as in a dict."""
+"""The base of the stores of zarr-python 2: format 2 by default, its documents as they were, keys as in a dict."""
 
 from __future__ import annotations
 

@@ -311,7 +311,7 @@ _CALLS: Final[dict[type, Callable[[Any, Any], tuple[Any, str, Sequence[Any], dic
     List: lambda below, of: (below, "list_prefix", (as_folder(of.prefix),), {}),
     ListDir: lambda below, of: (below, "list_dir", (of.prefix,), {}),
 }
-"""What requests ask for: a store, the name of its coroutine, and the arguments."""
+"""The call that each request stands for: a store, the name of its coroutine, and the arguments."""
 
 
 def two_forms(name: str) -> tuple[Any, Any]:

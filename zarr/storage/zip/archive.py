@@ -29,7 +29,7 @@ _LONGEST_NAME: Final = 0xFFFF
 _DOCUMENT_ENDS: Final = tuple(METADATA_NAMES)
 
 FORK_WAIT_SECONDS: Final = 5.0
-"""How long a fork waits for what is under way in one archive."""
+"""The seconds that a fork waits for what is under way in one archive."""
 
 Known = tuple[Handle, dict[str, Entry]]
 

@@ -1,0 +1,1 @@
+"""Tools for whole arrays and hierarchies."""

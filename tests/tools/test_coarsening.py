@@ -1,0 +1,130 @@
+"""Coarser levels hold what numpy computes, block by block, and say what they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+import zarr
+from zarr.storage import MemoryStore
+from zarr.tools.reductions import METHODS, reduce_blocks
+
+
+def expected(values: Any, factors: Any, method: str) -> Any:
+    """Reduce block by block, as one would by hand."""
+    result = np.empty([-(-n // f) for n, f in zip(values.shape, factors, strict=True)], dtype=values.dtype)
+    for place in np.ndindex(result.shape):
+        block = values[tuple(slice(i * f, (i + 1) * f) for i, f in zip(place, factors, strict=True))].ravel()
+        result[place] = one(block, method)
+    return result
+
+
+def one(block: Any, method: str) -> Any:
+    kept = block[~np.isnan(block)] if block.dtype.kind == "f" else block
+    if method == "nearest":
+        return block[0]
+    if method == "mode":
+        found, counts = np.unique(block, return_counts=True, equal_nan=False)
+        return found[counts.argmax()]
+    if not kept.size:
+        return np.nan
+    if method == "mean":
+        total = sum(int(each) for each in kept) if block.dtype.kind in "iub" else kept.sum(dtype="f8")
+        if block.dtype.kind == "b":
+            return total * 2 >= kept.size
+        return np.rint(total / kept.size) if block.dtype.kind in "iu" else total / kept.size
+    return kept.max() if method == "max" else kept.min()
+
+
+@given(st.data(), st.sampled_from(METHODS), st.sampled_from(["?", "i1", "u2", "i4", "f4", "f8"]))
+@settings(max_examples=200, deadline=None)
+def test_blocks(data: st.DataObject, method: Any, dtype: str) -> None:
+    if dtype == "?" and method in ("max", "min"):
+        method = "mode"
+    elements = {"allow_infinity": False, "min_value": -1000, "max_value": 1000} if dtype[0] == "f" else None
+    shape = data.draw(npst.array_shapes(min_dims=1, max_dims=3, max_side=7))
+    values = data.draw(npst.arrays(dtype, shape, elements=elements))
+    factors = data.draw(st.tuples(*(st.integers(1, 4) for _ in shape)))
+    found = reduce_blocks(values, factors, method)
+    assert found.dtype == values.dtype
+    if dtype[0] == "f":
+        np.testing.assert_allclose(found, expected(values, factors, method), rtol=1e-5, atol=1e-3)
+    else:
+        np.testing.assert_array_equal(found, expected(values, factors, method))
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_means_of_large_integers(dtype: str) -> None:
+    top = np.iinfo(dtype).max
+    values = np.array([top, top, top - 4, top], dtype=dtype)
+    assert reduce_blocks(values, (4,), "mean").tolist() == [top - 1]
+
+
+@pytest.mark.parametrize("memory", ["1 MiB", 4096])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_pyramids(zarr_format: Any, memory: Any, tmp_path: Path) -> None:
+    data = np.random.default_rng(0).integers(0, 9, (3, 45, 50)).astype("u2")
+    array = zarr.create_array(tmp_path / "a", data=data, chunks=(1, 10, 10), zarr_format=zarr_format)
+    convention: Any = "ome" if zarr_format == 3 else None
+    pyramid = zarr.tools.coarsen(array, tmp_path / "b", method="max", convention=convention, memory=memory)
+    assert sorted(pyramid) == ["0", "1", "2", "3"]
+    for level in range(1, 4):
+        data = expected(data, (1, 2, 2), "max")
+        np.testing.assert_array_equal(pyramid[str(level)][...], data)
+        assert pyramid[str(level)].chunks == (1, 10, 10)
+        assert pyramid[str(level)].metadata.zarr_format == zarr_format
+
+
+def test_metadata_of_ome_zarr() -> None:
+    array = zarr.create_array({}, shape=(2, 64, 64), chunks=(1, 32, 32), dtype="u1", dimension_names=("c", "y", "x"))
+    image = zarr.tools.coarsen(array, {}, factors=(1, 2, 2)).attrs["ome"]["multiscales"][0]
+    assert [axis["type"] for axis in image["axes"]] == ["channel", "space", "space"]
+    assert image["datasets"][1] == {
+        "path": "1",
+        "coordinateTransformations": [
+            {"type": "scale", "scale": [1.0, 2.0, 2.0]},
+            {"type": "translation", "translation": [0.0, 0.5, 0.5]},
+        ],
+    }
+
+
+def test_metadata_of_geozarr() -> None:
+    array = zarr.create_array({}, shape=(64, 64), chunks=(32, 32), dtype="u1", dimension_names=("lat", "lon"))
+    attributes = zarr.tools.coarsen(array, {}, levels=2, convention="geozarr").attrs
+    assert attributes["multiscales"]["resampling_method"] == "average"
+    assert [entry["asset"] for entry in attributes["multiscales"]["layout"]] == ["0", "1", "2"]
+    assert attributes["multiscales"]["layout"][2]["transform"] == {"scale": [2.0, 2.0], "translation": [0.5, 0.5]}
+
+
+def test_shards_and_levels() -> None:
+    array = zarr.create_array({}, shape=(64, 64), chunks=(4, 4), shards=(16, 16), dtype="f4", fill_value=np.nan)
+    array[:8] = 3
+    pyramid = zarr.tools.coarsen(array, MemoryStore(), levels=1, factors=(4, 2))
+    assert (pyramid["1"].shape, pyramid["1"].shards) == ((16, 32), (16, 16))
+    assert (pyramid["1"][:2] == 3).all()
+    assert np.isnan(pyramid["1"][2:]).all()
+
+
+def test_what_is_refused() -> None:
+    array = zarr.create_array({}, shape=(8, 8), chunks=(2, 2), dtype="i4", dimension_names=("a", "b"))
+    with pytest.raises(ValueError, match="OME-Zarr"):
+        zarr.tools.coarsen(array, {})
+    with pytest.raises(ValueError, match="no dimension 'y'"):
+        zarr.tools.coarsen(array, {}, factors={"y": 2})
+    for factors in ((2,), (0, 2), (1, 1), 1):
+        with pytest.raises(ValueError, match="factors"):
+            zarr.tools.coarsen(array, {}, factors=factors, convention=None)
+    with pytest.raises(ValueError, match="method"):
+        zarr.tools.coarsen(array, {}, method="median")  # type: ignore[arg-type]
+    text = zarr.create_array({}, shape=(8, 8), chunks=(2, 2), dtype="U2")
+    with pytest.raises(TypeError, match="nearest"):
+        zarr.tools.coarsen(text, {}, convention=None)
+    assert zarr.tools.coarsen(text, {}, convention=None, method="nearest")["1"].shape == (4, 4)
+    with pytest.raises(TypeError, match="no array"):
+        zarr.tools.coarsen(zarr.create_group({}), {})

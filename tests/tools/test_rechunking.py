@@ -1,0 +1,297 @@
+"""Copies into another layout hold the same elements, whatever the layouts, the memory and the executor."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import pairwise
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import zarr
+from zarr.storage import LocalStore, MemoryStore, ZipStore
+from zarr.tools import plans
+from zarr.tools.layouts import choose_route
+from zarr.tools.regions import Regions, amplification, every, longest
+
+ROWS = np.arange(64 * 48, dtype="i4").reshape(64, 48)
+
+
+def sizes(shape: tuple[int, ...]) -> st.SearchStrategy[tuple[int, ...]]:
+    return st.tuples(*(st.integers(1, max(1, length)) for length in shape))
+
+
+@st.composite
+def copies(draw: st.DrawFn) -> tuple[Any, ...]:
+    shape = draw(st.lists(st.integers(0, 20), min_size=0, max_size=3).map(tuple))
+    source, target = draw(sizes(shape)), draw(sizes(shape))
+    inner = draw(st.booleans())
+    shards = tuple(2 * size for size in target) if inner and shape else None
+    dtype = draw(st.sampled_from(["i1", ">f8", "M8[s]", "S3", "U2"]))
+    return shape, source, target, shards, dtype, draw(st.sampled_from([2, 3])), draw(st.integers(1, 40))
+
+
+@given(copies())
+@settings(max_examples=150, deadline=None)
+def test_random_layouts(case: tuple[Any, ...]) -> None:
+    shape, source, target, shards, dtype, zarr_format, share = case
+    data = np.arange(int(np.prod(shape)), dtype="i8").reshape(shape).astype(dtype)
+    array = zarr.create_array(
+        {}, data=data, chunks=source, zarr_format=zarr_format, attributes={"a": [1, None]}, fill_value=data.dtype.type()
+    )
+    unit = int(np.prod(shards or target)) * data.dtype.itemsize
+    options = {"shards": shards, "zarr_format": 3} if shards else {}
+    copy = zarr.tools.rechunk(array, MemoryStore(), chunks=target, memory=2 * unit * share, **options)
+    np.testing.assert_array_equal(copy[...], data)
+    assert copy.dtype.newbyteorder("=") == data.dtype.newbyteorder("=")
+    assert copy.attrs.asdict() == {"a": [1, None]}
+    assert copy.chunks == target
+    assert copy.shards == (shards or None)
+    assert [key for key in copy.store._store_dict if key.startswith(plans.NOTES_PREFIX)] == []
+
+
+@given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30), st.integers(1, 30)), max_size=3), st.integers(1, 50))
+@settings(max_examples=300, deadline=None)
+def test_routes_keep_the_rules(axes: list[tuple[int, int, int]], share: int) -> None:
+    source = tuple(every(size, length) for length, size, _ in axes)
+    target = tuple(every(size, length) for length, _, size in axes)
+    limit = int(np.prod([longest(axis) for axis in target])) * share
+    route = choose_route(source, target, 1, limit)
+    final = route.second or route.first
+    for mine, theirs in zip(final.borders, target, strict=True):
+        assert set(mine) <= set(theirs), "two regions share a chunk of the target"
+    assert int(np.prod([longest(axis) for axis in final.borders])) <= limit
+    if route.between is not None:
+        for mine, size, axis in zip(route.first.borders, route.between, source, strict=True):
+            assert set(mine) <= set(every(size, axis[-1])), "two regions share a chunk in between"
+    covered = np.zeros([length for length, _, _ in axes], dtype=int)
+    for region in final:
+        covered[region] += 1
+    assert (covered == 1).all()
+
+
+def test_amplification_counts_what_is_read() -> None:
+    pieces, chunks = every(7, 30), every(4, 30)
+    read = sum(
+        stop - start
+        for a, b in pairwise(pieces)
+        for start, stop in pairwise(chunks)
+        if start < b and stop > a
+    )
+    assert amplification(pieces, chunks) == read / 30
+
+
+def test_a_small_memory_goes_by_an_array_in_between(tmp_path: Path) -> None:
+    array = zarr.create_array(tmp_path / "a", data=ROWS, chunks=(1, 48))
+    plan = zarr.tools.rechunk(array, tmp_path / "b", chunks=(64, 1), memory=2 * 4 * 64 * 4, dry_run=True)
+    assert isinstance(plan, plans.Plan)
+    assert len(plan.stages) == 2
+    assert "arrays in between" in plan.explain()
+    assert not (tmp_path / "b").exists()
+    copy = plan.run()
+    np.testing.assert_array_equal(copy[...], ROWS)
+    assert sorted(os.listdir(tmp_path / "b")) == ["c", "zarr.json"]
+
+
+def hierarchy(place: Any, zarr_format: Any = 3) -> zarr.Group:
+    root = zarr.create_group(place, zarr_format=zarr_format, attributes={"title": "x"})
+    names = {"dimension_names": ("y", "x")} if zarr_format == 3 else {}
+    root.create_array("a/b/c", data=ROWS, chunks=(8, 8), attributes={"unit": "m"}, **names)
+    root.create_array("line", data=ROWS[0], chunks=(5,))
+    root.create_group("empty").attrs["n"] = 1
+    return root
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("tool", ["rechunk", "reencode", "copy"])
+def test_hierarchies(tool: str, zarr_format: Any, tmp_path: Path) -> None:
+    hierarchy(tmp_path / "a", zarr_format)
+    zarr.consolidate_metadata(tmp_path / "a")
+    options: dict[str, Any] = {"rechunk": {"chunks": (16, 48)}, "reencode": {"compressors": None}, "copy": {}}[tool]
+    copy = getattr(zarr.tools, tool)(tmp_path / "a", tmp_path / "b", **options)
+    assert copy.attrs.asdict() == {"title": "x"}
+    assert copy.metadata.consolidated_metadata is not None
+    found = dict(copy.members(max_depth=None))
+    assert sorted(found) == ["a", "a/b", "a/b/c", "empty", "line"]
+    np.testing.assert_array_equal(found["a/b/c"][...], ROWS)
+    np.testing.assert_array_equal(found["line"][...], ROWS[0])
+    assert found["a/b/c"].attrs.asdict() == {"unit": "m"}
+    assert found["empty"].attrs.asdict() == {"n": 1}
+    assert found["a/b/c"].chunks == ((16, 48) if tool == "rechunk" else (8, 8))
+    assert found["line"].chunks == (5,)
+    assert found["a/b/c"].metadata.zarr_format == zarr_format
+
+
+def test_chunks_by_dimension_and_by_path(tmp_path: Path) -> None:
+    root = hierarchy(tmp_path / "a")
+    by_name = zarr.tools.rechunk(root, {}, chunks={"x": -1})
+    assert by_name["a/b/c"].chunks == (8, 48)
+    by_path = zarr.tools.rechunk(root, {}, chunks={"line": 7, "a/b/c": (3, 5)}, shards={"line": 14})
+    assert (by_path["line"].chunks, by_path["line"].shards, by_path["a/b/c"].chunks) == ((7,), (14,), (3, 5))
+
+
+@pytest.mark.parametrize("kind", ["zip", "memory", "folder"])
+def test_stores(kind: str, tmp_path: Path) -> None:
+    store: Any = {"zip": lambda: ZipStore(tmp_path / "b.zip", mode="w"), "memory": MemoryStore,
+                  "folder": lambda: LocalStore(tmp_path / "b")}[kind]()  # fmt: skip
+    copy = zarr.tools.rechunk(hierarchy(tmp_path / "a"), store, chunks=(16, 48), path="x/y")
+    np.testing.assert_array_equal(copy["a/b/c"][...], ROWS)
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    array = zarr.create_array(tmp_path / "a", data=ROWS, chunks=(8, 8))
+    zarr.create_array(tmp_path / "b", data=ROWS, chunks=(8, 8))
+    with pytest.raises(zarr.errors.ContainsArrayError):
+        zarr.tools.rechunk(array, tmp_path / "b", chunks=(4, 4))
+    with pytest.raises(zarr.errors.ContainsGroupError, match="overwrite=True"):
+        zarr.tools.copy(array, tmp_path / "b")
+    for tool, options in (("rechunk", {"chunks": (4, 4)}), ("copy", {}), ("reencode", {})):
+        with pytest.raises(ValueError, match="source"):
+            getattr(zarr.tools, tool)(array, tmp_path / "a", overwrite=True, **options)
+    with pytest.raises(ValueError, match="3 dimensions, the array has 2"):
+        zarr.tools.rechunk(array, {}, chunks=(4, 4, 4))
+    with pytest.raises(ValueError, match="memory"):
+        zarr.tools.rechunk(array, {}, chunks=(64, 48), memory=100)
+    with pytest.raises(ValueError, match="no number of bytes"):
+        zarr.tools.rechunk(array, {}, chunks=(64, 48), memory="much")
+    with pytest.raises(TypeError, match="executor"):
+        zarr.tools.rechunk(array, {}, chunks=(4, 4), executor=3)
+    assert array.chunks == (8, 8)
+    replaced = zarr.tools.rechunk(array, tmp_path / "b", chunks=(4, 4), overwrite=True)
+    assert replaced.chunks == (4, 4)
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_executors(kind: str, tmp_path: Path) -> None:
+    zarr.create_array(tmp_path / "a", data=ROWS, chunks=(1, 48))
+    pool = ThreadPoolExecutor(4) if kind == "threads" else ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+    ended: list[tuple[int, int]] = []
+    with pool:
+        copy = zarr.tools.rechunk(
+            tmp_path / "a", tmp_path / "b", chunks=(64, 1), memory=2 * 4 * 64 * 4, executor=pool,
+            progress=lambda done, total: ended.append((done, total)),
+        )  # fmt: skip
+    np.testing.assert_array_equal(copy[...], ROWS)
+    assert ended[-1][0] == ended[-1][1] == len(ended) > 10
+
+
+class Failing:
+    """Fails once, at a task in the middle."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, ended: int, total: int) -> None:
+        self.calls += 1
+        if self.calls == total // 2:
+            raise KeyboardInterrupt
+
+
+def test_a_plan_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    array = zarr.create_array(tmp_path / "a", data=ROWS, chunks=(1, 48))
+    options: dict[str, Any] = {"chunks": (64, 1), "memory": 2 * 4 * 64 * 4}
+    with pytest.raises(KeyboardInterrupt):
+        zarr.tools.rechunk(array, tmp_path / "b", progress=Failing(), **options)
+    with pytest.raises(zarr.errors.ContainsArrayError):  # and nothing is lost by it
+        zarr.tools.rechunk(array, tmp_path / "b", **options)
+    ended: list[int] = []
+    copy = zarr.tools.rechunk(
+        array, tmp_path / "b", resume=True, progress=lambda done, total: ended.append(done), **options
+    )
+    np.testing.assert_array_equal(copy[...], ROWS)
+    assert ended[0] > 1, "what had ended was done again"
+    assert sorted(os.listdir(tmp_path / "b")) == ["c", "zarr.json"]
+
+
+KILLED = """
+import sys, time, zarr
+def slow(done, total):
+    print(done, total, flush=True)
+    time.sleep(0.05)
+zarr.tools.rechunk(sys.argv[1] + "/a", sys.argv[1] + "/b", chunks=(64, 1), memory=2048, progress=slow)
+"""
+
+
+def test_a_killed_program_goes_on(tmp_path: Path) -> None:
+    zarr.create_array(tmp_path / "a", data=ROWS, chunks=(1, 48))
+    with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        for line in child.stdout:
+            if int(line.split()[0]) == 9:
+                child.send_signal(signal.SIGKILL)
+                break
+    ended: list[int] = []
+    copy = zarr.tools.rechunk(
+        tmp_path / "a", tmp_path / "b", chunks=(64, 1), memory=2048, resume=True,
+        progress=lambda done, total: ended.append(done),
+    )  # fmt: skip
+    assert ended[0] >= 8
+    np.testing.assert_array_equal(copy[...], ROWS)
+
+
+def test_a_dask_cluster_whose_workers_die(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    data = np.random.default_rng(0).integers(0, 99, (256, 256)).astype("i4")
+    zarr.create_array(tmp_path / "a", data=data, chunks=(4, 256))
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", local_directory=tmp_path / "dask"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        pids = list(client.run(os.getpid).values())
+
+        def kill_one(done: int, total: int) -> None:
+            if done == total // 3:
+                os.kill(pids.pop(), signal.SIGKILL)
+
+        copy = zarr.tools.rechunk(
+            tmp_path / "a", tmp_path / "b", chunks=(256, 4), memory=2 * 256 * 8 * 4, executor=client, progress=kill_one
+        )
+        np.testing.assert_array_equal(copy[...], data)
+        again = zarr.tools.copy(tmp_path / "b", tmp_path / "c", executor="dask")
+        np.testing.assert_array_equal(again[...], data)
+
+
+def test_tasks_are_small_to_send(tmp_path: Path) -> None:
+    array = zarr.create_array(tmp_path / "a", shape=(10**6, 10**3), chunks=(100, 1000), dtype="f4")
+    plan = zarr.tools.rechunk(array, tmp_path / "b", chunks=(1000, 100), dry_run=True)
+    assert isinstance(plan, plans.Plan)
+    _, work, item = next(plan.stages[0].tasks(set()))
+    assert len(pickle.dumps((work, item))) < 2000
+
+
+def test_a_progress_bar_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("rich")
+    array = zarr.create_array({}, data=ROWS, chunks=(8, 8))
+    zarr.tools.rechunk(array, {}, chunks=(4, 4), progress=True)
+    assert "rechunk to chunks (4, 4)" in capsys.readouterr().err
+    zarr.tools.rechunk(array, {}, chunks=(4, 4))
+    assert capsys.readouterr().err == "", "nobody sees it"
+
+
+def test_blocks_of_dask_are_whole_shards() -> None:
+    pytest.importorskip("dask.array")
+    array = zarr.create_array({}, shape=(64, 48), chunks=(4, 4), shards=(16, 8), dtype="i4")
+    array[...] = ROWS
+    lazy = zarr.tools.to_dask(array, memory=16 * 16 * 4)
+    assert all(size % 16 == 0 for size in lazy.chunks[0])
+    assert all(size % 8 == 0 for size in lazy.chunks[1])
+    np.testing.assert_array_equal(lazy.compute(), ROWS)
+
+
+def test_regions_are_numbered_in_c_order() -> None:
+    regions = Regions([(0, 2, 3), (0, 5)])
+    assert list(regions) == [(slice(0, 2), slice(0, 5)), (slice(2, 3), slice(0, 5))]
+    with pytest.raises(IndexError):
+        regions[2]

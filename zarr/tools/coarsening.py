@@ -1,0 +1,332 @@
+"""Pyramids: an array and coarser levels of it, with the metadata that viewers read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import zarr
+from zarr.arrays.array import Array
+from zarr.groups.group import Group
+from zarr.storage.path import StorePath
+from zarr.tools.jobs import SHARE, CopyRegion, check_apart, chunk_borders, open_source, open_target
+from zarr.tools.layouts import choose_route
+from zarr.tools.plans import MEMORY, Notes, Part, Plan, Stage, parse_bytes
+from zarr.tools.reductions import Method, check_method, reduce_blocks
+from zarr.tools.regions import Region, Regions, every, longest
+
+if TYPE_CHECKING:
+    from zarr.tools.progress import Progress
+
+Convention = Literal["ome", "geozarr"]
+
+MULTISCALES: Final = {
+    "uuid": "d35379db-88df-4056-af3a-620245f8e347",
+    "name": "multiscales",
+    "schema_url": "https://raw.githubusercontent.com/zarr-conventions/multiscales/refs/tags/v1/schema.json",
+    "spec_url": "https://github.com/zarr-conventions/multiscales/blob/v1/README.md",
+}
+
+_AXIS_TYPES: Final = {"x": "space", "y": "space", "z": "space", "t": "time", "time": "time", "c": "channel"}
+_AXES: Final = ("t", "c", "z", "y", "x")
+_SPACE: Final = frozenset({"x", "y", "z", "lon", "lat", "longitude", "latitude", "easting", "northing"})
+
+
+class CoarsenRegion(CopyRegion):
+    """Reduce blocks of one level to a region of the next.
+
+    Parameters
+    ----------
+    source, target : StorePath
+    factors : sequence of int
+    method : str
+    """
+
+    def __init__(self, source: StorePath, target: StorePath, factors: Sequence[int], method: Method) -> None:
+        super().__init__(source, target)
+        self.factors, self.method = tuple(factors), method
+
+    def __call__(self, region: Region) -> None:
+        """Make a region of the coarser level."""
+        source, target = self.arrays()
+        wanted = tuple(
+            slice(part.start * factor, min(part.stop * factor, length))
+            for part, factor, length in zip(region, self.factors, source.shape, strict=True)
+        )
+        target[region] = reduce_blocks(source[wanted], self.factors, self.method)
+
+
+def coarsen(
+    source: Any,
+    target: Any,
+    *,
+    factors: int | Sequence[int] | Mapping[str, int] = 2,
+    levels: int | None = None,
+    method: Method = "mean",
+    convention: Convention | None = "ome",
+    path: str | None = None,
+    overwrite: bool = False,
+    memory: int | str = MEMORY,
+    executor: Any = None,
+    progress: Progress = "auto",
+    resume: bool = False,
+    dry_run: bool = False,
+    storage_options: dict[str, Any] | None = None,
+) -> Group | Plan:
+    """Make a pyramid: a group with a copy of an array, ``0``, and coarser levels of it, ``1``, ``2`` …
+
+    Each level has the chunks, shards and codecs of the array. The group says that it is a pyramid when all levels are
+    complete.
+
+    Parameters
+    ----------
+    source : Array, store, path or URL
+        The array.
+    target : store, path or URL
+        Where the group is made.
+    factors : int, sequence of int, or mapping, default 2
+        How many elements become one. A number: along the axes of space (by the names of dimensions, such as ``y`` and
+        ``x``), or along the last two where none has such a name. A sequence has one number for each axis, a mapping
+        for some names of dimensions.
+    levels : int, optional
+        How many coarser levels are made. Default: until a level is one chunk along the axes that become coarser.
+    method : "mean", "mode", "max", "min" or "nearest", default "mean"
+        How a block of elements becomes one. The mean leaves out NaN; of integers it is rounded. "mode" and "nearest"
+        suit labels.
+    convention : "ome", "geozarr" or None, default "ome"
+        The metadata of the group: OME-Zarr 0.5 (https://ngff.openmicroscopy.org/0.5), the convention `multiscales` of
+        GeoZarr (https://github.com/zarr-conventions/multiscales), or none.
+    path : str, optional
+        The path of the group in the target store. Default: its root.
+    overwrite : bool, default False
+        Whether to remove what is at the place of the group.
+    memory, executor, progress, resume, dry_run, storage_options
+        As in :func:`rechunk`.
+
+    Returns
+    -------
+    Group
+        The pyramid; with ``dry_run`` a :class:`Plan`.
+
+    Raises
+    ------
+    ContainsGroupError, ContainsArrayError
+        If there is something at the place of the group, and ``overwrite`` is False.
+    TypeError
+        If the data type does not have the method.
+    ValueError
+        If the factors do not fit the array, or the convention cannot describe it.
+
+    Examples
+    --------
+    >>> import numpy as np, zarr
+    >>> image = zarr.create_array({}, data=np.arange(64.0).reshape(8, 8), chunks=(2, 2), dimension_names=("y", "x"))
+    >>> pyramid = zarr.tools.coarsen(image, {})
+    >>> [pyramid[level].shape for level in ("0", "1", "2")], pyramid["2"][0, 0].item()
+    ([(8, 8), (4, 4), (2, 2)], 13.5)
+    """
+    place = open_target(target, path, storage_options)
+    array = open_source(source, storage_options)
+    if not isinstance(array, Array):
+        raise TypeError(f"{array!r} is no array: a pyramid is made of one array")
+    check_apart(array, place)
+    check_method(method, array.dtype)
+    pyramid = _Pyramid(array, place, parse_factors(factors, array), method, levels, convention, overwrite)
+    plan = pyramid.plan(int(parse_bytes(memory) * SHARE))
+    return plan if dry_run else plan.run(executor, progress, resume)
+
+
+def parse_factors(factors: int | Sequence[int] | Mapping[str, int], array: Array[Any]) -> tuple[int, ...]:
+    """Return the factor of each axis.
+
+    Raises
+    ------
+    ValueError
+    """
+    names = dimensions_of(array)
+    if isinstance(factors, Mapping):
+        if unknown := set(factors) - set(names):
+            raise ValueError(f"the array has no dimension {sorted(unknown)[0]!r}: its dimensions are {names}")
+        found = tuple(factors.get(name or "", 1) for name in names)
+    elif isinstance(factors, int):
+        space = [name in _SPACE for name in names]
+        if not any(space):
+            space = [axis >= array.ndim - 2 for axis in range(array.ndim)]
+        found = tuple(factors if coarser else 1 for coarser in space)
+    else:
+        found = tuple(factors)
+    if len(found) != array.ndim or any(factor < 1 for factor in found) or all(factor == 1 for factor in found):
+        raise ValueError(f"factors {factors!r} do not fit an array of shape {array.shape}: one of 1 or more an axis")
+    return found
+
+
+def dimensions_of(array: Array[Any]) -> tuple[str | None, ...]:
+    """Return the name of each dimension; None where it has none."""
+    names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
+    return tuple(names or (None,) * array.ndim)
+
+
+class _Pyramid:
+    """One call of :func:`coarsen`."""
+
+    def __init__(
+        self,
+        array: Array[Any],
+        place: StorePath,
+        factors: tuple[int, ...],
+        method: Method,
+        levels: int | None,
+        convention: Convention | None,
+        overwrite: bool,
+    ) -> None:
+        if convention not in ("ome", "geozarr", None):
+            raise ValueError(f"convention must be 'ome', 'geozarr' or None, not {convention!r}")
+        self.array, self.place, self.factors, self.method = array, place, factors, method
+        self.convention, self.overwrite = convention, overwrite
+        self.shapes = list(self._shapes(levels))
+        self.attributes = self._attributes()
+
+    def _shapes(self, levels: int | None) -> Iterator[tuple[int, ...]]:
+        shape, chunks = self.array.shape, [max(axis, default=1) for axis in self.array.read_chunk_sizes]
+        yield shape
+        level = 0
+        while level < levels if levels is not None else any(
+            factor > 1 and length > chunk for factor, length, chunk in zip(self.factors, shape, chunks, strict=True)
+        ):
+            shape = tuple(-(-length // factor) for length, factor in zip(shape, self.factors, strict=True))
+            level += 1
+            yield shape
+
+    def plan(self, limit: int) -> Plan:
+        """Return the plan: one stage for each level."""
+        written = chunk_borders(self.array, written=True)
+        itemsize = self.array.dtype.itemsize
+        route = choose_route(chunk_borders(self.array, written=False), written, itemsize, limit)
+        work = CopyRegion(self.array.store_path, self.place / "0")
+        direct = Regions(choose_route(written, written, itemsize, limit).first.borders)
+        stages = [self._stage(0, work, route.first if route.second is None else direct)]
+        step = tuple(longest(axis) or 1 for axis in written)
+        # In memory are the blocks, their reduction, and numbers of 8 bytes in between.
+        each = math.prod(self.factors) * (itemsize + 24)
+        for level, shape in enumerate(self.shapes[1:], 1):
+            borders = tuple(every(size, length) for size, length in zip(step, shape, strict=True))
+            largest = math.prod(map(longest, borders)) * each
+            regions = choose_route(borders, borders, each, max(limit, largest)).first
+            coarser = CoarsenRegion(self.place / str(level - 1), self.place / str(level), self.factors, self.method)
+            stages.append(self._stage(level, coarser, regions))
+        key = repr((str(self.array.store_path), self.factors, self.method, self.shapes, limit))
+        title = f"coarsen by {self.factors}"
+        return Plan(title, stages, Notes(self.place, key), self._begin, lambda: None, self._end)
+
+    def _stage(self, level: int, work: CopyRegion, regions: Regions) -> Stage:
+        itemsize = self.array.dtype.itemsize
+        size = math.prod(map(longest, regions.borders)) * itemsize
+        reads, writes = (math.prod(self.shapes[n]) * itemsize for n in (max(0, level - 1), level))
+        return Stage(f"level {level}", [Part(work, regions)], reads, writes, size)
+
+    def _begin(self) -> None:
+        group = zarr.create_group(
+            self.place, overwrite=self.overwrite, zarr_format=3 if self.convention == "ome" else self._zarr_format
+        )
+        for level, shape in enumerate(self.shapes):
+            if level == 0:
+                zarr_format = group.metadata.zarr_format
+                zarr.from_array(self.place / "0", data=self.array, write_data=False, zarr_format=zarr_format)
+            else:
+                finest = zarr.open_array(self.place / "0", mode="r")
+                _make_level(self.place / str(level), finest, shape)
+
+    @property
+    def _zarr_format(self) -> Literal[2, 3]:
+        return 2 if self.array.metadata.zarr_format == 2 else 3
+
+    def _end(self) -> Group:
+        group = zarr.open_group(self.place, mode="r+")
+        group.attrs.update(self.attributes)
+        return group
+
+    # Metadata
+
+    def _attributes(self) -> dict[str, Any]:
+        if self.convention is None:
+            return {}
+        return self._ome() if self.convention == "ome" else self._geozarr()
+
+    def _places(self) -> Iterator[tuple[int, list[float], list[float]]]:
+        """Yield each level with its scale, and the middle of its first element in elements of the finest level."""
+        for level in range(len(self.shapes)):
+            scale = [float(factor**level) for factor in self.factors]
+            first = [0.0 if self.method == "nearest" else (each - 1) / 2 for each in scale]
+            yield level, scale, first
+
+    def _ome(self) -> dict[str, Any]:
+        names = self._ome_names()
+        datasets = [
+            {
+                "path": str(level),
+                "coordinateTransformations": [
+                    {"type": "scale", "scale": scale},
+                    {"type": "translation", "translation": first},
+                ],
+            }
+            for level, scale, first in self._places()
+        ]
+        axes = [{"name": name, "type": _AXIS_TYPES[name]} for name in names]
+        image = {"name": self.array.basename or "image", "axes": axes, "datasets": datasets, "type": self.method}
+        return {"ome": {"version": "0.5", "multiscales": [image]}}
+
+    def _ome_names(self) -> list[str]:
+        """Return the names of the axes, which OME-Zarr demands in the order time, channel, space.
+
+        Raises
+        ------
+        ValueError
+        """
+        names = [str(name) for name in dimensions_of(self.array) if name]
+        if not names:
+            names = list(_AXES[-self.array.ndim :]) if self.array.ndim else []
+        order = [("time", "channel", "space").index(_AXIS_TYPES.get(name, "space")) for name in names]
+        kinds = [_AXIS_TYPES.get(name) for name in names]
+        complete = None not in kinds and len(names) == self.array.ndim
+        if not complete or order != sorted(order) or kinds.count("space") not in (2, 3):
+            raise ValueError(
+                f"OME-Zarr 0.5 has no image with the dimensions {tuple(names)}: it wants t, c, z, y, x in this order, "
+                "with two or three of space; give dimension_names, or convention='geozarr' or None"
+            )
+        return names
+
+    def _geozarr(self) -> dict[str, Any]:
+        layout: list[dict[str, Any]] = []
+        relative = [float(factor) for factor in self.factors]
+        shift = [0.0 if self.method == "nearest" else (factor - 1) / 2 for factor in relative]
+        for level in range(len(self.shapes)):
+            entry: dict[str, Any] = {"asset": str(level)}
+            if level:
+                entry |= {"derived_from": str(level - 1), "transform": {"scale": relative, "translation": shift}}
+            else:
+                entry["transform"] = {"scale": [1.0] * self.array.ndim, "translation": [0.0] * self.array.ndim}
+            layout.append(entry)
+        method = "average" if self.method == "mean" else self.method
+        return {"zarr_conventions": [MULTISCALES], "multiscales": {"layout": layout, "resampling_method": method}}
+
+
+def _make_level(place: StorePath, finest: Array[Any], shape: tuple[int, ...]) -> None:
+    """Make a level with the layout of the finest one and another shape."""
+    metadata = finest.metadata
+    options: dict[str, Any] = {}
+    if metadata.zarr_format == 3:
+        options = {"dimension_names": metadata.dimension_names, "serializer": finest.serializer}
+    zarr.create_array(
+        place,
+        shape=shape,
+        dtype=metadata.dtype,
+        chunks=finest.chunks,
+        shards=finest.shards,
+        filters=list(finest.filters) or None,
+        compressors=list(finest.compressors) or None,
+        fill_value=finest.fill_value,
+        zarr_format=metadata.zarr_format,
+        attributes=finest.attrs.asdict(),
+        **options,
+    )

@@ -1,0 +1,256 @@
+"""A plan of a tool: stages of independent tasks, how it is printed, run, and gone on with after it was killed.
+
+No two tasks of a stage write the same chunk or shard, and each may run twice. The end of each task is noted in the
+target store, so a plan that was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any
+
+from zarr._records import record, set_values
+from zarr.buffer import default_buffer_prototype
+from zarr.runners.sync import sync
+from zarr.storage.path import StorePath
+from zarr.tools.executors import run_tasks
+from zarr.tools.progress import Progress, reporting
+
+NOTES_PREFIX = ".zarr-job-"
+"""How folders in the target store begin that keep notes of tasks, and arrays in between, until a plan has ended."""
+
+MEMORY = "512 MiB"
+"""The memory that a task may use where the caller does not say."""
+
+_UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
+
+
+@record(frozen=True)
+class Part:
+    """Tasks that do the same work.
+
+    Parameters
+    ----------
+    work : callable
+        Can be pickled; called with each item.
+    items : sequence
+        One for each task; can be pickled.
+    """
+
+    work: Callable[[Any], None]
+    items: Sequence[Any]
+
+    def __init__(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
+        set_values(self, work=work, items=items)
+
+
+@record(frozen=True)
+class Stage:
+    """Tasks that may run in any order, and at the same time.
+
+    Parameters
+    ----------
+    name : str
+    parts : sequence of Part
+    reads, writes : int
+        Bytes in memory of all elements that are read and written.
+    largest : int
+        Bytes in memory of the elements of the largest task.
+    """
+
+    name: str
+    parts: Sequence[Part]
+    reads: int
+    writes: int
+    largest: int
+
+    def __init__(self, name: str, parts: Sequence[Part], reads: int, writes: int, largest: int) -> None:
+        set_values(self, name=name, parts=tuple(parts), reads=reads, writes=writes, largest=largest)
+
+    def __len__(self) -> int:
+        return sum(len(part.items) for part in self.parts)
+
+    def tasks(self, ended: set[int]) -> Iterator[tuple[int, Callable[[Any], None], Any]]:
+        """Yield the number, the work and the item of each task that has not ended."""
+        stops = list(accumulate(len(part.items) for part in self.parts))
+        for number in range(len(self)):
+            if number not in ended:
+                place = bisect_right(stops, number)
+                part = self.parts[place]
+                yield number, part.work, part.items[number - (stops[place - 1] if place else 0)]
+
+
+class Notes:
+    """The notes of one plan in the target store.
+
+    Parameters
+    ----------
+    target : StorePath
+        The node that the plan makes.
+    key : str
+        What the plan does, as text: another plan has other notes.
+    """
+
+    def __init__(self, target: StorePath, key: str) -> None:
+        name = hashlib.sha256(f"{target.path}\n{key}".encode()).hexdigest()[:16]
+        self.place = StorePath(target.store, f"{NOTES_PREFIX}{name}")
+
+    def read(self) -> set[str]:
+        """Return all notes."""
+
+        async def names() -> set[str]:
+            return {name async for name in self.place.store.list_dir(f"{self.place.path}/notes")}
+
+        return sync(names())
+
+    def add(self, note: str) -> None:
+        """Add a note."""
+        empty = default_buffer_prototype().buffer.from_bytes(b"")
+        sync((self.place / "notes" / note).set(empty))
+
+    def clear(self) -> None:
+        """Remove all notes, and the arrays in between."""
+        sync(self.place.delete_dir())
+
+
+class Plan:
+    """What a tool will do: print it, or run it.
+
+    Parameters
+    ----------
+    title : str
+        What is done, in one line.
+    stages : sequence of Stage
+    notes : Notes
+    begin : callable
+        Makes the nodes of the target; raises where something is in the way.
+    between : callable
+        Makes the arrays in between, beside the notes.
+    end : callable
+        Completes the target, and returns the result of the tool.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        stages: Sequence[Stage],
+        notes: Notes,
+        begin: Callable[[], None],
+        between: Callable[[], None],
+        end: Callable[[], Any],
+    ) -> None:
+        self.title = title
+        self.stages = tuple(stages)
+        self._notes, self._begin, self._between, self._end = notes, begin, between, end
+
+    def __len__(self) -> int:
+        """Return the number of tasks."""
+        return sum(map(len, self.stages))
+
+    def __repr__(self) -> str:
+        return f"<Plan: {self.title}, {len(self)} tasks>"
+
+    def explain(self) -> str:
+        """Return the plan as text: for each stage its tasks, what is read and written, and the largest task.
+
+        The bytes are those of elements in memory, without compression.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr
+        >>> source = zarr.array(np.arange(1000), chunks=(10,))
+        >>> plan = zarr.tools.rechunk(source, zarr.storage.MemoryStore(), chunks=(500,), dry_run=True)
+        >>> print(plan.explain())
+        rechunk to chunks (500,)
+          1. copy: 1 task, reads 7.8 KiB, writes 7.8 KiB, largest task 7.8 KiB
+        """
+        lines = [self.title]
+        for number, stage in enumerate(self.stages, 1):
+            count = f"{len(stage)} task{'' if len(stage) == 1 else 's'}"
+            lines.append(
+                f"  {number}. {stage.name}: {count}, reads {human(stage.reads)}, writes {human(stage.writes)}, "
+                f"largest task {human(stage.largest)}"
+            )
+        return "\n".join(lines)
+
+    def run(self, executor: Any = None, progress: Progress = "auto", resume: bool = False) -> Any:
+        """Run the plan and return the result of the tool.
+
+        Parameters
+        ----------
+        executor : concurrent.futures.Executor, dask.distributed.Client, "dask" or None
+            Runs the tasks. None: in this thread, one after the other; each uses all processors. ``"dask"``: the
+            current client.
+        progress : "auto", bool or callable
+            A bar on a terminal or in a notebook if the work takes more than two seconds; True: always; False: none. A
+            callable gets the number of tasks that have ended, and of all.
+        resume : bool, default False
+            Whether to go on with the same plan, if it was begun before and has not ended.
+
+        Raises
+        ------
+        Exception
+            That of the first task that failed. What has ended is noted: run the plan again with ``resume=True``.
+        """
+        ended = self._notes.read() if resume else set()
+        if "begun" not in ended:
+            ended = set()
+            self._begin()
+            self._notes.clear()
+            self._between()
+            self._notes.add("begun")
+        with reporting(progress, self.title, len(self)) as report:
+            for place, stage in enumerate(self.stages):
+                done = {int(note.partition(".")[2]) for note in ended if note.startswith(f"{place}.")}
+                report(len(done))
+                self._run_stage(place, stage, done, executor, report)
+        result = self._end()
+        self._notes.clear()
+        return result
+
+    def _run_stage(
+        self, place: int, stage: Stage, done: set[int], executor: Any, report: Callable[[int], None]
+    ) -> None:
+        def end(number: int) -> None:
+            self._notes.add(f"{place}.{number}")
+            report(1)
+
+        run_tasks(executor, stage.tasks(done), end)
+
+
+def parse_bytes(text: int | str) -> int:
+    """Return a number of bytes from a number, or from a text with a unit.
+
+    Examples
+    --------
+    >>> parse_bytes("512 MiB"), parse_bytes("1.5GB"), parse_bytes(100)
+    (536870912, 1500000000, 100)
+    """
+    if isinstance(text, int):
+        return text
+    number = text.strip().rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
+    unit = text.strip()[len(number) :].strip().lower()
+    unit = unit.removesuffix("b") if unit != "b" else unit
+    try:
+        return int(float(number) * _UNITS[unit])
+    except (ValueError, KeyError):
+        raise ValueError(f"{text!r} is no number of bytes: write 500000000, '500 MB' or '512 MiB'") from None
+
+
+def human(count: int) -> str:
+    """Return a number of bytes as text that is short.
+
+    Examples
+    --------
+    >>> human(12), human(5 << 20)
+    ('12 B', '5.0 MiB')
+    """
+    size = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1024 or unit == "TiB":
+            break
+        size /= 1024
+    return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"

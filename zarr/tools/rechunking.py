@@ -1,0 +1,239 @@
+"""Store arrays and hierarchies anew in other chunks, shards or codecs, within a limit of memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr._lazy import load_extra
+from zarr.arrays.array import Array
+from zarr.groups.group import Group
+from zarr.tools.jobs import CopyJob, arrays_of, chunk_borders, open_source, open_target
+from zarr.tools.layouts import choose_route
+from zarr.tools.plans import MEMORY, Plan, parse_bytes
+from zarr.tools.regions import longest
+
+if TYPE_CHECKING:
+    from zarr.tools.progress import Progress
+
+Chunks = Sequence[int] | Mapping[str, Any]
+
+
+def rechunk(
+    source: Any,
+    target: Any,
+    *,
+    chunks: Chunks,
+    shards: Chunks | None = None,
+    compressors: Any = "keep",
+    filters: Any = "keep",
+    path: str | None = None,
+    zarr_format: Literal[2, 3] | None = None,
+    overwrite: bool = False,
+    memory: int | str = MEMORY,
+    executor: Any = None,
+    progress: Progress = "auto",
+    resume: bool = False,
+    dry_run: bool = False,
+    storage_options: dict[str, Any] | None = None,
+) -> Array[Any] | Group | Plan:
+    """Copy an array, or all arrays of a hierarchy, into other chunks.
+
+    Attributes, dimension names, fill values and data types stay. Where the old and the new chunks lie across each other
+    and the memory is too small for regions of whole chunks of both, the array is stored once in between, in the target
+    store below a folder ``.zarr-job-…``, if that takes less than reading chunks several times.
+
+    Parameters
+    ----------
+    source : Array, Group, store, path or URL
+        What is copied.
+    target : store, path or URL
+        Where the copy is made; another place than the source.
+    chunks : tuple of int, or mapping
+        The chunk shape of each array with as many dimensions; -1 stands for a whole axis. A mapping has the paths of
+        arrays, each with its chunk shape, or names of dimensions, each with its length. An array that it does not name
+        keeps its chunks and shards.
+    shards : tuple of int, or mapping, optional
+        The shard shapes, in the same way. Default: no shards.
+    compressors, filters : optional
+        As in :func:`zarr.create_array`. Default: those of each array.
+    path : str, optional
+        The path of the copy in the target store. Default: its root.
+    zarr_format : 2 or 3, optional
+        The format of the copy. Default: that of the source.
+    overwrite : bool, default False
+        Whether to remove what is at the place of the copy.
+    memory : int or str, default "512 MiB"
+        The memory that a task may use: bytes, or a text with a unit. One half of it is for the elements of a region.
+    executor : concurrent.futures.Executor, dask.distributed.Client, "dask" or None
+        Runs the tasks. Default: this thread, one task after the other; each task uses all processors.
+    progress : "auto", bool or callable, default "auto"
+        A bar on a terminal or in a notebook if the work takes more than two seconds; True: always; False: none. A
+        callable gets the number of tasks that have ended, and of all.
+    resume : bool, default False
+        Whether to go on where the same call was killed before.
+    dry_run : bool, default False
+        Whether to return the plan and make nothing.
+    storage_options : dict, optional
+        For URLs.
+
+    Returns
+    -------
+    Array or Group
+        The copy; with ``dry_run`` a :class:`Plan`, whose ``explain()`` says what would be done.
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        If there is something at the place of the copy, and ``overwrite`` is False.
+    ValueError
+        If chunks do not fit an array, or one chunk or shard needs more memory than allowed.
+
+    Examples
+    --------
+    >>> import numpy as np, zarr
+    >>> store = zarr.storage.MemoryStore()
+    >>> source = zarr.array(np.arange(12).reshape(3, 4), chunks=(1, 4))
+    >>> copy = zarr.tools.rechunk(source, store, chunks=(-1, 2))
+    >>> copy.chunks, copy[:, 1].tolist()
+    ((3, 2), [1, 5, 9])
+    """
+    place = open_target(target, path, storage_options)
+    node = open_source(source, storage_options)
+    layouts = {name: _layout_of(name, array, chunks, shards) for name, array in arrays_of(node)}
+    kept = {"compressors": compressors, "filters": filters, "zarr_format": zarr_format}
+    job = CopyJob(node, place, layouts, kept, overwrite, parse_bytes(memory))
+    plan = job.plan(f"rechunk to chunks {_short(chunks)}")
+    return plan if dry_run else plan.run(executor, progress, resume)
+
+
+def reencode(
+    source: Any,
+    target: Any,
+    *,
+    compressors: Any = "auto",
+    filters: Any = "keep",
+    serializer: Any = "keep",
+    path: str | None = None,
+    zarr_format: Literal[2, 3] | None = None,
+    overwrite: bool = False,
+    memory: int | str = MEMORY,
+    executor: Any = None,
+    progress: Progress = "auto",
+    resume: bool = False,
+    dry_run: bool = False,
+    storage_options: dict[str, Any] | None = None,
+) -> Array[Any] | Group | Plan:
+    """Copy an array, or all arrays of a hierarchy, with other codecs and the same chunks and shards.
+
+    Parameters
+    ----------
+    source, target, path, zarr_format, overwrite, memory, executor, progress, resume, dry_run, storage_options
+        As in :func:`rechunk`.
+    compressors : optional
+        As in :func:`zarr.create_array`. Default: "auto", the default compressor of each data type.
+    filters, serializer : optional
+        As in :func:`zarr.create_array`. Default: those of each array.
+
+    Returns
+    -------
+    Array or Group
+        The copy; with ``dry_run`` a :class:`Plan`.
+
+    Raises
+    ------
+    ContainsArrayError, ContainsGroupError
+        If there is something at the place of the copy, and ``overwrite`` is False.
+
+    Examples
+    --------
+    >>> import numpy as np, zarr
+    >>> source = zarr.create_array({}, data=np.arange(12), chunks=(4,), compressors=None)
+    >>> copy = zarr.tools.reencode(source, {}, compressors=zarr.codecs.ZstdCodec(level=5))
+    >>> copy.compressors, copy.chunks
+    ((ZstdCodec(level=5, checksum=False),), (4,))
+    """
+    place = open_target(target, path, storage_options)
+    node = open_source(source, storage_options)
+    kept = {"compressors": compressors, "filters": filters, "serializer": serializer, "zarr_format": zarr_format}
+    layouts: dict[str, Any] = {name: ("keep", "keep") for name, _ in arrays_of(node)}
+    plan = CopyJob(node, place, layouts, kept, overwrite, parse_bytes(memory)).plan("reencode")
+    return plan if dry_run else plan.run(executor, progress, resume)
+
+
+def to_dask(array: Array[Any], memory: int | str = "128 MiB") -> Any:
+    """Return a dask array over an array, in blocks of whole shards or chunks.
+
+    Parameters
+    ----------
+    array : Array
+    memory : int or str, default "128 MiB"
+        The largest size of a block, unless one chunk or shard is larger.
+
+    Returns
+    -------
+    dask.array.Array
+
+    Raises
+    ------
+    ImportError
+        If dask is not installed.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.tools.to_dask(zarr.zeros((100, 100), chunks=(10, 10)), memory="40 kB").chunksize
+    (50, 100)
+    """
+    dask_array = load_extra("dask.array", "dask", "to_dask")
+    own = chunk_borders(array, written=True)
+    limit = max(parse_bytes(memory), math.prod(longest(axis) for axis in own) * array.dtype.itemsize)
+    regions = choose_route(own, own, array.dtype.itemsize, limit).first
+    chunks = tuple(tuple(b - a for a, b in pairwise(axis)) or (0,) for axis in regions.borders)
+    return dask_array.from_array(array, chunks=chunks, name=False)
+
+
+# ------------------------------------------------------------------------------------------------------- layouts
+
+
+def _layout_of(name: str, array: Array[Any], chunks: Chunks, shards: Chunks | None) -> tuple[Any, Any]:
+    """Return chunks and shards of the copy of an array, each "keep" where they stay."""
+    found = _shape_of(name, array, chunks)
+    if found is None:
+        return "keep", "keep"
+    return found, None if shards is None else _shape_of(name, array, shards)
+
+
+def _shape_of(name: str, array: Array[Any], wanted: Any) -> tuple[int, ...] | None:
+    """Return the chunk shape that is meant for an array; None where it is not meant."""
+    if isinstance(wanted, Mapping):
+        dimensions = _dimensions(array)
+        if name in wanted:
+            wanted = wanted[name]
+        elif not any(dimension in wanted for dimension in dimensions):
+            return None
+        else:
+            wanted = tuple(
+                wanted.get(dimension, size) for dimension, size in zip(dimensions, _chunk_shape(array), strict=True)
+            )
+    wanted = (wanted,) if isinstance(wanted, int) else tuple(wanted)
+    if len(wanted) != array.ndim:
+        if name:
+            return None  # other arrays of the hierarchy have these dimensions
+        raise ValueError(f"chunks {wanted} have {len(wanted)} dimensions, the array has {array.ndim}: {array.shape}")
+    return tuple(max(1, length) if size == -1 else size for size, length in zip(wanted, array.shape, strict=True))
+
+
+def _dimensions(array: Array[Any]) -> tuple[Any, ...]:
+    names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
+    return tuple(names or (None,) * array.ndim)
+
+
+def _chunk_shape(array: Array[Any]) -> tuple[int, ...]:
+    return tuple(max(axis, default=1) for axis in array.read_chunk_sizes)
+
+
+def _short(chunks: Any) -> str:
+    return str(dict(chunks) if isinstance(chunks, Mapping) else tuple([chunks] if isinstance(chunks, int) else chunks))

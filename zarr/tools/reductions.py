@@ -1,0 +1,139 @@
+"""Reduce blocks of elements to one element each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Values: TypeAlias = npt.NDArray[Any]
+Method: TypeAlias = Literal["mean", "mode", "max", "min", "nearest"]
+
+METHODS: Final = ("mean", "mode", "max", "min", "nearest")
+
+
+def reduce_blocks(values: Values, factors: Sequence[int], method: Method) -> Values:
+    """Return an array with one element for each block; blocks at the end of an axis may be smaller.
+
+    Parameters
+    ----------
+    values : numpy.ndarray
+    factors : sequence of int
+        The length of a block along each axis.
+    method : "mean", "mode", "max", "min" or "nearest"
+        The mean leaves out NaN; of integers it is rounded to the nearest, of booleans it is the majority. The mode is
+        the value that is there most often, the smallest of several. The nearest is the first of each block.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the same data type.
+
+    Raises
+    ------
+    TypeError
+        If the data type has no mean, or no order.
+
+    Examples
+    --------
+    >>> reduce_blocks(np.array([1, 3, 5, 7, 9]), (2,), "mean").tolist()
+    [2, 6, 9]
+    """
+    check_method(method, values.dtype)
+    if method == "nearest":
+        return values[tuple(slice(None, None, factor) for factor in factors)]
+    result = np.empty([-(-n // f) for n, f in zip(values.shape, factors, strict=True)], dtype=values.dtype)
+    axes = [_pieces(length, factor) for length, factor in zip(values.shape, factors, strict=True)]
+    for piece in product(*axes):
+        region = tuple(source for source, _, _ in piece)
+        block = _blocks(values[region], [factor for _, _, factor in piece])
+        result[tuple(target for _, target, _ in piece)] = _REDUCE[method](block)
+    return result
+
+
+def check_method(method: str, dtype: np.dtype[Any]) -> None:
+    """Refuse a method that is not known, or that a data type does not have.
+
+    Raises
+    ------
+    ValueError, TypeError
+    """
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {METHODS}, not {method!r}")
+    if (method == "mean" and dtype.kind not in "biufc") or (method in ("max", "min") and dtype.kind not in "biufmM"):
+        raise TypeError(f"elements of {dtype} have no {method}: take 'mode' or 'nearest'")
+    if method == "mode" and dtype.kind in "VO":
+        raise TypeError(f"elements of {dtype} have no {method}: take 'nearest'")
+
+
+def _pieces(length: int, factor: int) -> list[tuple[slice, slice, int]]:
+    """Return the part of an axis that holds whole blocks, and the rest, each with its place and length of blocks."""
+    whole, rest = divmod(length, factor)
+    pieces = [(slice(0, whole * factor), slice(0, whole), factor)] if whole else []
+    if rest:
+        pieces.append((slice(whole * factor, length), slice(whole, whole + 1), rest))
+    return pieces
+
+
+def _blocks(values: Values, factors: Sequence[int]) -> Values:
+    """Return the elements of each block along a last axis."""
+    split = [n for length, factor in zip(values.shape, factors, strict=True) for n in (length // factor, factor)]
+    outer, inner = range(0, len(split), 2), range(1, len(split), 2)
+    blocks = values.reshape(split).transpose(*outer, *inner)
+    return blocks.reshape(*(split[axis] for axis in outer), math.prod(factors))
+
+
+def _mean(blocks: Values) -> Values:
+    kind = blocks.dtype.kind
+    if kind == "b":
+        majority: Values = blocks.mean(axis=-1) >= 0.5
+        return majority
+    if kind in "iu":
+        return _integer_mean(blocks)
+    missing = np.isnan(blocks)
+    if not missing.any():
+        plain: Values = blocks.mean(axis=-1, dtype=np.result_type(blocks.dtype, np.float64))
+        return plain.astype(blocks.dtype)
+    counts = (~missing).sum(axis=-1)
+    total = np.where(missing, 0, blocks).sum(axis=-1, dtype=np.result_type(blocks.dtype, np.float64))
+    means = np.full(counts.shape, np.nan, dtype=total.dtype)
+    np.divide(total, counts, out=means, where=counts > 0)
+    return means.astype(blocks.dtype)
+
+
+def _integer_mean(blocks: Values) -> Values:
+    """Return means that are exact before they are rounded: a sum of 64-bit integers need not fit into 64 bits."""
+    count = blocks.shape[-1]
+    wide = np.uint64 if blocks.dtype.kind == "u" else np.int64
+    quotients, remainders = np.divmod(blocks.astype(wide), wide(count))
+    means: Values = quotients.sum(axis=-1) + np.rint(remainders.sum(axis=-1) / count).astype(wide)
+    return means.astype(blocks.dtype)
+
+
+def _mode(blocks: Values) -> Values:
+    ordered = np.sort(blocks, axis=-1)
+    # How often each element is there up to its place: the first greatest count is that of the smallest value.
+    counts = np.ones(ordered.shape, dtype=np.int64)
+    for place in range(1, ordered.shape[-1]):
+        same = ordered[..., place] == ordered[..., place - 1]
+        counts[..., place] = np.where(same, counts[..., place - 1] + 1, 1)
+    return np.take_along_axis(ordered, counts.argmax(axis=-1)[..., None], axis=-1)[..., 0]
+
+
+def _max(blocks: Values) -> Values:
+    largest: Values = np.fmax.reduce(blocks, axis=-1)
+    return largest
+
+
+def _min(blocks: Values) -> Values:
+    smallest: Values = np.fmin.reduce(blocks, axis=-1)
+    return smallest
+
+
+_REDUCE: Final[dict[str, Callable[[Values], Values]]] = {
+    "mean": _mean, "mode": _mode, "max": _max, "min": _min,
+}  # fmt: skip

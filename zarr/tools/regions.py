@@ -1,0 +1,115 @@
+"""Regions of an array: boxes between borders along each axis, numbered in C order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
+from typing import overload
+
+import numpy as np
+
+Region = tuple[slice, ...]
+
+
+class Regions(Sequence[Region]):
+    """All boxes between some borders along each axis.
+
+    Parameters
+    ----------
+    borders : sequence of sequences of int
+        For each axis from 0 to its length. An axis of length 0 has no region.
+
+    Examples
+    --------
+    >>> regions = Regions([(0, 4, 6), (0, 3)])
+    >>> len(regions), regions[1]
+    (2, (slice(4, 6, None), slice(0, 3, None)))
+    """
+
+    def __init__(self, borders: Iterable[Sequence[int]]) -> None:
+        self.borders = tuple(tuple(int(border) for border in axis) for axis in borders)
+        self.counts = tuple(len(axis) - 1 for axis in self.borders)
+
+    def __len__(self) -> int:
+        return math.prod(self.counts)
+
+    @overload
+    def __getitem__(self, index: int) -> Region: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Region]: ...
+    def __getitem__(self, index: int | slice) -> Region | list[Region]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(f"region {index} of {len(self)}")
+        places = np.unravel_index(index, self.counts) if self.counts else ()
+        return tuple(slice(axis[i], axis[i + 1]) for axis, i in zip(self.borders, places, strict=True))
+
+
+def borders_of(sizes: Iterable[int]) -> tuple[int, ...]:
+    """Return the borders of pieces of some sizes.
+
+    Examples
+    --------
+    >>> borders_of((4, 4, 2))
+    (0, 4, 8, 10)
+    """
+    return (0, *accumulate(int(size) for size in sizes))
+
+
+def every(step: int, length: int) -> tuple[int, ...]:
+    """Return the borders of pieces of one size, of which the last may be shorter.
+
+    Examples
+    --------
+    >>> every(4, 10), every(5, 0)
+    ((0, 4, 8, 10), (0,))
+    """
+    return (*range(0, length, max(1, step)), length) if length else (0,)
+
+
+def merge(borders: Sequence[int], size: int) -> tuple[int, ...]:
+    """Return those borders that are left when neighbours are merged to pieces of at most a size; a piece stays whole.
+
+    Examples
+    --------
+    >>> merge((0, 3, 6, 9, 10), 6)
+    (0, 6, 10)
+    """
+    kept = [borders[0]]
+    for before, border in pairwise(borders):
+        if border - kept[-1] > size and before > kept[-1]:
+            kept.append(before)
+    if len(borders) > 1:
+        kept.append(borders[-1])
+    return tuple(kept)
+
+
+def amplification(pieces: Sequence[int], chunks: Sequence[int]) -> float:
+    """Return how many times chunks along an axis are read, on average, if each piece reads the chunks that it meets.
+
+    Examples
+    --------
+    >>> amplification((0, 10, 20), (0, 20)), amplification((0, 20), (0, 10, 20))
+    (2.0, 1.0)
+    """
+    length = chunks[-1]
+    if not length:
+        return 1.0
+    edges = np.asarray(chunks)
+    starts, stops = np.asarray(pieces[:-1]), np.asarray(pieces[1:])
+    first = edges[np.searchsorted(edges, starts, side="right") - 1]
+    last = edges[np.searchsorted(edges, stops, side="left")]
+    return float((last - first).sum() / length)
+
+
+def longest(borders: Sequence[int]) -> int:
+    """Return the size of the largest piece; 0 where there is none.
+
+    Examples
+    --------
+    >>> longest((0, 4, 6))
+    4
+    """
+    return max((after - before for before, after in pairwise(borders)), default=0)
