@@ -15,12 +15,19 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import zarr_core
+from zarr._lazy import LazyModule
 from zarr.errors import FolderInPlaceError, NotAValueError
 from zarr.storage.checks import file_in_place, not_regular, refused
 from zarr.storage.keys import METADATA_NAMES, RESERVED_NAMES, is_partial, partial_owner
+
+if TYPE_CHECKING:
+    import shutil
+else:
+    shutil = LazyModule("shutil")
+
 
 WINDOWS: Final = sys.platform == "win32"
 _READ_FLAGS: Final = (
@@ -348,43 +355,25 @@ def remove_tree(path: str) -> None:
 
 def remove_folder(path: str, *, ignore_errors: bool = False) -> None:
     """Remove a directory and all in it, however deep."""
-    waiting = [(path, False)]
-    while waiting:
-        folder, emptied = waiting.pop()
-        try:
-            if folder == path and os.path.islink(path):
-                raise NotADirectoryError(errno.ENOTDIR, "a symbolic link: what it leads to is not removed", path)
-            folders = [] if emptied else _empty(folder)
-            if folders:
-                waiting.append((folder, True))
-                waiting += [(each, False) for each in folders]
-            else:
-                os.rmdir(folder)
-        except OSError:
-            if not ignore_errors:
-                raise
-
-
-def _empty(folder: str) -> list[str]:
-    """Remove the files of a directory, and nodes in it that hold no more than a document; return what is left."""
-    with os.scandir(folder) as entries:
-        found = list(entries)
-    folders = [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
-    for path in {entry.path for entry in found}.difference(folders):
-        os.unlink(path)
-    if any(entry.name in METADATA_NAMES for entry in found):
-        return [each for each in folders if not _remove_bare(each)]
-    return folders
-
-
-def _remove_bare(folder: str) -> bool:
-    """Remove a directory with a document alone: two calls to the system, where looking what is in it takes six more."""
     try:
-        os.unlink(f"{folder}/zarr.json")
-        os.rmdir(folder)
-    except OSError:
-        return False
-    return True
+        shutil.rmtree(path, ignore_errors=ignore_errors)
+    except RecursionError:  # it calls itself for each folder, and Python lets no more than about a thousand calls nest
+        _remove_deep(path)
+
+
+def _remove_deep(path: str) -> None:
+    waiting = [path]
+    while waiting:
+        folders = []
+        with os.scandir(waiting[-1]) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                else:
+                    os.unlink(entry.path)
+        if not folders:
+            os.rmdir(waiting.pop())
+        waiting += folders
 
 
 def remove_replaced(path: str) -> None:
