@@ -10,11 +10,11 @@ from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent.parent / ".bench"
 REQUIREMENTS = {
-    "new": ("3.13", ["zarr==3.4.2", "tensorstore==0.1.86", "zarrs==0.2.3", "h5py"]),
-    "old": ("3.11", ["zarr==2.18.7", "numcodecs==0.15.1"]),
+    "new": ("3.13", ["zarr==3.4.2", "tensorstore==0.1.86", "zarrs==0.2.3", "h5py", "xarray"]),
+    "old": ("3.11", ["zarr==2.18.7", "numcodecs==0.15.1", "xarray==2024.11.0"]),
 }
 ENVIRONMENT_OF = {"z34": "new", "fused": "new", "zarrs": "new", "ts": "new", "h5py": "new", "z2": "old"}
-LIBRARIES = ("zarr", "numcodecs", "numpy", "tensorstore", "zarrs", "h5py")
+LIBRARIES = ("zarr", "numcodecs", "numpy", "tensorstore", "zarrs", "h5py", "xarray")
 MEMORY_FOLDER = Path("/dev/shm")
 ROOM = 8 << 30
 

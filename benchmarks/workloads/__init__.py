@@ -4,9 +4,9 @@
 library's name only, so each theme runs in every environment. What lives here may import numpy and ``peers``.
 """
 
-from workloads import bulk, cold, element, indexing, memory, metadata, shards, strings
+from workloads import bulk, cold, element, indexing, memory, metadata, nodes, shards, strings
 from workloads.registry import WORKLOADS
 
 __all__ = [
-    "WORKLOADS", "bulk", "cold", "element", "indexing", "memory", "metadata", "shards", "strings",
+    "WORKLOADS", "bulk", "cold", "element", "indexing", "memory", "metadata", "nodes", "shards", "strings",
 ]  # fmt: skip

@@ -55,7 +55,18 @@ def list_consolidated(peer: Any, folder: Path) -> Prepared:
 def append(peer: Any, folder: Path) -> Prepared:
     """Append rows of one chunk each."""
     spec = {"shape": (0, 1000), "chunks": (1, 1000), "dtype": "float32", "codec": "raw"}
-    array, row = peer.create(folder / "rows", spec), smooth((1, 1000))
+    row = smooth((1, 1000))
+    if hasattr(peer, "h5py"):
+        file = peer.h5py.File(folder / "rows.h5", "w")
+        dataset = file.create_dataset("rows", (0, 1000), "float32", chunks=(1, 1000), maxshape=(None, 1000))
+
+        def run() -> None:
+            for _ in range(100):
+                dataset.resize(len(dataset) + 1, 0)
+                dataset[-1:] = row
+
+        return run, 100, "us"
+    array = peer.create(folder / "rows", spec)
     return (lambda: [array.append(row) for _ in range(100)]), 100, "us"
 
 
@@ -63,4 +74,4 @@ add("create_array", create, leave_out="zarrs limit", default=10.0)
 add("open_array", open_, leave_out="zarrs limit", default=10.0)
 add("list_1000_arrays", list_plain, leave_out="ts zarrs h5py limit", repeats=3, default=10.0, keeps="own")
 add("list_1000_consolidated", list_consolidated, leave_out="ts zarrs h5py limit", repeats=3, default=10.0, keeps="own")
-add("append_rows", append, leave_out="ts zarrs h5py limit", repeats=3, default=10.0)
+add("append_rows", append, leave_out="ts zarrs limit", repeats=3, default=10.0)

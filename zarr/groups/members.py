@@ -117,7 +117,7 @@ def members_steps(
                 record.metadata = dataclasses.replace(record.metadata, consolidated_metadata=None)
                 level.append(record)
         depth += 1
-    return _depth_first(found)
+    return found if depth == 1 else _depth_first(found)
 
 
 def _depth_first(found: list[NodeRecord]) -> list[NodeRecord]:

@@ -18,7 +18,7 @@ from zarr.errors import (
     label_of,
 )
 from zarr.groups.handle import GroupHandle
-from zarr.metadata.consolidated import load_with_copy
+from zarr.metadata.consolidated import load_with_copy, load_without_copy
 from zarr.metadata.documents import document_place, load_document, locate
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.notices import warn
@@ -116,12 +116,10 @@ def _parsed(
 def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | str | None) -> GroupMetadata:
     if isinstance(use_consolidated, str):
         raise TypeError("use_consolidated must be a bool or None for Zarr format 3.")
-    load = load_document if use_consolidated is False else load_with_copy
+    load = load_without_copy if use_consolidated is False else load_with_copy
     document = load(raw.to_bytes(), _name(store_path, "zarr.json"))
     if document.get("node_type") == "array":
         raise ContainsArrayError(store_path.store, store_path.path)
-    if use_consolidated is False:
-        document.pop("consolidated_metadata", None)
     metadata = GroupMetadata.from_dict(document, path=store_path.path, name="zarr.json")
     if use_consolidated and metadata.consolidated_metadata is None:
         raise ValueError(

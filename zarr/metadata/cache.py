@@ -83,9 +83,7 @@ def find_members(known: Documents, key: bytes | None) -> dict[str, Any] | None:
     return {**members, "attributes": marshal.loads(attributes) if attributes else {}, "extra_fields": {}}
 
 
-def keep(
-    known: Documents, members: Mapping[str, Any], *keys: tuple[bytes | None, dict[str, Any] | None]
-) -> None:
+def keep(known: Documents, members: Mapping[str, Any], *keys: tuple[bytes | None, dict[str, Any] | None]) -> None:
     """Keep the members that a document was parsed to; they must be such that :func:`is_sharable` is true.
 
     Parameters

@@ -5,12 +5,15 @@ The class ``ConsolidatedMetadata`` stands beside the group metadata, in ``group.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Container, Iterable, Mapping
+from contextlib import suppress
+from json import JSONDecoder
 from typing import Any, Final, NamedTuple
 
 from zarr.errors import MetadataValidationError
 from zarr.metadata.cache import Documents, find_members, known_documents
-from zarr.metadata.documents import MAX_DOCUMENT_BYTES, MissingParentError, load_document
+from zarr.metadata.documents import MAX_DOCUMENT_BYTES, MissingParentError, dump_document, encode_string, load_document
 
 
 def tree_order(path: str) -> tuple[int, str]:
@@ -253,4 +256,116 @@ def _with_table(head: bytes, pieces: dict[str, Piece], tail: bytes, name: str) -
     if not isinstance(holder, dict) or holder.get("metadata") != {token: 0}:
         return None
     holder["metadata"] = pieces
+    return document
+
+
+_read_name: Final = JSONDecoder().raw_decode
+_kept: Final[deque[WrittenCopy]] = deque(maxlen=4)
+_MOST_KEPT_BYTES: Final = 16 << 20
+
+
+class WrittenCopy(NamedTuple):
+    """The document of a group as it was written, and where the members of its copy lie: in tree order, each on lines.
+
+    Attributes
+    ----------
+    raw : bytes
+    start, end : int
+        Of all members together.
+    step : int
+        The spaces of a level; at least 1.
+
+    Examples
+    --------
+    >>> empty = write_copy({"consolidated_metadata": {"metadata": {}}}, {}, 2)
+    >>> empty.with_member("b", b"{}").with_member("a", b"{}").raw == write_copy(
+    ...     {"consolidated_metadata": {"metadata": {}}}, {"a": b"{}", "b": b"{}"}, 2
+    ... ).raw
+    True
+    """
+
+    raw: bytes
+    start: int
+    end: int
+    step: int
+
+    def with_member(self, path: str, document: bytes) -> WrittenCopy:
+        """Return the copy with the document of one node, as :func:`dump_document` writes it, in its place."""
+        (at, stop), (raw, start, end, step) = self.place_of(path), self
+        before, after = (b"," if start < at == end else b""), (b"," if stop < end else b"")
+        member = before + _member(path, document, _lead(step)) + after
+        closing = b"" if start < end else b"\n" + b" " * (2 * step)
+        whole = memoryview(raw)
+        with suppress(ValueError):
+            _kept.remove(self)  # it makes room for what it becomes
+        text = b"".join((whole[:at], member, closing, whole[stop:]))
+        return _keep(WrittenCopy(text, start, end + len(member) - (stop - at), step))
+
+    def holds(self, path: str) -> bool:
+        """Return whether a node is listed."""
+        at, stop = self.place_of(path)
+        return at < stop
+
+    def place_of(self, path: str) -> tuple[int, int]:
+        """Return where the member of a path begins and ends; the same place twice where it is to be put in."""
+        raw, low, high, step = self
+        lead, wanted = _lead(step) + b'"', tree_order(path)
+        # Inside of a member, lines begin with more spaces; and no string has a line break.
+        while low < high:
+            at = raw.rfind(lead, low, (low + high) // 2 + len(lead))
+            after = raw.find(lead, at + 1, high)
+            after = high if after < 0 else after
+            line = raw[at + 1 : raw.index(b"\n", at + 1)].decode("ascii")
+            found = tree_order(_read_name(line, 3 * step)[0])
+            if found == wanted:
+                return at, after
+            low, high = (after, high) if found < wanted else (low, at)
+        return low, low
+
+
+def _lead(step: int) -> bytes:
+    return b"\n" + b" " * (3 * step)
+
+
+def _member(path: str, document: bytes, lead: bytes) -> bytes:
+    return b"%s%s: %s" % (lead, encode_string(path).encode("ascii"), document.replace(b"\n", lead))
+
+
+def write_copy(document: Mapping[str, Any], members: Mapping[str, bytes], step: int) -> WrittenCopy:
+    """Write the document of a group that carries a copy.
+
+    Parameters
+    ----------
+    document : mapping
+        That of the group, with nothing in its copy.
+    members : mapping of path to bytes
+        The documents of the nodes in tree order, as :func:`dump_document` writes them.
+    step : int
+        The spaces of a level; at least 1.
+    """
+    raw, margin = dump_document(document, indent=step), b"\n" + b" " * step
+    table = margin + b" " * step + b'"metadata": {'
+    start = raw.index(table, raw.index(margin + b'"consolidated_metadata": {')) + len(table)
+    lead = _lead(step)
+    texts = b",".join([_member(path, text, lead) for path, text in members.items()])
+    closing = margin + b" " * step if members else b""
+    return _keep(WrittenCopy(raw[:start] + texts + closing + raw[start:], start, start + len(texts), step))
+
+
+def _keep(copy: WrittenCopy) -> WrittenCopy:
+    if len(copy.raw) <= _MOST_KEPT_BYTES:
+        _kept.append(copy)
+    return copy
+
+
+def kept_copy(raw: bytes) -> WrittenCopy | None:
+    """Return where the members of a copy lie, if its document is, byte for byte, one that was written here lately."""
+    return next((copy for copy in tuple(_kept) if copy.raw == raw), None)
+
+
+def load_without_copy(raw: bytes, name: str) -> dict[str, Any]:
+    """Parse the document of a group without the copy that it carries; parameters and errors as `load_with_copy`."""
+    kept = kept_copy(raw)
+    document = load_document(raw if kept is None else raw[: kept.start] + raw[kept.end :], name)
+    document.pop("consolidated_metadata", None)
     return document

@@ -25,7 +25,7 @@ MAX_DOCUMENT_DEPTH = 512
 
 _BOM = b"\xef\xbb\xbf"  # to be passed over, as the codec "utf-8-sig" does, which is written in Python
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_encode_string: Callable[[str], str] = json.encoder.encode_basestring_ascii
+encode_string: Callable[[str], str] = json.encoder.encode_basestring_ascii
 
 
 def load_document(raw: bytes, name: str) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class DocumentFrame:
         self._pieces: list[str] = []
         piece = "{"
         for place, (name, value) in enumerate(document.items()):
-            piece += f"{',' if place else ''}{self._margin}{_encode_string(name)}: "
+            piece += f"{',' if place else ''}{self._margin}{encode_string(name)}: "
             if name in changing:
                 self._pieces.append(piece)
                 piece = ""
@@ -239,7 +239,7 @@ def dump_framed(
 
 def _text(value: Any, margin: str, step: str) -> str:
     """Return one value as ``json.dumps(value, indent=...)`` writes it; ``margin`` is a newline and the indent."""
-    write = _SCALARS.get(type(value))
+    write = SCALARS.get(type(value))
     if write is not None:
         return write(value)
     inner = margin + step
@@ -247,14 +247,15 @@ def _text(value: Any, margin: str, step: str) -> str:
         if not value:
             return "{}"
         members = [
-            f"{_encode_string(key if type(key) is str else _key(key))}: {_text(item, inner, step)}"
+            f"{encode_string(key if type(key) is str else _key(key))}: "
+            + (short(item) if (short := SCALARS.get(type(item))) else _text(item, inner, step))
             for key, item in value.items()
         ]
         return f"{{{inner}{f',{inner}'.join(members)}{margin}}}"
     if isinstance(value, list | tuple):
         if not value:
             return "[]"
-        items = [_text(item, inner, step) for item in value]
+        items = [short(item) if (short := SCALARS.get(type(item))) else _text(item, inner, step) for item in value]
         return f"[{inner}{f',{inner}'.join(items)}{margin}]"
     return json.dumps(value, default=_scalar_or_error)
 
@@ -298,8 +299,8 @@ def _float(value: float) -> str:
     return float.__repr__(value) if math.isfinite(value) else json.dumps(value)
 
 
-_SCALARS: dict[type, Callable[[Any], str]] = {
-    str: _encode_string,
+SCALARS: dict[type, Callable[[Any], str]] = {
+    str: encode_string,
     int: int.__repr__,
     float: _float,
     bool: lambda value: "true" if value else "false",

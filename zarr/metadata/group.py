@@ -12,9 +12,10 @@ from typing import Any, Final, Literal, Self, TypeAlias
 
 from zarr.abc.metadata import Metadata
 from zarr.buffer.core import Buffer, BufferPrototype
+from zarr.defaults import settings
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import has_whole_shards, is_sharable, keep
-from zarr.metadata.consolidated import Piece, nest_paths, split_zmetadata, tree_order, zmetadata_document
+from zarr.metadata.consolidated import Piece, nest_paths, split_zmetadata, tree_order, write_copy, zmetadata_document
 from zarr.metadata.documents import MetadataTypeError, document_place, dump_document, raise_located, require
 from zarr.metadata.fields import AllowedExtraField, parse_attributes, parse_extra_fields
 from zarr.metadata.v2 import ArrayV2Metadata
@@ -180,7 +181,7 @@ class GroupMetadata(Metadata):
         """
         make = prototype.buffer.from_bytes
         if self.zarr_format == 3:
-            return {ZARR_JSON: make(dump_document(self.to_dict()))}
+            return {ZARR_JSON: make(self._text())}
         documents = {
             ZGROUP_JSON: make(dump_document({"zarr_format": 2})),
             ZATTRS_JSON: make(dump_document(self.attributes)),
@@ -190,6 +191,13 @@ class GroupMetadata(Metadata):
             copy = zmetadata_document(self.attributes, nodes)
             documents[ZMETADATA_V2_JSON] = make(dump_document(copy, indent=None))
         return documents
+
+    def _text(self) -> bytes:
+        copy, indent = self.consolidated_metadata, settings.get("json_indent", 2)
+        if copy is None or type(indent) is not int or indent < 1:
+            return dump_document(self.to_dict())
+        empty = _with_copy(self, ConsolidatedMetadata({})).to_dict()
+        return write_copy(empty, copy.to_texts(indent), indent).raw
 
 
 NodeMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata | GroupMetadata
@@ -316,15 +324,26 @@ class ConsolidatedMetadata:
                     flat[f"{name}/{below}"] = member
         return flat
 
+    def _nodes(self) -> dict[str, Any]:
+        """All nodes below the group, parents first; of one that was not read as it stands, the stored document."""
+        # Its own first write puts both right.
+        found = self.flattened_metadata.items()
+        nodes = {path: getattr(node, "_stored_document", None) or node for path, node in found}
+        nodes.update({path: document for path, (document, _) in self.unreadable.items()})
+        return {path: nodes[path] for path in sorted(nodes, key=tree_order)}
+
     def to_documents(self) -> dict[str, dict[str, Any]]:
         """Return the members of the documents of all nodes, parents first, by path."""
-        # A document that was not read as it stands is copied as it stands: its own first write puts both right.
-        documents: dict[str, Any] = {
-            path: getattr(node, "_stored_document", None) or node.to_dict()
-            for path, node in self.flattened_metadata.items()
+        return {path: node.to_dict() if isinstance(node, Metadata) else node for path, node in self._nodes().items()}
+
+    def to_texts(self, indent: int) -> dict[str, bytes]:
+        """Return the documents of all nodes as bytes, parents first, by path."""
+        return {
+            path: node.to_text(indent)
+            if type(node) is ArrayV3Metadata
+            else dump_document(node.to_dict() if isinstance(node, Metadata) else node, indent=indent)
+            for path, node in self._nodes().items()
         }
-        documents.update({path: document for path, (document, _) in self.unreadable.items()})
-        return {path: documents[path] for path in sorted(documents, key=tree_order)}
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the object ``consolidated_metadata``: all nodes in one table, parents first."""

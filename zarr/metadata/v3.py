@@ -76,7 +76,6 @@ _HOME: Final = "zarr.chunks.rectilinear"
 _KEYS = ("shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes")
 ARRAY_METADATA_KEYS: Final = frozenset(("zarr_format", "node_type", *_KEYS, "dimension_names", "storage_transformers"))
 _parse_extra_fields = partial(parse_extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array")
-_MEMBERS: Final = (*sorted(ARRAY_METADATA_KEYS - {"zarr_format", "node_type"}), "extra_fields")
 
 
 def _is_rectilinear(grid: object) -> TypeGuard[RectilinearChunkGridMetadata]:
@@ -317,6 +316,7 @@ class ArrayV3Metadata(Metadata):
             if not quiet:
                 warn_whole_shards()
         elif is_sharable(metadata.__dict__):
+            metadata.keep_frames()
             keep(known, metadata.__dict__, (key, None), (raw, metadata.attributes))
         return metadata
 
@@ -410,9 +410,12 @@ class ArrayV3Metadata(Metadata):
         """
         if type(self.chunk_grid) is not RegularChunkGridMetadata and _is_rectilinear(self.chunk_grid):
             check_rectilinear_enabled()
-        indent = settings.values.get("json_indent", 2)
+        return {ZARR_JSON: prototype.buffer.from_bytes(self.to_text(settings.values.get("json_indent", 2)))}
+
+    def to_text(self, indent: int | str | None) -> bytes:
+        """Return the document as bytes, with the indent of :func:`dump_document`."""
         if self.extra_fields:
-            return {ZARR_JSON: prototype.buffer.from_bytes(dump_document(self.to_dict(), indent=indent))}
+            return dump_document(self.to_dict(), indent=indent)
         frames = self.__dict__.setdefault("_frames", {})
         kind, (last, text) = (indent, self.shape), frames.get("last", (None, b""))
         if self.attributes or kind != last:
@@ -420,7 +423,7 @@ class ArrayV3Metadata(Metadata):
             text = dump_framed(frames, self.to_dict, values, indent)
             if not self.attributes:
                 frames["last"] = kind, text
-        return {ZARR_JSON: prototype.buffer.from_bytes(text)}
+        return text  # type: ignore[no-any-return]
 
     def keep_frames(self) -> None:
         """Write what does not change once for all that are made of these members."""
@@ -478,8 +481,10 @@ class ArrayV3Metadata(Metadata):
         if len(tuple(shape)) != self.ndim:
             raise ValueError("`chunk_grid` and `shape` need to have the same number of dimensions.")
         # The other members are parsed already; only what depends on the shape is checked again.
-        members = {name: self.__dict__[name] for name in _MEMBERS}
-        members.update(shape=parse_shape(shape), chunk_grid=self.chunk_grid.resized(self.shape, shape))
+        grid = self.chunk_grid.resized(self.shape, shape)
+        members = {**self.__dict__, "shape": parse_shape(shape), "chunk_grid": grid}
+        members.pop("_stored_document", None)
+        members.pop("_frames", None)
         updated = object.__new__(type(self))
         settled = type(self.chunk_grid) is RegularChunkGridMetadata and fits_shapes(self.codecs)
         (updated.__dict__.update if settled else updated._settle)(members)

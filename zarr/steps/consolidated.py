@@ -13,7 +13,9 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.defaults import settings
 from zarr.errors import label_of
+from zarr.metadata.consolidated import WrittenCopy, kept_copy, tree_order, write_copy
 from zarr.metadata.documents import dump_document, load_document
 from zarr.steps.documents import ancestors, hold_node, node_key
 from zarr.steps.requests import Gather, Get, GetMany, Put, Steps
@@ -32,6 +34,7 @@ _EMPTY: dict[str, Any] = {"kind": "inline", "must_understand": False, "metadata"
 _versions: dict[str, int] = {}
 _changes = itertools.count(1)
 _MOST_VERSIONS = 10_000
+_MOST_SPLICED = 8  # of more nodes at once, a copy is parsed and written as a whole
 
 
 class _Noted:
@@ -127,13 +130,16 @@ def _carriers(changes: Mapping[str, Documents]) -> set[tuple[str, str]]:
     return found
 
 
-def _rewrite_steps(
-    path: str, name: str, changes: Mapping[str, Documents], replaced: bool, locking: str
-) -> Steps[None]:
+def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents], replaced: bool, locking: str) -> Steps[None]:
     key = node_key(path, name)
     yield hold_node(path, locking)
     raw = yield Get(key)
     if raw is None:
+        return
+    kept = kept_copy(raw.to_bytes()) if name == INLINE and not replaced else None
+    copy = None if kept is None else (yield from _spliced_steps(kept, path, changes))
+    if copy is not None:
+        yield Put(key, default_buffer_prototype().buffer.from_bytes(copy.raw))
         return
     document = load_document(raw.to_bytes(), key)
     entries = _entries(document, name)
@@ -148,10 +154,34 @@ def _rewrite_steps(
             _replace(entries, name, relative, documents)
         if documents:
             yield from _add_between_steps(entries, path, name, relative)
-    ordered = {entry: entries[entry] for entry in sorted(entries, key=lambda entry: (entry.count("/"), entry))}
+    ordered = {entry: entries[entry] for entry in sorted(entries, key=tree_order)}
     entries.clear()
-    entries.update(ordered)
-    yield Put(key, default_buffer_prototype().buffer.from_bytes(dump_document(document)))
+    yield Put(key, default_buffer_prototype().buffer.from_bytes(_dump(document, entries, ordered, name)))
+
+
+def _dump(document: dict[str, Any], table: dict[str, Any], entries: dict[str, Any], name: str) -> bytes:
+    """Write a document whose copy is empty, with these entries in the table of the copy."""
+    indent = settings.get("json_indent", 2)
+    if name == INLINE and type(indent) is int and indent > 0:
+        texts = {entry: dump_document(value, indent=indent) for entry, value in entries.items()}
+        return write_copy(document, texts, indent).raw
+    table.update(entries)
+    return dump_document(document)
+
+
+def _spliced_steps(kept: WrittenCopy, path: str, changes: Mapping[str, Documents]) -> Steps[WrittenCopy | None]:
+    """Put nodes that were made or changed into a copy as it was written; None where more is to be done, or other."""
+    below = {changed: member for changed in changes if (member := _below(path, changed)) is not None}
+    if len(below) > _MOST_SPLICED or not all(changes[changed] and member for changed, member in below.items()):
+        return None
+    copy = kept if kept.step == settings.get("json_indent", 2) else None
+    stored = yield from _stored_steps(list(below), INLINE)
+    for changed, documents in stored.items():
+        above = ancestors(below[changed])[:-1]
+        if copy is None or INLINE not in documents or not all(map(copy.holds, above)):
+            return None
+        copy = copy.with_member(below[changed], dump_document(_member(documents, changed), indent=copy.step))
+    return copy
 
 
 def _stored_steps(paths: Sequence[str], name: str) -> Steps[dict[str, Documents]]:
@@ -223,7 +253,12 @@ def _replace(entries: dict[str, Any], name: str, relative: str, documents: Docum
             if part != ASIDE
         )
     elif relative and INLINE in documents:
-        document = load_document(documents[INLINE].to_bytes(), prefix + INLINE)
-        if document.get("node_type") == "group":
-            document["consolidated_metadata"] = _EMPTY
-        entries[relative] = document
+        entries[relative] = _member(documents, relative)
+
+
+def _member(documents: Documents, path: str) -> dict[str, Any]:
+    """Return the parsed document of a node as it stands in a copy."""
+    document = load_document(documents[INLINE].to_bytes(), node_key(path, INLINE))
+    if document.get("node_type") == "group":
+        document["consolidated_metadata"] = _EMPTY
+    return document

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from zarr._lazy import LazyModule
@@ -15,11 +16,12 @@ from zarr.storage.path import StorePath
 from zarr.types import ZarrFormat
 
 if TYPE_CHECKING:
-    from zarr.metadata import group, v2, v3
+    from zarr.metadata import consolidated, group, v2, v3
     from zarr.metadata.group import GroupMetadata
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
 else:
+    consolidated = LazyModule("zarr.metadata.consolidated")
     group = LazyModule("zarr.metadata.group")
     v2 = LazyModule("zarr.metadata.v2")
     v3 = LazyModule("zarr.metadata.v3")
@@ -89,9 +91,8 @@ def path_of(place: StorePath | str) -> str:
     return place if isinstance(place, str) else place.path
 
 
-_node_types: dict[bytes, str] = {}
-_MAX_TYPES: Final = 256
 _MAX_TYPED_BYTES: Final = 4096
+_small_type = lru_cache(256)(lambda raw: load_document(raw, "zarr.json").get("node_type"))
 
 
 def node_type(raw: bytes, name: str) -> object:
@@ -113,15 +114,12 @@ def node_type(raw: bytes, name: str) -> object:
     >>> node_type(b'{"node_type": "group"}', "zarr.json")
     'group'
     """
-    known = _node_types.get(raw)
-    if known is not None:
-        return known
-    found = load_document(raw, name).get("node_type")
-    if type(found) is str and len(raw) <= _MAX_TYPED_BYTES:
-        if len(_node_types) >= _MAX_TYPES:
-            _node_types.clear()
-        _node_types[raw] = found
-    return found
+    if len(raw) > _MAX_TYPED_BYTES:
+        return "group" if consolidated.kept_copy(raw) is not None else load_document(raw, name).get("node_type")
+    try:
+        return _small_type(raw)
+    except MetadataValidationError:
+        return load_document(raw, name).get("node_type")  # the same error, which names the place
 
 
 def not_found(place: StorePath | str, kind: type[NodeNotFoundError]) -> NodeNotFoundError:

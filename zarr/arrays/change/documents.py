@@ -17,14 +17,10 @@ if TYPE_CHECKING:
 
 def node_keys(handle: ArrayHandle) -> dict[str, str]:
     """Return the documents of the array by name, and the keys that they lie under."""
-    names = ("zarr.json",) if handle.metadata.zarr_format == 3 else (".zarray", ".zattrs")
-    return {name: node_key(handle.store_path.path, name) for name in names}
-
-
-def put_documents_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
-    """Write documents of the array; no copy of them is updated."""
-    for name, document in documents.items():
-        yield Put(node_key(handle.store_path.path, name), document)
+    path = handle.store_path.path
+    if handle.state.metadata.zarr_format == 3:
+        return {"zarr.json": node_key(path, "zarr.json")}
+    return {name: node_key(path, name) for name in (".zarray", ".zattrs")}
 
 
 def record_steps(handle: ArrayHandle, documents: Mapping[str, Buffer]) -> Steps[None]:
@@ -70,7 +66,7 @@ def _store_steps(handle: ArrayHandle) -> Steps[dict[str, Buffer]]:
     documents: dict[str, Buffer] = {}
     if raw is not None and found._stored_document is not None:
         documents = {name: found.to_buffer_dict(default_buffer_prototype())[name]}
-        yield from put_documents_steps(handle, documents)
+        yield Put(key, documents[name])
     handle.state = handle.state.reshaped(known.as_stored())
     return documents
 

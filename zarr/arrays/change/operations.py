@@ -12,13 +12,14 @@ import contextlib
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
+from operator import gt, lt
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 import zarr_core
 from zarr.abc.store import takes_contents_first
-from zarr.arrays.change.documents import node_keys, put_documents_steps, record_steps
+from zarr.arrays.change.documents import node_keys, record_steps
 from zarr.arrays.io.chunks import is_filled
 from zarr.arrays.io.reading import read_plan_steps
 from zarr.arrays.io.selection import elements_of
@@ -27,11 +28,11 @@ from zarr.arrays.layout import ArrayLayout
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.shapes import cells_outside
 from zarr.errors import ArrayNotFoundError, WrongTypeError
-from zarr.metadata.documents import dump_document, plain
+from zarr.metadata.documents import SCALARS, dump_document, plain
 from zarr.metadata.fields import as_attributes
-from zarr.steps.documents import hold_node
+from zarr.steps.documents import hold_node, node_key
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array, replace_documents_steps
-from zarr.steps.requests import Delete, Gather, Get, Hold, List, Size, Steps, ask_steps
+from zarr.steps.requests import Delete, Gather, Get, Hold, List, Put, Size, Steps, ask_steps
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
@@ -66,10 +67,12 @@ def refresh_steps(handle: ArrayHandle) -> Steps[None]:
         If the array was removed meanwhile: it is not made again, with nothing in it.
     """
     found: dict[str, Buffer | None] = {}
-    for name, key in node_keys(handle).items():
-        found[name] = yield Get(key)
     known = handle.state.documents
-    if known is not None and all(_same(known.get(name), raw) for name, raw in found.items()):
+    differs = known is None
+    for name, key in node_keys(handle).items():
+        raw = found[name] = yield Get(key)
+        differs = differs or not _same(known.get(name), raw)  # type: ignore[union-attr]
+    if not differs:
         return
     try:
         there = {name: raw.to_bytes() for name, raw in found.items() if raw is not None}
@@ -89,11 +92,14 @@ def _same(known: Buffer | None, raw: Buffer | None) -> bool:
 
 
 def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
-    """Write changed metadata and show it to both faces."""
+    """Write changed metadata and show it to both faces, and to the batch that collects writes of the array."""
     documents = state.metadata.to_buffer_dict(default_buffer_prototype())
-    yield from put_documents_steps(handle, documents)
+    for name, document in documents.items():
+        yield Put(node_key(handle.store_path.path, name), document)
     state.documents = documents
     handle.state = state
+    if handle.batch is not None:
+        handle.batch.layout = state.layout
 
 
 def changing_steps(handle: ArrayHandle, change: Steps[T]) -> Steps[T]:
@@ -147,7 +153,8 @@ def update_attributes_steps(
     """
     check_writable(handle)
     named = {str(name): plain(value) for name, value in as_attributes(changes).items()}
-    dump_document({"attributes": named}, indent=None)  # before anything is changed
+    if not SCALARS.keys() >= {*map(type, named.values())}:
+        dump_document({"attributes": named}, indent=None)  # before anything is changed
     yield from changing_steps(handle, _change_attributes_steps(handle, named, tuple(removed), replace))
 
 
@@ -193,8 +200,9 @@ def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: boo
         Whether chunks that lie outside the new shape are removed.
     """
     check_writable(handle)
-    handle.layout.require_codecs()
-    shape = parse_new_shape(handle.layout, new_shape)
+    layout = handle.state.layout
+    layout.require_codecs()
+    shape = parse_new_shape(layout, new_shape)
     yield from changing_steps(handle, _resize_steps(handle, shape, delete_outside_chunks))
 
 
@@ -207,17 +215,17 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
     if shape == old.shape:
         return
     new = handle.state.reshaped(old.metadata.update_shape(shape))
-    cuts = delete_outside_chunks and any(after < before for after, before in zip(shape, old.shape, strict=True))
+    cuts = delete_outside_chunks and any(map(lt, shape, old.shape))
     if not takes_contents_first(handle.store_path.store):
         if cuts:
             yield from _cut_steps(old, shape, handle.bulk)
-        yield from _publish_shape_steps(handle, new)
+        yield from publish_steps(handle, new)
         return
-    if any(after > before for after, before in zip(shape, old.shape, strict=True)):
+    if any(map(gt, shape, old.shape)):
         most = tuple(map(max, shape, old.shape))
         grown = new if most == shape else handle.state.reshaped(old.metadata.update_shape(most))
         yield from clear_leftovers_steps(grown.layout, old.shape, handle.bulk)
-    yield from _publish_shape_steps(handle, new)
+    yield from publish_steps(handle, new)
     if cuts:
         try:
             yield from _cut_steps(old, shape, handle.bulk)
@@ -225,13 +233,6 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
             # The array has its new shape, and growing clears what lies beyond it; what can be removed now is.
             yield from _best_effort_steps(delete_outside_steps(old, shape))
             raise
-
-
-def _publish_shape_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
-    """Publish a new shape, also to the batch that collects writes of the array."""
-    yield from publish_steps(handle, state)
-    if handle.batch is not None:
-        handle.batch.layout = state.layout
 
 
 def _cut_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
@@ -260,19 +261,17 @@ def clear_leftovers_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str
         What the array has now.
     bulk : str, optional
     """
-    stored = yield List(layout.path)
+    keys = yield List(layout.path)
+    stored = {key: at for key in keys if (at := layout.coords_of(key)) is not None}
+    if not stored:
+        return
     kept = kept_counts(layout, shape)
-    inside: list[tuple[str, tuple[int, ...]]] = []
-    outside: list[tuple[str, tuple[int, ...]]] = []
-    for key in stored:
-        at = layout.coords_of(key)
-        if at is not None:
-            (outside if _is_outside(at, kept) else inside).append((key, at))
+    outside = [key for key, at in stored.items() if _is_outside(at, kept)]
     if outside:
-        yield Gather((_delete_steps(layout, key) for key, _ in outside), lean=True)
+        yield Gather((_delete_steps(layout, key) for key in outside), lean=True)
     for d, axis in enumerate(layout.outer.axes):
         if shape[d] < _last(axis, kept[d]):
-            border = [at for _, at in inside if at[d] == kept[d] - 1]
+            border = [at for at in stored.values() if at[d] == kept[d] - 1 and not _is_outside(at, kept)]
             yield Gather(_clear_leftover_steps(layout, at, shape, d, bulk) for at in border)
 
 
@@ -404,12 +403,12 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
         # What is pending is stored first: nobody may see the new shape without its data.
         yield from handle.batch.flush_steps()
     if not takes_contents_first(handle.store_path.store):
-        yield from _publish_shape_steps(handle, state)
+        yield from publish_steps(handle, state)
         yield from writing
         return new_shape
     try:
         yield from writing
-        yield from _publish_shape_steps(handle, state)
+        yield from publish_steps(handle, state)
     except Exception:
         yield from _best_effort_steps(clear_leftovers_steps(grown, shape, handle.bulk))
         raise

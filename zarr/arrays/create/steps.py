@@ -425,6 +425,7 @@ def init_array_steps(
     contents = None if data is None else partial(setitem_steps, handle, Ellipsis, data)
     direct = handle.serving is store_path.store
     (documents,) = yield write_node(store_path, metadata, overwrite, contents if direct else None, locking)
+    handle.state.documents = documents
     if contents is not None and not direct:
         yield from handle.from_outside_steps(contents())
     if store_path.path:

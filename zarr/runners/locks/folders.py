@@ -129,7 +129,7 @@ def places(
     below : sequence of str
         Nodes that are removed with all below them; kept apart from changes below them where locks are required.
     """
-    if family == "node" and not scope.required and not below:
+    if family == "node" and not scope.required and not {*below} - {scope.path}:
         return [_node_place(root, scope.path)]
     if family == "chunk" and len(keys) > MAX_NAMED:
         return [array_place(root, scope)]

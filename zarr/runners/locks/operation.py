@@ -100,9 +100,7 @@ class Holder:
 
     # Acquire
 
-    def acquire(
-        self, keys: Sequence[str], family: str, files: Sequence[str] = (), below: Sequence[str] = ()
-    ) -> None:
+    def acquire(self, keys: Sequence[str], family: str, files: Sequence[str] = (), below: Sequence[str] = ()) -> None:
         """Acquire all below some nodes, the keys, and then the lock files that stand for them in all processes.
 
         It blocks the thread.
@@ -112,13 +110,17 @@ class Holder:
         LockedByCallerError
             If it would have to wait inside another operation of this thread that holds locks.
         """
-        if len(keys) == 1 and len(files) < 2 and self._top[0] < 0 and not below:  # nothing to be put in order
-            name = f"{family}:{self._prefix}/{keys[0]}"
-            if LOCKS.try_acquire(name, self._owner):
+        if len(keys) == 1 and len(files) < 2 and len(below) < 2 and self._top[0] < 0:
+            # Nothing is to be put in order, if the key is in the subtree.
+            key = f"{family}:{self._prefix}/{keys[0]}"
+            name = stem_of(self._prefix, below[0]) if below else key
+            if key.startswith(name) and LOCKS.try_acquire(name, self._owner):
                 self.names.append(name)
                 self._top = (FAMILY_RANK[family], name)
                 if LOCKS.trees and family == "node":
                     wait(self._heed_trees((name,)), self.called_off, self._check_can_wait)
+                if below:
+                    wait(self._close_tree(name), self.called_off, self._check_can_wait)
                 if files:
                     self._top_file = True, files[0]
                     lock = folders.try_lock(files[0])
@@ -135,9 +137,7 @@ class Holder:
         """Acquire the same, letting the event loop run."""
         await wait_async(self._acquiring(keys, family, files, below))
 
-    def _acquiring(
-        self, keys: Sequence[str], family: str, files: Sequence[str], below: Sequence[str]
-    ) -> Waits[None]:
+    def _acquiring(self, keys: Sequence[str], family: str, files: Sequence[str], below: Sequence[str]) -> Waits[None]:
         if below:
             yield from self._acquire_trees(below, keys)
         else:
@@ -252,12 +252,16 @@ class Holder:
             yield from self._acquire_name(taken)
             yield from self._heed_trees((taken,))
             if taken in stems:
-                self._trees = [*(self._trees or ()), taken]
                 self._top = max(self._top, (0, taken))
-                LOCKS.trees[taken] = None  # from now on nobody acquires names that begin with it
-                while (name := self._other_below(taken)) is not None:
-                    yield from self._acquire_name(name)
-                    self._drop(name)
+                yield from self._close_tree(taken)
+
+    def _close_tree(self, stem: str) -> Waits[None]:
+        """Keep others from keys in a subtree that was just acquired, and wait for those who hold one."""
+        self._trees = [*(self._trees or ()), stem]
+        LOCKS.trees[stem] = None  # from now on nobody acquires names that begin with it
+        while len(LOCKS.queues) > 1 and (name := self._other_below(stem)) is not None:
+            yield from self._acquire_name(name)
+            self._drop(name)
 
     def _heed_trees(self, names: Sequence[str]) -> Waits[None]:
         """Wait until nobody else has a subtree lock above some keys that were just acquired, and acquire them again."""
@@ -342,7 +346,8 @@ class Holder:
         while self._trees:
             LOCKS.trees.pop(self._trees[-1], None)
             self._trees.pop()
-        LOCKS.release_all(self.names)
+        if self.names:
+            LOCKS.release_all(self.names)
 
 
 @contextmanager
