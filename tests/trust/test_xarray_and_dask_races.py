@@ -152,7 +152,7 @@ def test_regions_by_dask(workers: Any, layout: dict[str, Any], tmp_path: Path) -
     import dask.array
 
     array = make_array(tmp_path / "a", layout)
-    with dask.config.set({"array.chunk-size": "400 B"}):
+    with dask.config.set({"array.chunk-size": "300 B"}):
         for i in range(1, TIMES + 1):
             value = dask.array.full((12, SHAPE[1]), i, dtype="i4")
             parts = [
