@@ -127,9 +127,9 @@ def one_line(error: Exception) -> str:
     'RuntimeError: the server is busy'
     """
     text = str(error.args[0]) if type(error) is KeyError and error.args else str(error)
-    if isinstance(error, PlaceNotFoundError):
+    if isinstance(error, PlaceNotFoundError) and text.endswith("does not exist"):
         text = f"{text}: check its name, or make it by zarr create"
-    elif isinstance(error, NodeNotFoundError) and not text.endswith(")"):
+    elif isinstance(error, NodeNotFoundError) and "at path" in text and not text.endswith(")"):
         text = f"{text}: zarr tree shows what a store holds"
     for theirs, ours in _OUR_WORDS.items():
         text = text.replace(theirs, ours)
