@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import typer
+
+_PLAIN_LIST: Final = re.compile(r"\[\n\s*([^][{}]*?)\n\s*\]")
+_BREAK: Final = re.compile(r"\n\s*")  # no string of JSON holds a line break
 
 
 class NotAgreedError(Exception):
@@ -33,7 +37,7 @@ def agree(question: str, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise NotAgreedError(f"{question} There is no terminal to ask: say --yes to do it. Nothing was changed.")
+        raise NotAgreedError(f'there is no terminal to ask "{question}": say --yes; nothing was changed')
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise NotAgreedError("nothing was changed")
@@ -46,8 +50,9 @@ def say(text: str) -> None:
 
 
 def say_json(value: Any) -> None:
-    """Print a value as JSON."""
-    typer.echo(json.dumps(finite(value), indent=2, ensure_ascii=False, default=str, allow_nan=False))
+    """Print a value as JSON, lists of plain values in one line."""
+    text = json.dumps(finite(value), indent=2, ensure_ascii=False, default=str, allow_nan=False)
+    typer.echo(_PLAIN_LIST.sub(lambda found: f"[{_BREAK.sub(' ', found[1])}]", text))
 
 
 def finite(value: Any) -> Any:

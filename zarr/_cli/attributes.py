@@ -46,5 +46,5 @@ def unset(store: Store, keys: Keys, option: Options = None) -> None:
         if missing:
             names = ", ".join(map(repr, missing))
             raise KeyError(f"{place} has no attribute {names}; zarr attrs get {place} lists them")
-        kept = {name: value for name, value in node.attrs.items() if name not in keys}
-        node.attrs.put(kept)
+        for key in dict.fromkeys(keys):
+            del node.attrs[key]

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 
@@ -16,7 +16,6 @@ from zarr._cli.answers import agree, say, say_json
 from zarr._cli.arguments import AsJson, NodePath, Options, Place, Store, Yes, parse_place
 from zarr.arrays.array import Array
 from zarr.core.sync import sync
-from zarr.errors import NodeNotFoundError
 from zarr.groups.group import Group
 from zarr.groups.members import remove_copy_steps
 from zarr.runners.choose import runner_for
@@ -51,6 +50,7 @@ class Found(NamedTuple):
 
     words: str
     zarr_format: ZarrFormat
+    is_group: bool
 
 
 def find(place: Place) -> Found | None:
@@ -58,10 +58,10 @@ def find(place: Place) -> Found | None:
     try:
         with place.opened() as node:
             if isinstance(node, Array):
-                words = f"the array {place}, shape {node.shape}, {node.dtype}"
+                words = f"the array {place} {node.shape} {node.dtype}"
             else:
                 words = f"the group {place} with {_counted(node.nmembers(None))} below it"
-            return Found(words, node.metadata.zarr_format)
+            return Found(words, node.metadata.zarr_format, isinstance(node, Group))
     except FileNotFoundError:
         return None
 
@@ -72,15 +72,17 @@ def _counted(number: int) -> str:
 
 def refuse_overlap(taken: Place, given: Place) -> None:
     """Refuse to copy or move a node onto itself, into itself, or onto what it lies in."""
-    old, new = (f"{_whole(place)}/" for place in (taken, given))
+    old, new = (f"{whole_store(place)}/{place.path}".rstrip("/") + "/" for place in (taken, given))
     if old.startswith(new) or new.startswith(old):
         raise ValueError(f"{taken} and {given} are the same, or one lies within the other: name another destination")
 
 
-def _whole(place: Place) -> str:
-    """Return where a node lies, as one text; two texts for one folder are made the same."""
-    store = place.store.rstrip("/") if "://" in place.store else os.path.realpath(place.store)
-    return f"{store}/{place.path}".rstrip("/")
+def whole_store(place: Place) -> str:
+    """Return where a store is, such that two texts for one folder or file become the same."""
+    store = place.store
+    if store.startswith("file:"):
+        store = store.removeprefix("file:").removeprefix("//")
+    return store.rstrip("/") if "://" in store else os.path.realpath(store)
 
 
 @contextlib.contextmanager
@@ -89,10 +91,10 @@ def group_above(place: Place) -> Iterator[tuple[Group, str]]:
     parts = place.path.split("/")
     for depth in range(len(parts) - 1, -1, -1):
         above = replace(place, path="/".join(parts[:depth]))
-        with contextlib.suppress(NodeNotFoundError), above.opened("r+") as group:
-            if isinstance(group, Group):
-                yield group, "/".join(parts[depth:])
-                return
+        if (there := find(above)) is not None and there.is_group:
+            with above.opened("r+") as group:
+                yield cast("Group", group), "/".join(parts[depth:])
+            return
     raise FileNotFoundError(f"there is no group above {place}: make one by zarr create {place.store}")
 
 
@@ -154,7 +156,10 @@ def _ends(source: str, dest: str, option: list[str] | None, dest_option: list[st
         if dest_option:
             raise typer.BadParameter("DEST is in the store of SOURCE, whose options are --option")
         return taken, replace(taken, path=dest[2:].strip("/"))
-    return taken, parse_place(dest, None, dest_option)
+    given = parse_place(dest, None, dest_option)
+    if whole_store(taken) == whole_store(given):  # one store is opened once, under one name
+        return taken, replace(taken, path=given.path)
+    return taken, given
 
 
 def copy_node(taken: Place, given: Place, if_exists: Existing) -> tuple[int, int, int]:
@@ -210,7 +215,7 @@ def move(source: Source, dest: Dest, option: Options = None, dest_option: DestOp
         agree(f"Remove {there.words} to move {taken} there?", yes)
         remove_node(given)
     if taken.store == given.store:
-        with group_above(taken.root if not taken.path else taken) as (group, name):
+        with group_above(taken) as (group, name):
             group.move(name, f"/{given.path}")
         return
     copy_node(taken, given, Existing.refuse)

@@ -174,8 +174,7 @@ def make_app() -> App:
         ] = False,
     ) -> None:
         made.shows_tracebacks = show_traceback
-        if verbose:
-            speak_up()
+        speak_up(verbose)
 
     made.callback()(options)
     groups: dict[str, typer.Typer] = {"": made}

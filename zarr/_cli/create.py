@@ -73,7 +73,7 @@ def create(
         parameters = {"shape": parse_lengths(shape, "--shape"), **_parameters(given, wanted)}
     if (there := find(place)) is not None:
         if not overwrite:
-            raise FileExistsError(f"there is {there.words} already: say --overwrite to make it anew")
+            raise FileExistsError(f"{there.words} is there already: say --overwrite to make it anew")
         agree(f"Remove {there.words} to make it anew?", yes)
     _make(place, wanted, parameters, attributes, overwrite)
 

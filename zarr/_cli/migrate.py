@@ -40,9 +40,9 @@ DryRun = Annotated[bool, typer.Option(help="Only say what would be done.")]
 Force = Annotated[bool, typer.Option(help="Remove metadata even where there is none of the other format.")]
 
 
-def speak_up() -> None:
-    """Log each action while it runs."""
-    set_log_level("INFO")
+def speak_up(verbose: bool = True) -> None:
+    """Log each action while it runs; if not verbose, warnings only."""
+    set_log_level("INFO" if verbose else "WARNING")
     set_format("%(message)s")
 
 

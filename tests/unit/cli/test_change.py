@@ -94,6 +94,7 @@ def test_a_copy_onto_itself(store: str, run: Run, tmp_path: Path, monkeypatch: p
         ("data.zarr::a", "data.zarr/a"),
         (f"{store}::a", "::a/b"),
         (f"{store}::a/x", "::a"),
+        (f"{store}::a/x", f"file://{store}::a"),
     ]:
         assert "within" in run("copy", source, dest, "--if-exists", "replace", "--yes", code=1).err
         assert "within" in run("move", source, dest, "--yes", code=1).err

@@ -194,7 +194,9 @@ def test_errors_of_other_libraries_are_named(run: Run, monkeypatch: pytest.Monke
 def test_warnings_are_said_in_one_line(
     store: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zarr._cli.cli.speak_up", lambda: warnings.warn("slow\nserver", UserWarning, stacklevel=1))
+    monkeypatch.setattr(
+        "zarr._cli.cli.speak_up", lambda verbose: warnings.warn("slow\nserver", UserWarning, stacklevel=1)
+    )
     warnings.simplefilter("always")
     assert main(["--verbose", "ls", store]) == 0
     assert capsys.readouterr().err == "zarr: warning: slow server\n"
