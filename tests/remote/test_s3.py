@@ -162,6 +162,6 @@ def test_the_command_line(endpoint: str, bucket: str, tmp_path: Any, capsys: pyt
     assert main(["rm", url, "--yes", *source]) == 0
     capsys.readouterr()
     assert main(["ls", url, *source]) == 1
-    assert capsys.readouterr().err.startswith("zarr: No group found")
+    assert capsys.readouterr().err.startswith("zarr: No array or group found")
     assert main(["ls", "s3://no-such-bucket-here/x", *source]) == 1
     assert capsys.readouterr().err.count("\n") == 1

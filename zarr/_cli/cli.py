@@ -23,7 +23,7 @@ from zarr._cli.look import info, ls, tree
 from zarr._cli.migrate import CLIZarrFormat, CLIZarrFormatV3, migrate, remove_metadata, speak_up
 from zarr._cli.sizes import du, stat
 from zarr._cli.values import cat
-from zarr.errors import NodeNotFoundError, PlaceNotFoundError
+from zarr.errors import NodeNotFoundError
 
 __all__ = [
     "COMMANDS",
@@ -85,6 +85,7 @@ _OUR_WORDS: Final = {
     "Open it with open_group, or replace it with overwrite=True.": "Replace it with --overwrite.",
     "overwrite=True": "--overwrite",
     "see if_exists": "see --if-exists",
+    "No group found in store": "No array or group found in store",
     "'storage_options' was provided but unused.": "--option is for URLs: leave it out.",
     "Unable to locate credentials": "Unable to locate credentials: say --option anon=true if the data are public",
 }
@@ -127,15 +128,23 @@ def one_line(error: Exception) -> str:
     'RuntimeError: the server is busy'
     """
     text = str(error.args[0]) if type(error) is KeyError and error.args else str(error)
-    if isinstance(error, PlaceNotFoundError) and text.endswith("does not exist"):
-        text = f"{text}: check its name, or make it by zarr create"
-    elif isinstance(error, NodeNotFoundError) and "at path" in text and not text.endswith(")"):
-        text = f"{text}: zarr tree shows what a store holds"
+    text += _way_out(error, text)
     for theirs, ours in _OUR_WORDS.items():
         text = text.replace(theirs, ours)
     if not text or not isinstance(error, _EXPECTED):
         text = f"{type(error).__name__}: {text}"
     return " ".join(text.split())
+
+
+def _way_out(error: Exception, text: str) -> str:
+    """Return what to do about a node that is not there, where the text does not say it."""
+    if not isinstance(error, NodeNotFoundError):
+        return ""
+    if text.endswith("does not exist"):
+        return ": check its name, or make it by zarr create"
+    if text.endswith("at path ''"):
+        return ": name a store that holds zarr.json, .zgroup or .zarray"
+    return ": zarr tree shows what a store holds" if text.endswith("'") else ""
 
 
 def _show_warning(

@@ -14,8 +14,6 @@ import pytest
 
 import zarr
 
-pytest.importorskip("typer", reason="the command line needs the extra cli")
-
 
 @dataclass
 class Done:
@@ -36,6 +34,7 @@ Run = Callable[..., Done]
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs a command in this process, without a terminal; it must be done unless another code is named."""
+    pytest.importorskip("typer", reason="the command line needs the extra cli")
     from zarr._cli.cli import main
 
     def call(*arguments: str, code: int = 0, answer: str | None = None) -> Done:

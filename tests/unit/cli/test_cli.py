@@ -218,6 +218,10 @@ def test_errors_name_words_of_the_command_line(store: str, run: Run) -> None:
     assert "--option is for URLs" in run("ls", store, "--option", "anon=true", code=1).err
     assert "zarr tree" in run("ls", f"{store}::zzz", code=1).err
     assert "did you mean" in run("ls", f"{store}::aa", code=1).err
+    assert "a store that holds zarr.json" in run("ls", str(Path(store).parent), code=1).err
+    file = Path(store).parent / "x.nc"
+    file.write_bytes(b"CDF\x01")
+    assert run("ls", str(file), code=1).err.endswith("read it with xarray.open_dataset\n")
 
 
 # ------------------------------------------------------------------------------------ as zarr-python's tests do
