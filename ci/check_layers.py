@@ -49,6 +49,7 @@ FLOORS: dict[str, float] = {
     "zarr.testing": 7,
     "zarr.tools": 6.8,
     "zarr._cli": 7,
+    "zarr.__main__": 7.1,
     "zarr.compat": 7,
     "zarr.core": 7,
     "zarr.models": 7,
@@ -90,7 +91,7 @@ PUBLIC_MODULES = {
     "zarr.storage._common",
 }
 # Modules of ours that need an optional library themselves, and who may import them when it is wanted.
-LOCAL_IMPORTS = {("zarr._cli.cli", "zarr._cli.typer_app"): "typer is an extra"}
+LOCAL_IMPORTS = {("zarr.__main__", "zarr._cli.cli"): "typer is an extra"}
 
 
 def room_of(module: str) -> str | None:

@@ -12,9 +12,8 @@ import pytest
 
 import zarr
 
-OPTIONAL = {"zarr._cli.typer_app"}  # modules that need an optional package to be imported
-NAMES = sorted(module.name for module in pkgutil.walk_packages(zarr.__path__, "zarr.") if module.name not in OPTIONAL)
-NEEDED = ("awkward", "ml_dtypes", "pyarrow", "lmdb", "obstore")
+NAMES = sorted(module.name for module in pkgutil.walk_packages(zarr.__path__, "zarr."))
+NEEDED = ("awkward", "ml_dtypes", "pyarrow", "lmdb", "obstore", "typer")
 
 
 @pytest.mark.slow

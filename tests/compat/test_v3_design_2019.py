@@ -371,6 +371,7 @@ def test_migration_in_place_minds_names() -> None:
 
 
 def test_migration_by_command(tmp_path: Path) -> None:
+    pytest.importorskip("typer", reason="the command line needs the extra cli")
     from zarr._cli.cli import main
 
     zarr.draft3.create(tmp_path / "old").create_array("x", data=DATA, chunks=(5, 2))

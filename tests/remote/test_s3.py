@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import logging
 import os
 import pickle
@@ -138,3 +139,29 @@ def test_by_url(endpoint: str, bucket: str, layout: dict[str, Any]) -> None:
     np.testing.assert_array_equal(zarr.open(url, mode="r", storage_options=options)[50:], VALUES[50:])
     with pytest.raises(FileNotFoundError):
         zarr.open(f"s3://{bucket}/by/typo", mode="r", storage_options=options)
+
+
+def test_the_command_line(endpoint: str, bucket: str, tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("typer", reason="the command line needs the extra cli")
+    from zarr._cli.cli import main
+
+    client = json.dumps({"endpoint_url": endpoint, "region_name": "us-east-1"})
+    options = ["key=nobody", "secret=nothing", f"client_kwargs={client}"]
+    source, dest = [[word for each in options for word in (f"--{name}", each)] for name in ("option", "dest-option")]
+    zarr.open_group(tmp_path / "data.zarr", mode="w").create_array("a/x", data=VALUES, chunks=(20, 50))
+    url = f"s3://{bucket}/data.zarr"
+    assert main(["copy", str(tmp_path / "data.zarr"), url, *dest]) == 0
+    capsys.readouterr()
+    assert main(["tree", url, *source]) == 0
+    assert capsys.readouterr().out == "/\n└── a\n    └── x (60, 50) float32\n"
+    assert main(["move", f"{url}::a/x", "::y", *source]) == 0
+    assert main(["cat", f"{url}::y", "--select", "1,:2", "--json", *source]) == 0
+    assert capsys.readouterr().out == "[50.0, 51.0]\n"
+    assert main(["copy", f"{url}::y", str(tmp_path / "y.zarr"), *source]) == 0
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "y.zarr", mode="r")[:], VALUES)
+    assert main(["rm", url, "--yes", *source]) == 0
+    capsys.readouterr()
+    assert main(["ls", url, *source]) == 1
+    assert capsys.readouterr().err.startswith("zarr: No array or group found")
+    assert main(["ls", "s3://no-such-bucket-here/x", *source]) == 1
+    assert capsys.readouterr().err.count("\n") == 1

@@ -22,8 +22,19 @@ from tests.trust.fuzzing.documents import hierarchy, stored_documents
 from tests.trust.test_places import THINGS
 from zarr.buffer import default_buffer_prototype
 from zarr.buffer.cpu import Buffer
-from zarr.errors import ChunkError, FileInPlaceError, FolderInPlaceError, NotAValueError, ReadOnlyError
+from zarr.dtype import parse_dtype
+from zarr.dtype.base import v3_unstable_dtype_warning
+from zarr.errors import (
+    ChunkError,
+    FileInPlaceError,
+    FolderInPlaceError,
+    NotAValueError,
+    ReadOnlyError,
+    UnstableSpecificationWarning,
+)
+from zarr.registry.codecs import _missing_codec_message
 from zarr.storage import LocalStore, MemoryStore, ZipStore
+from zarr.types import ZarrFormat
 
 ZSTD = zarr.codecs.ZstdCodec(checksum=True)
 WITHOUT_CHECKSUM: tuple[str, ...] = ("raw", "blosc", "vlen", "v2 zlib")
@@ -299,3 +310,14 @@ def test_a_damaged_document_of_a_group_is_named(name: str) -> None:
 
 def open_documents(stored: dict[str, bytes]) -> Any:
     return zarr.open(MemoryStore({key: Buffer.from_bytes(raw) for key, raw in stored.items()}), path="a/b", mode="r")
+
+
+def test_no_message_leads_to_the_site_of_another_project() -> None:
+    cases: list[tuple[str, ZarrFormat]] = [("nonsense", 3), ("nonsense", 2), ("gribberish", 3)]
+    for name, zarr_format in cases:
+        said = _missing_codec_message(name, zarr_format=zarr_format)
+        assert "http" not in said
+        assert "registry.register_codec" in said
+    with pytest.warns(UnstableSpecificationWarning) as caught:
+        v3_unstable_dtype_warning(parse_dtype(np.dtype("M8[s]"), zarr_format=3))
+    assert "http" not in str(caught[0].message)

@@ -1,4 +1,8 @@
-"""The command line: ``zarr info``, ``tree``, ``ls``, ``migrate``, ``remove-metadata``.
+"""The command line: ``zarr info``, ``cat``, ``copy`` … as ``zarr --help`` lists them; needs the extra ``cli``.
+
+``cli.py`` has the application and the one table of commands. Each family of commands has a file: ``look`` (info, tree,
+ls), ``sizes`` (stat, du), ``values`` (cat), ``create``, ``change`` (copy, move, rm, consolidate), ``attributes``,
+``migrate``. They share ``arguments`` (what the words of a command mean) and ``answers`` (what is printed and asked).
 
 May import: everything.
 Read first: ``cli.py``.

@@ -409,6 +409,6 @@ def v3_unstable_dtype_warning(dtype: ZDType[Any, Any]) -> None:
     warn_once(
         f"The data type ({dtype}) does not have a Zarr V3 specification. Other implementations may be unable to read "
         "arrays that are saved with it, and the way in which it is saved may still change. "
-        "https://github.com/zarr-developers/zarr-extensions/tree/main/data-types lists the types that are specified.",
+        "If others shall read them, use a data type that is specified, such as float64 or uint8.",
         UnstableSpecificationWarning,
     )

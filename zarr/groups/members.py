@@ -16,7 +16,7 @@ from zarr.notices import warn, warn_once
 from zarr.steps.consolidated import changes_noted, touch
 from zarr.steps.documents import ancestors, hold_node, node_key
 from zarr.steps.nodes import read_nodes_steps
-from zarr.steps.requests import Await, Gather, ListDir, Put, Steps
+from zarr.steps.requests import Await, Delete, Gather, ListDir, Put, Steps
 from zarr.storage.keys import TOOL_PREFIX
 from zarr.storage.path import StorePath
 from zarr.types import METADATA_NAMES, ZarrFormat
@@ -247,6 +247,29 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
             ZarrUserWarning,
         )
     return GroupHandle(handle.metadata, store_path)
+
+
+def remove_copy_steps(store_path: StorePath) -> Steps[None]:
+    """Remove the copy that :func:`consolidate_steps` has stored with a group; the nodes below it stay as they are.
+
+    Raises
+    ------
+    GroupNotFoundError
+        If there is no group.
+    """
+    yield Gather([_remove_copy_locked_steps(store_path)])
+    touch(store_path.store, store_path.path)
+
+
+def _remove_copy_locked_steps(store_path: StorePath) -> Steps[None]:
+    yield hold_node(store_path.path, parse_array_config(None).locking)
+    handle = yield from open_group_steps(store_path, use_consolidated=False)
+    if handle.metadata.zarr_format == 2:
+        yield Delete(node_key(store_path.path, ".zmetadata"))
+        return
+    plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
+    for name, value in plain.to_buffer_dict(default_buffer_prototype()).items():
+        yield Put(node_key(store_path.path, name), value)
 
 
 def _consolidate_locked_steps(

@@ -343,10 +343,9 @@ class CRC32C:
 
 # The packages that bring a codec which is not installed, for the message that says so.
 
-_ZARR_CODEC_DOCS_URL: Final = "https://zarr.readthedocs.io/en/stable/user-guide/extending/#custom-codecs"
-_NUMCODECS_CODEC_DOCS_URL: Final = (
-    "https://numcodecs.readthedocs.io/en/stable/registry.html#numcodecs.registry.register_codec"
-)
+# The functions that register a codec. In zarr-python these names hold addresses of pages, which are about its own code.
+_ZARR_CODEC_DOCS_URL: Final = "zarr.registry.register_codec"
+_NUMCODECS_CODEC_DOCS_URL: Final = "numcodecs.registry.register_codec"
 
 # Codecs of the imagecodecs library: the two packages that wrap some of them for format 3.
 _IMAGECODECS_ZARR: Final = """

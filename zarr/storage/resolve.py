@@ -22,6 +22,7 @@ from zarr.types import AccessModeLiteral
 
 if TYPE_CHECKING:
     from zarr.storage import url as _url
+    from zarr.storage.local import foreign as _foreign
     from zarr.storage.zip.store import ZipStore
     StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
     """The values that can be given for a store: a store or a place in one, a path, a URL, a mapping or an FSMap."""
@@ -34,7 +35,7 @@ else:
 
         globals()[name] = Store | StorePath | Path | str | MutableMapping[str, Any]
         return globals()[name]
-    _url = LazyModule("zarr.storage.url")
+    _url, _foreign = LazyModule("zarr.storage.url"), LazyModule("zarr.storage.local.foreign")
 
 
 _ZIP_MODES: Final[dict[str | None, str]] = {"r": "r", "r+": "a", "a": "a", "w": "w", "w-": "x", None: "a"}
@@ -96,15 +97,28 @@ def _is_plain_folder(path: str, mode: AccessModeLiteral | None) -> bool:
         return False
 
 
+def _refuse_file(path: str, mode: AccessModeLiteral | None) -> None:
+    """Refuse a file where a folder should be; whoever only reads and finds an unknown file hears it from the steps."""
+    foreign = _foreign.name_foreign_file(path)
+    if mode != "r":
+        told = foreign or "a file that is no zip file stands where a folder should be"
+        raise FileExistsError(errno.EEXIST, told, path)
+    if foreign:
+        raise PlaceNotFoundError(f"{path!r}: {foreign}")
+
+
 def _check_place(store: Store, mode: AccessModeLiteral | None, *, opened: bool) -> None:
     """Refuse to read from nothing, and to write below a file."""
     if isinstance(store, LocalStore):
         root = store._base[:-1] or "/"
-        if mode == "r":
-            if not os.path.exists(root):
-                raise PlaceNotFoundError(f"{store.root} does not exist")
-        elif os.path.isfile(root):
-            raise FileExistsError(errno.EEXIST, "a file that is no zip file stands where a folder should be", root)
+        try:
+            is_file = stat.S_ISREG(os.stat(root).st_mode)
+        except (OSError, ValueError) as error:
+            if mode == "r":
+                raise PlaceNotFoundError(f"{store.root} does not exist") from error
+            return
+        if is_file:
+            _refuse_file(root, mode)
     elif mode == "r" and not opened and instance_of(store, "zarr.storage.zip.store", "ZipStore"):
         archive = cast("ZipStore", store)
         try:

@@ -1,15 +1,28 @@
-"""The command line."""
+"""The application: how it is started, what it says of errors, its help; and the commands for formats."""
 
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
+import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import zarr
-from zarr._cli.cli import app, main
+
+pytest.importorskip("typer", reason="the command line needs the extra cli")
+
+from typer.testing import CliRunner
+
+from tests.unit.cli.conftest import Run
+from zarr._cli.cli import COMMANDS, app, main
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -18,22 +31,6 @@ def store(tmp_path: Path) -> str:
     root.create_array("a/x", data=np.arange(10))
     root.create_group("b")
     return str(tmp_path / "data.zarr")
-
-
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(arguments) == 0
-    return capsys.readouterr().out
-
-
-def test_looking(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, "tree", store) == "/\n├── a\n│   └── x (10,) int64\n└── b\n"
-    assert said(capsys, "tree", store, "--level", "0") == "/\n├── a\n└── b\n"
-    assert said(capsys, "tree", store, "a/x") == "/a/x (10,) int64\n"
-    assert said(capsys, "ls", store) == "a\nb\n"
-    assert said(capsys, "ls", "-l", store, "a") == "array  x  (10,)  int64\n"
-    assert said(capsys, "ls", store, "b") == ""
-    assert "title: 't'" in said(capsys, "info", store)
-    assert "Shape" in said(capsys, "info", store, "a/x")
 
 
 def test_migrate_and_remove(store: str) -> None:
@@ -73,8 +70,7 @@ def test_what_goes_wrong_is_said_in_one_line(tmp_path: Path, capsys: pytest.Capt
     error = capsys.readouterr().err
     assert error.startswith("zarr: ")
     assert error.count("\n") == 1
-    with pytest.raises(SystemExit):
-        main(["dance"])
+    assert main(["dance"]) == 2
 
 
 def test_entry_point(monkeypatch: pytest.MonkeyPatch, store: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,3 +104,136 @@ def test_metadata_of_a_folder_that_is_not_there(tmp_path: Path, capsys: pytest.C
     assert main(["remove-metadata", "v2", str(tmp_path / "typo")]) == 1
     assert "does not exist" in capsys.readouterr().err
     assert not (tmp_path / "typo").exists()
+
+
+# ---------------------------------------------------------------------------------------- the application
+
+
+def started(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of Python in a process of its own."""
+    return subprocess.run(
+        [sys.executable, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+    )
+
+
+def test_python_m_zarr(store: str) -> None:
+    done = started("-m", "zarr", "ls", store)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "a\nb\n", "")
+    done = started("-m", "zarr", "rm", store)
+    assert done.returncode == 1
+    assert "--yes" in done.stderr
+    assert Path(store).exists()
+
+
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_without_the_extra(package: str, tmp_path: Path) -> None:
+    if package == "rich":  # typer itself may need it: what matters is the line that is said
+        (tmp_path / "typer.py").write_text("import rich")
+    program = f"import sys; sys.modules[{package!r}] = None; from zarr.__main__ import main; main()"
+    done = started("-c", program, PYTHONPATH=f"{tmp_path}:{ROOT}")
+    assert done.returncode == 2
+    assert done.stderr == f'zarr: the command line needs the package {package}: pip install "zarr[cli]"\n'
+    assert done.stdout == ""
+
+
+def test_importing_zarr_does_not_load_typer() -> None:
+    done = started("-c", "import sys, zarr; zarr.open; print('typer' in sys.modules, 'rich' in sys.modules)")
+    assert done.stdout == "False False\n"
+
+
+def test_version_and_help(run: Run) -> None:
+    assert run("--version").out == f"zarr {zarr.__version__}\n"
+    said = run("--help").out
+    for word in ("info", "remove-metadata", "Exit codes", "--install-completion", "--show-completion"):
+        assert word in said
+
+
+@pytest.mark.parametrize("words", [words for rows in COMMANDS.values() for words in rows])
+def test_each_command_has_a_help_with_an_example(words: str, run: Run) -> None:
+    said = run(*words.split(), "--help").out
+    assert f"Example: zarr {words}" in said
+    command = next(rows[words] for rows in COMMANDS.values() if words in rows)
+    assert command.example.startswith(f"{words} ")
+
+
+@pytest.mark.parametrize(("shell", "word"), [("bash", "complete -o"), ("zsh", "#compdef zarr"), ("fish", "complete")])
+def test_completion(shell: str, word: str) -> None:
+    done = started("-m", "zarr", _ZARR_COMPLETE=f"source_{shell}")
+    assert done.returncode == 0
+    assert word in done.stdout
+
+
+def test_wrong_usage_ends_with_2(run: Run) -> None:
+    assert "No such command" in run("dance", code=2).err
+    run("info", code=2)
+    run("info", "x", "--option", "anon", code=2)
+    run("tree", "x", "--level", "-1", code=2)
+
+
+def test_errors_of_other_libraries_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    class ServerError(Exception):
+        pass
+
+    def fail(*given: Any, **parameters: Any) -> None:
+        warnings.warn("slow\nserver", UserWarning, stacklevel=2)
+        raise ServerError("no\nanswer")
+
+    monkeypatch.setattr("zarr.open", fail)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert run("ls", "s3://x", code=1).err == "zarr: ServerError: no answer\n"
+    assert main(["--traceback", "ls", "s3://x"]) == 1
+
+
+def test_warnings_are_said_in_one_line(
+    store: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "zarr._cli.cli.speak_up", lambda verbose: warnings.warn("slow\nserver", UserWarning, stacklevel=1)
+    )
+    warnings.simplefilter("always")
+    assert main(["--verbose", "ls", store]) == 0
+    assert capsys.readouterr().err == "zarr: warning: slow server\n"
+
+
+def test_a_traceback_if_it_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--traceback", "ls", str(tmp_path / "nothing")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Traceback")
+    assert said.splitlines()[-1].startswith("zarr: ")
+    assert main(["ls", str(tmp_path / "nothing")]) == 1
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_errors_name_words_of_the_command_line(store: str, run: Run) -> None:
+    assert "--overwrite" in run("create", store, code=1).err
+    run("create", f"{store}::b/x", "--shape", "4", "--dtype", "i4")
+    assert "--if-exists" in run("copy", f"{store}::a/x", "::b/x", code=1).err
+    assert "--option is for URLs" in run("ls", store, "--option", "anon=true", code=1).err
+    assert "zarr tree" in run("ls", f"{store}::zzz", code=1).err
+    assert "did you mean" in run("ls", f"{store}::aa", code=1).err
+    assert "a store that holds zarr.json" in run("ls", str(Path(store).parent), code=1).err
+    file = Path(store).parent / "x.nc"
+    file.write_bytes(b"CDF\x01")
+    assert run("ls", str(file), code=1).err.endswith("read it with xarray.open_dataset\n")
+
+
+# ------------------------------------------------------------------------------------ as zarr-python's tests do
+
+
+def test_the_application_under_a_runner_of_typer(store: str, tmp_path: Path) -> None:
+    runner = CliRunner()
+    done = runner.invoke(app, ["migrate", "v3", store, "--no-dry-run"])
+    assert done.exit_code == 0
+    done = runner.invoke(app, ["--verbose", "remove-metadata", "v2", store])
+    assert done.exit_code == 0
+    assert not list(Path(store).rglob(".zarray"))
+    done = runner.invoke(app, ["remove-metadata", "v2", str(tmp_path / "typo")])
+    assert done.exit_code == 1
+    assert isinstance(done.exception, FileNotFoundError)  # as it is, for whoever calls from Python

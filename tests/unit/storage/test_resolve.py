@@ -429,3 +429,37 @@ def test_a_file_system_that_waits_is_told_of_and_served_by_one_that_does_not() -
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         FsspecStore(asyn.AsyncFileSystem(asynchronous=True, skip_instance_cache=True), path="a")
+
+
+FOREIGN = {
+    "h5": (b"\x89HDF\r\n\x1a\n" + bytes(100), "an HDF5 or NetCDF-4 file", "h5py.File"),
+    "userblock.h5": (bytes(1024) + b"\x89HDF\r\n\x1a\n", "an HDF5 or NetCDF-4 file", "h5py.File"),
+    "nc": (b"CDF\x02" + bytes(100), "a NetCDF-3 file", "xarray.open_dataset"),
+    "tif": (b"II*\x00" + bytes(100), "a TIFF file", "tifffile.imread"),
+    "big.tif": (b"MM\x00+", "a TIFF file", "tifffile.imread"),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("opener", [zarr.open, zarr.open_group, zarr.open_array])
+@pytest.mark.parametrize("mode", ["r", "r+", "a", "w", "w-"])
+def test_a_file_of_another_format_is_named(name: str, opener: Any, mode: str, tmp_path: Path) -> None:
+    content, what, reader = FOREIGN[name]
+    file = tmp_path / f"file.{name}"
+    file.write_bytes(content)
+    for place in (file, str(file), f"file://{file}", LocalStore(file)):
+        with pytest.raises(FileNotFoundError if mode == "r" else FileExistsError) as caught:
+            opener(place, mode=mode)
+        for words in (what, reader, str(file)):
+            assert words in str(caught.value)
+    assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize("content", [b"", b"II*", b"CDF\x03 is no version", b"plain text"])
+def test_a_file_of_no_known_format_is_not_named(content: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    with pytest.raises(FileNotFoundError, match="No group found"):
+        zarr.open_group(file, mode="r")
+    with pytest.raises(FileExistsError, match="a file that is no zip file"):
+        zarr.open_group(file, mode="a")

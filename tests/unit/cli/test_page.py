@@ -1,0 +1,37 @@
+"""The page of the command line shows what the commands print."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("typer", reason="the command line needs the extra cli")
+
+from zarr._cli.cli import COMMANDS
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGE = DOCS / "guide" / "command_line.md"
+
+if not PAGE.exists():
+    pytest.skip("docs lie in the source tree only", allow_module_level=True)
+
+
+def test_the_recordings_of_the_page_are_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To make them again: ``python docs/recordings.py``."""
+    spec = importlib.util.spec_from_file_location("recordings", DOCS / "recordings.py")
+    assert spec is not None
+    assert spec.loader is not None
+    recordings = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(recordings)
+    monkeypatch.chdir(tmp_path)
+    text = PAGE.read_text()
+    assert recordings.recorded(text) == text
+
+
+def test_the_page_shows_each_command() -> None:
+    shown = re.findall(r"^\$ zarr (.*)$", PAGE.read_text(), re.MULTILINE)
+    known = [words for rows in COMMANDS.values() for words in rows]
+    assert [words for words in known if not any(line.startswith(words) for line in shown)] == []

@@ -1,0 +1,85 @@
+"""What a command prints, and what it asks before it removes something."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+import typer
+
+_PLAIN_LIST: Final = re.compile(r"\[\n\s*([^][{}]*?)\n\s*\]")
+_BREAK: Final = re.compile(r"\n\s*")  # no string of JSON holds a line break
+
+
+class NotAgreedError(Exception):
+    """Nobody has agreed to what would be removed; nothing was changed."""
+
+
+def agree(question: str, yes: bool) -> None:
+    """Ask before something is removed.
+
+    Parameters
+    ----------
+    question : str
+        What will be removed.
+    yes : bool
+        Whether the user has agreed beforehand, by ``--yes``.
+
+    Raises
+    ------
+    NotAgreedError
+        If the answer is no, or there is no terminal to ask.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise NotAgreedError(f'there is no terminal to ask "{question}": say --yes; nothing was changed')
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise NotAgreedError("nothing was changed")
+
+
+def say(text: str) -> None:
+    """Print the answer of a command; one of no lines prints nothing."""
+    if text:
+        typer.echo(text)
+
+
+def say_json(value: Any) -> None:
+    """Print a value as JSON, lists of plain values in one line."""
+    text = json.dumps(finite(value), indent=2, ensure_ascii=False, default=str, allow_nan=False)
+    typer.echo(_PLAIN_LIST.sub(lambda found: f"[{_BREAK.sub(' ', found[1])}]", text))
+
+
+def finite(value: Any) -> Any:
+    """Return a value in which numbers that JSON lacks are written as in metadata documents: "NaN", "Infinity".
+
+    Examples
+    --------
+    >>> finite({"valid": [0.0, float("inf")]})
+    {'valid': [0.0, 'Infinity']}
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {str(key): finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return value
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as lines, their cells aligned.
+
+    Examples
+    --------
+    >>> columns([("a", "1"), ("long", "2")]).split(chr(10))
+    ['a     1', 'long  2']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)

@@ -1,0 +1,172 @@
+"""What the words of a command mean: places, options of stores, values, lengths, selections."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+import zarr
+from zarr.arrays.array import Array
+from zarr.groups.group import Group
+from zarr.types import AccessModeLiteral
+
+Store = Annotated[str, typer.Argument(help="A folder, a zip file or a URL; a node in it follows after ::.")]
+NodePath = Annotated[str | None, typer.Argument(help="The path of a node in the store; by default its root.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="KEY=VALUE", help="An option of the store of a URL, such as anon=true. Repeat."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before something is removed.")]
+
+_WHOLE = re.compile(r"[+-]?\d+")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node, or where one will be: a store, a path in it, and the options of the store.
+
+    Parameters
+    ----------
+    store : str
+        A path of the file system, or a URL.
+    path : str
+        Of the node in the store, without slashes at its ends; empty for the root.
+    options : dict or None
+        The ``storage_options`` of a URL.
+    """
+
+    store: str
+    path: str = ""
+    options: dict[str, Any] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.store}::{self.path}" if self.path else self.store
+
+    @property
+    def root(self) -> Place:
+        """The root of the store."""
+        return Place(self.store, "", self.options)
+
+    @contextmanager
+    def opened(self, mode: AccessModeLiteral = "r") -> Iterator[Array[Any] | Group]:
+        """Open the node, and close its store at the end: a zip file is whole only then."""
+        node = zarr.open(self.store, mode=mode, path=self.path or None, storage_options=self.options)
+        try:
+            yield node
+        finally:
+            node.store.close()
+
+
+def parse_place(store: str, path: str | None = None, options: Sequence[str] | None = None) -> Place:
+    """Take a place apart; the path stands after ``::``, or in an argument of its own.
+
+    What follows the last ``::`` is no path if it holds ``://``: such chains are URLs of fsspec.
+
+    Examples
+    --------
+    >>> parse_place("data.zarr::/a/x")
+    Place(store='data.zarr', path='a/x', options=None)
+    >>> parse_place("simplecache::s3://bucket/data.zarr", "a").path
+    'a'
+    """
+    head, colons, tail = store.rpartition("::")
+    if not colons or "://" in tail:
+        head, tail = store, ""
+    elif path is not None:
+        raise typer.BadParameter(f"the path of the node is given twice: {tail!r} after :: and {path!r}")
+    if not head:
+        raise typer.BadParameter(f"{store!r} names no store: write STORE::PATH")
+    return Place(head, (tail or path or "").strip("/"), parse_pairs(options, "--option") or None)
+
+
+def parse_value(text: str) -> Any:
+    """Return a value of JSON, or the text itself where it is none.
+
+    Examples
+    --------
+    >>> parse_value("[1, 2]"), parse_value("metre")
+    ([1, 2], 'metre')
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def parse_pairs(texts: Sequence[str] | None, where: str) -> dict[str, Any]:
+    """Return the values of words such as ``key=value``.
+
+    Examples
+    --------
+    >>> parse_pairs(["units=K", "valid=[0, 400]"], "--attr")
+    {'units': 'K', 'valid': [0, 400]}
+    """
+    pairs: dict[str, Any] = {}
+    for text in texts or ():
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise typer.BadParameter(f"{text!r} is not of the form KEY=VALUE", param_hint=where)
+        pairs[key] = parse_value(value)
+    return pairs
+
+
+def parse_lengths(text: str, where: str) -> tuple[int, ...]:
+    """Return a shape.
+
+    Examples
+    --------
+    >>> parse_lengths("100,10", "--shape")
+    (100, 10)
+    """
+    parts = [part.strip() for part in text.strip("() ").split(",")]
+    if len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    if parts == [""]:
+        return ()
+    if not all(part.isdecimal() for part in parts):
+        raise typer.BadParameter(f"{text!r} is no list of lengths: write them as in 100,10", param_hint=where)
+    return tuple(map(int, parts))
+
+
+def parse_selection(text: str) -> tuple[Any, ...]:
+    """Return a selection as NumPy writes it between brackets.
+
+    Parameters
+    ----------
+    text : str
+        For each dimension an integer, a slice or a list of integers; ``...`` for all that are not named.
+
+    Examples
+    --------
+    >>> parse_selection("0:10,5,[1,3]")
+    (slice(0, 10, None), 5, [1, 3])
+    """
+    # A comma within brackets belongs to a list.
+    parts = [part.strip() for part in re.split(r",(?![^\[]*\])", text)]
+    return tuple(_parse_index(part, text) for part in parts)
+
+
+def _parse_index(part: str, text: str) -> Any:
+    if part == "...":
+        return ...
+    if part.startswith("[") and part.endswith("]"):
+        items = [item.strip() for item in part[1:-1].split(",")]
+        if all(_WHOLE.fullmatch(item) for item in items):
+            return list(map(int, items))
+    elif ":" in part:
+        bounds = [bound.strip() for bound in part.split(":")]
+        if len(bounds) <= 3 and all(not bound or _WHOLE.fullmatch(bound) for bound in bounds):
+            return slice(*(int(bound) if bound else None for bound in bounds))
+    elif _WHOLE.fullmatch(part):
+        return int(part)
+    raise typer.BadParameter(
+        f"{part!r} of {text!r} is no integer, slice or list of integers: write a selection as in 0:10,5,[1,3]",
+        param_hint="--select",
+    )

@@ -1,0 +1,239 @@
+"""The commands that copy, move and remove nodes, and ``consolidate``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated, Any, NamedTuple, cast
+
+import typer
+
+import zarr
+from zarr._cli.answers import agree, say, say_json
+from zarr._cli.arguments import AsJson, NodePath, Options, Place, Store, Yes, parse_place
+from zarr.arrays.array import Array
+from zarr.core.sync import sync
+from zarr.groups.group import Group
+from zarr.groups.members import remove_copy_steps
+from zarr.runners.choose import runner_for
+from zarr.storage.local.store import LocalStore
+from zarr.storage.zip.store import ZipStore
+from zarr.types import ZarrFormat
+
+Source = Annotated[str, typer.Argument(help="The node: STORE::PATH, or STORE for its root.")]
+Dest = Annotated[str, typer.Argument(help="What it will be: STORE::PATH, or ::PATH in the store of the source.")]
+
+DestOptions = Annotated[
+    list[str] | None, typer.Option("--dest-option", metavar="KEY=VALUE", help="An option of the store of DEST. Repeat.")
+]
+
+
+class Existing(StrEnum):
+    """What a copy does with arrays that are there already."""
+
+    refuse = "raise"
+    skip = "skip"
+    anew = "replace"
+
+
+OnExisting = Annotated[Existing, typer.Option(help="What is done with arrays that are there already.")]
+
+
+# ---------------------------------------------------------------------------------------------- what is there
+
+
+class Found(NamedTuple):
+    """A node that is there, in words that let a user know what would be removed."""
+
+    words: str
+    zarr_format: ZarrFormat
+    is_group: bool
+
+
+def find(place: Place) -> Found | None:
+    """Describe the node at a place; None if there is none."""
+    try:
+        with place.opened() as node:
+            if isinstance(node, Array):
+                words = f"the array {place} {node.shape} {node.dtype}"
+            else:
+                words = f"the group {place} with {_counted(node.nmembers(None))} below it"
+            return Found(words, node.metadata.zarr_format, isinstance(node, Group))
+    except FileNotFoundError:
+        return None
+
+
+def _counted(number: int) -> str:
+    return "1 node" if number == 1 else f"{number} nodes"
+
+
+def refuse_overlap(taken: Place, given: Place) -> None:
+    """Refuse to copy or move a node onto itself, into itself, or onto what it lies in."""
+    old, new = (f"{whole_store(place)}/{place.path}".rstrip("/") + "/" for place in (taken, given))
+    if old.startswith(new) or new.startswith(old):
+        raise ValueError(f"{taken} and {given} are the same, or one lies within the other: name another destination")
+
+
+def whole_store(place: Place) -> str:
+    """Return where a store is, such that two texts for one folder or file become the same."""
+    store = place.store
+    if store.startswith("file:"):
+        store = store.removeprefix("file:").removeprefix("//")
+    return store.rstrip("/") if "://" in store else os.path.realpath(store)
+
+
+@contextlib.contextmanager
+def group_above(place: Place) -> Iterator[tuple[Group, str]]:
+    """Open the nearest group above a node for changes; also the path from there to the node."""
+    parts = place.path.split("/")
+    for depth in range(len(parts) - 1, -1, -1):
+        above = replace(place, path="/".join(parts[:depth]))
+        if (there := find(above)) is not None and there.is_group:
+            with above.opened("r+") as group:
+                yield cast("Group", group), "/".join(parts[depth:])
+            return
+    raise FileNotFoundError(f"there is no group above {place}: make one by zarr create {place.store}")
+
+
+def remove_node(place: Place) -> None:
+    """Remove a node with all below it; with the root of a folder or a zip file, the folder or the file."""
+    if place.path:
+        with group_above(place) as (group, name):
+            del group[name]
+        return
+    with place.opened("r+") as node:
+        store = node.store
+        if not isinstance(store, ZipStore):
+            sync(store.delete_dir(""))
+    if isinstance(store, ZipStore) and store.path is not None:
+        os.unlink(store.path)
+    elif isinstance(store, LocalStore):
+        with contextlib.suppress(OSError):  # somebody has put another file there meanwhile
+            os.rmdir(store.root)
+
+
+# --------------------------------------------------------------------------------------------------- commands
+
+
+def rm(store: Store, path: NodePath = None, option: Options = None, yes: Yes = False) -> None:
+    """Remove an array, or a group with all below it."""
+    place = parse_place(store, path, option)
+    with place.opened():  # says which nodes are called much the same, if there is none
+        pass
+    if (there := find(place)) is not None:
+        agree(f"Remove {there.words}?", yes)
+    remove_node(place)
+
+
+def copy(
+    source: Source,
+    dest: Dest,
+    if_exists: OnExisting = Existing.refuse,
+    option: Options = None,
+    dest_option: DestOptions = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Copy an array, or a group with all below it, within a store or to another one."""
+    taken, given = _ends(source, dest, option, dest_option)
+    refuse_overlap(taken, given)
+    if if_exists is Existing.anew and (there := find(given)) is not None:
+        agree(f"Replace arrays in {there.words}?", yes)
+    copied, skipped, nbytes = copy_node(taken, given, if_exists)
+    if as_json:
+        say_json({"copied": copied, "skipped": skipped, "bytes": nbytes})
+    else:
+        say(f"{copied} copied, {skipped} skipped, {nbytes} bytes of values")
+
+
+def _ends(source: str, dest: str, option: list[str] | None, dest_option: list[str] | None) -> tuple[Place, Place]:
+    """Return the places of source and destination; ``::path`` is one in the store of the source."""
+    taken = parse_place(source, None, option)
+    if dest.startswith("::"):
+        if dest_option:
+            raise typer.BadParameter("DEST is in the store of SOURCE, whose options are --option")
+        return taken, replace(taken, path=dest[2:].strip("/"))
+    given = parse_place(dest, None, dest_option)
+    if whole_store(taken) == whole_store(given):  # one store is opened once, under one name
+        return taken, replace(taken, path=given.path)
+    return taken, given
+
+
+def copy_node(taken: Place, given: Place, if_exists: Existing) -> tuple[int, int, int]:
+    """Copy a node to a place: nodes copied, nodes skipped, bytes of values."""
+    if taken.store == given.store:  # opened once: what is written to a zip file is not seen by who opened it before
+        with _root_group(given, None) as root:
+            return _copy_below(root[taken.path], root, given.path, if_exists)
+    with taken.opened() as node:
+        if isinstance(node, Array) and not given.path:
+            return _copy_to_root(node, given, if_exists)
+        with _root_group(given, node.metadata.zarr_format) as root:
+            return _copy_below(node, root, given.path, if_exists)
+
+
+@contextlib.contextmanager
+def _root_group(place: Place, zarr_format: ZarrFormat | None) -> Iterator[Group]:
+    """Open the group at the root of a store, or make it in a format."""
+    wanted = zarr_format if find(place.root) is None else None
+    root = zarr.open_group(place.store, mode="a", zarr_format=wanted, storage_options=place.options)
+    try:
+        yield root
+    finally:
+        root.store.close()
+
+
+def _copy_below(node: Array[Any] | Group, root: Group, path: str, if_exists: Existing) -> tuple[int, int, int]:
+    """Copy a node to a path below a group; where arrays in the way are an error, they are looked for first."""
+    above, _, name = path.rpartition("/")
+    dest = root.require_group(above) if above else root
+    for dry_run in (True, False) if if_exists is Existing.refuse else (False,):
+        how: dict[str, Any] = {"if_exists": if_exists.value, "dry_run": dry_run}
+        counts = zarr.copy(node, dest, name, **how) if name else zarr.copy_all(node, dest, **how)
+    return counts
+
+
+def _copy_to_root(array: Array[Any], given: Place, if_exists: Existing) -> tuple[int, int, int]:
+    """Copy an array to the root of a store."""
+    if if_exists is Existing.skip and find(given) is not None:
+        return 0, 1, 0
+    overwrite = if_exists is Existing.anew
+    made = zarr.from_array(given.store, data=array, overwrite=overwrite, storage_options=given.options)
+    made.store.close()
+    return 1, 0, array.nbytes
+
+
+def move(source: Source, dest: Dest, option: Options = None, dest_option: DestOptions = None, yes: Yes = False) -> None:
+    """Move an array, or a group with all below it, within a store or to another one."""
+    taken, given = _ends(source, dest, option, dest_option)
+    refuse_overlap(taken, given)
+    with taken.opened():  # what is in the way is not removed for a node that is not there
+        pass
+    if (there := find(given)) is not None:
+        agree(f"Remove {there.words} to move {taken} there?", yes)
+        remove_node(given)
+    if taken.store == given.store:
+        with group_above(taken) as (group, name):
+            group.move(name, f"/{given.path}")
+        return
+    copy_node(taken, given, Existing.refuse)
+    remove_node(taken)
+
+
+def consolidate(
+    store: Store,
+    path: NodePath = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the copy instead of making it.")] = False,
+    option: Options = None,
+) -> None:
+    """Store a copy of all metadata below a group with the group, so that one read opens them all."""
+    place = parse_place(store, path, option)
+    with place.opened("r+") as node:
+        if isinstance(node, Array):
+            raise TypeError(f"{place} is an array: only groups have consolidated metadata")
+        if remove:
+            runner_for(node.store).run(remove_copy_steps(node.store_path))
+        else:
+            zarr.consolidate_metadata(node.store_path)
