@@ -47,6 +47,7 @@ FLOORS: dict[str, float] = {
     "zarr.draft3": 6.2,
     "zarr": 6.5,
     "zarr.testing": 7,
+    "zarr.tools": 7,
     "zarr._cli": 7,
     "zarr.compat": 7,
     "zarr.core": 7,
