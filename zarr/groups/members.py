@@ -17,6 +17,7 @@ from zarr.steps.consolidated import changes_noted, touch
 from zarr.steps.documents import ancestors, hold_node, node_key
 from zarr.steps.nodes import read_nodes_steps
 from zarr.steps.requests import Await, Gather, ListDir, Put, Steps
+from zarr.storage.keys import REPAIR_FOLDER
 from zarr.storage.path import StorePath
 from zarr.types import METADATA_NAMES, ZarrFormat
 
@@ -156,7 +157,7 @@ def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
     for name in sorted(METADATA_NAMES & names.keys()):
         if (name == "zarr.json") != (group.metadata.zarr_format == 3):  # of a node of the other format at this place
             warn_unrecognized(group.store_path / name)
-    names = [name for name in names if name not in METADATA_NAMES]
+    names = [name for name in names if name not in METADATA_NAMES and name != REPAIR_FOLDER]
     prefix = f"{group.name}/" if group.name else ""
     lookup = Lookups.replaced(group.handle())
     if lookup is not None:

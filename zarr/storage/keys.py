@@ -21,6 +21,9 @@ JOURNAL_FOLDER: Final = ".zarr-journal"
 
 RESERVED_NAMES: Final = frozenset({LOCKS_FOLDER, JOURNAL_FOLDER})
 
+REPAIR_FOLDER: Final = ".zarr-repair"
+"""The folder in the root of a hierarchy that holds what a repair has replaced; its keys are listed and are no nodes."""
+
 
 # Patterns are compiled where they are first needed: most programs never come to it.
 _HALF_CHARACTER: Final = "[\ud800-\udfff]"
