@@ -118,6 +118,16 @@ def test_no_dimensions(dtype: Any) -> None:
     assert diff(array, array) == []
 
 
+@pytest.mark.parametrize("name", ["bfloat16", "int4"])
+def test_data_types_of_packages(name: str) -> None:
+    dtype = getattr(pytest.importorskip("ml_dtypes"), name)
+    one, other = (zarr.create_array({}, shape=5, chunks=chunk, dtype=dtype) for chunk in (2, 3))
+    one[:3], other[:3] = [1, 2, 3], [1, 2, 6]
+    found = stats(one, bins=2)
+    assert (found.min, found.max, found.mean, found.filled) == (0, 3, 6 / 5, 2)
+    assert [(each.count, each.greatest) for each in diff(one, other) if each.aspect == "values"] == [(1, 3.0)]
+
+
 def test_infinities() -> None:
     array = zarr.create_array({}, shape=4, dtype="f8")
     array[:] = [np.inf, 1, 2, -np.inf]

@@ -8,11 +8,13 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import zarr
 from tests.tools import faults
-from tests.tools.places import STORES, delete, fill, keys, make_store, put
+from tests.tools.places import STORES, delete, fill, get, keys, make_store, put
+from zarr.codecs import GzipCodec
 from zarr.core.sync import sync
 from zarr.storage import FsspecStore, LocalStore, MemoryStore, ZipStore
 from zarr.tools import verify
@@ -258,6 +260,17 @@ def test_enormous_claims_take_no_time() -> None:
     put(store, "s/c/0", b"abc")
     assert ("shard-index", "s/c/0") in found(verify(store, path="s"))
     assert array.size > sharded.size
+
+
+def test_a_shard_of_nothing_but_damage_is_told_once() -> None:
+    store = MemoryStore()
+    array = zarr.create_array(store, shape=4000, chunks=1, shards=2000, dtype="i4", compressors=GzipCodec())
+    array[:] = np.arange(1, 4001)
+    data = get(store, "c/0")
+    put(store, "c/0", bytes(len(data) - 2000 * 16 - 4) + data[-2000 * 16 - 4 :])
+    report = verify(store)
+    assert set(report.counts) == {"chunk-undecodable"}
+    assert 1 <= report.counts["chunk-undecodable"] <= 100
 
 
 def test_zip_files_that_are_only_read(tmp_path: Path) -> None:

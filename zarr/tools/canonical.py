@@ -69,6 +69,20 @@ def _is_of_numpy(dtype: np.dtype[Any]) -> bool:
     return dtype.type.__module__ == "numpy"
 
 
+def in_types_of_numpy(values: Values) -> Values:
+    """Return elements of a data type that a package adds to NumPy in one of NumPy's own that has all their values.
+
+    Examples
+    --------
+    >>> in_types_of_numpy(np.array([1, 2], dtype="i2")).dtype
+    dtype('int16')
+    """
+    dtype = values.dtype
+    if dtype.kind in "OT" or dtype.names is not None or _is_of_numpy(dtype):
+        return values
+    return values.astype(np.complex128 if "complex" in dtype.name else np.float64)
+
+
 def value_bytes(values: Any) -> bytes:
     """Return the elements of an array as bytes, in C order; see :func:`zarr.tools.checksum` for the form.
 

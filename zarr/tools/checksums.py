@@ -95,7 +95,8 @@ def checksum(
     are cut off there.
 
     The bytes of a block are its elements in C order, little-endian. A floating-point -0.0 counts as 0.0, and each NaN
-    as the pattern of ``numpy.nan`` in its width, in parts of complex numbers, too. Strings of fixed length are UTF-32
+    as the pattern of ``numpy.nan`` in its width, in parts of complex numbers, too; types that packages add to NumPy
+    (``bfloat16`` …) count by their bytes. Strings of fixed length are UTF-32
     or bytes, padded with zeros. An element of any length is its number of bytes, as 8 bytes, and then its UTF-8, its
     bytes, or (for objects) its JSON in the form above; an array in an array of objects is
     ``{"type":…,"values":…}``. Fields follow each other, each with the elements of the whole block. After elements that

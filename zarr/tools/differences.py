@@ -11,7 +11,7 @@ import zarr_core
 from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.tools.blocks import block_counts, block_shape, block_slices, read_blocks, size_of, touched_blocks
-from zarr.tools.canonical import filled_block, json_line, type_name, value_bytes
+from zarr.tools.canonical import filled_block, in_types_of_numpy, json_line, type_name, value_bytes
 from zarr.tools.checksums import dimension_names
 from zarr.tools.nodes import Node, open_node, walk
 
@@ -314,6 +314,7 @@ def greatest_step(left: Values, right: Values) -> Any:
     >>> greatest_step(np.array([-128], dtype="i1"), np.array([127], dtype="i1"))
     255
     """
+    left, right = in_types_of_numpy(left), in_types_of_numpy(right)
     kinds = left.dtype.kind + right.dtype.kind
     if set(kinds) <= set("iub"):
         return max(abs(int(a) - int(b)) for a, b in ((left[at], right[at]) for at in _extremes(left, right)))

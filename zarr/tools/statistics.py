@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from itertools import islice, product
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, overload
 
 import numpy as np
 
 from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.arrays.layout import ArrayLayout
+from zarr.groups.group import Group
 from zarr.runners.choose import runner_for
 from zarr.steps.requests import Gather, Size, ask_steps
 from zarr.tools.blocks import Coords, Slices, chunk_region, read_part, size_of, stored_chunks
-from zarr.tools.canonical import filled_block
+from zarr.tools.canonical import filled_block, in_types_of_numpy
 from zarr.tools.differences import different
 from zarr.tools.nodes import open_node, walk
 
@@ -83,9 +84,23 @@ class ArrayStatistics:
         )
 
 
+@overload
+def stats(node: Array[Any], *, bins: int = 0) -> ArrayStatistics: ...
+
+
+@overload
+def stats(node: Group, *, bins: int = 0) -> list[ArrayStatistics]: ...
+
+
+@overload
 def stats(
     node: Any, *, bins: int = 0, path: str | None = None, storage_options: dict[str, Any] | None = None
-) -> Any:
+) -> ArrayStatistics | list[ArrayStatistics]: ...
+
+
+def stats(
+    node: Any, *, bins: int = 0, path: str | None = None, storage_options: dict[str, Any] | None = None
+) -> ArrayStatistics | list[ArrayStatistics]:
     """Compute statistics of an array, or of all arrays of a group.
 
     Chunks are read one after the other, each once (twice with ``bins``). Chunks that are not stored are not read: they
@@ -187,7 +202,7 @@ class _Tally:
     """What is known of the elements that were read so far."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
-        self.dtype = dtype
+        self.dtype = in_types_of_numpy(np.empty(0, dtype)).dtype
         self.least: Any = None
         self.greatest: Any = None
         self.bounds: tuple[float, float] | None = None
@@ -245,6 +260,7 @@ def known_elements(values: Any) -> Values:
     [1.0, 2.0]
     """
     plain: Values = values.compressed() if isinstance(values, np.ma.MaskedArray) else values.ravel()
+    plain = in_types_of_numpy(plain)
     if plain.dtype.kind in "fc":
         return plain[~np.isnan(plain)]
     return plain[~np.isnat(plain)] if plain.dtype.kind in "mM" else plain

@@ -25,7 +25,8 @@ def verify(
     """Search a hierarchy for faults, without changing anything.
 
     Keys are listed one after the other and chunks read a few at a time: of a hierarchy, only the paths of its nodes
-    are kept in memory. What writers change meanwhile may be reported as a fault.
+    are kept in memory. What writers change meanwhile may be reported as a fault. A store may hold several hierarchies:
+    that there is no node at its root is no fault, and what lies below no node belongs to somebody else.
 
     Parameters
     ----------

@@ -25,7 +25,11 @@ Rows: TypeAlias = "np.ndarray[Any, np.dtype[np.uint64]]"
 WHOLE_BYTES: Final = 64 << 20
 """Shards up to this size are read in one piece, larger ones chunk by chunk."""
 
+MOST_INDEX_BYTES: Final = 1 << 28
+"""Larger indexes are not read: a wrong shape must not take all memory."""
+
 _MOST_SHOWN: Final = 5
+_MOST_FAULTS: Final = 100
 
 
 def check_steps(layout: ArrayLayout, key: str, shape: Coords, size: int) -> Steps[list[Fault]]:
@@ -49,6 +53,9 @@ def check_steps(layout: ArrayLayout, key: str, shape: Coords, size: int) -> Step
         what = f"the shard has {size} bytes, its index of {nchunks} inner chunks alone takes {needed}"
         text = f"{what}. {payloads.REMEDY}"
         return [Fault("shard-index", key, layout.path, text)]
+    if needed > MOST_INDEX_BYTES:
+        text = f"the index of the shard takes {needed} bytes, more than the {MOST_INDEX_BYTES} that are checked."
+        return [Fault("chunk-too-large", key, layout.path, text)]
     try:
         rows = yield from read_index_steps(shard, key, nchunks)
     except ChunkDecodeError as error:
@@ -108,9 +115,12 @@ def _named(places: Any, counts: Coords) -> str:
 def _decode_steps(
     layout: ArrayLayout, key: str, rows: Rows, sound: list[int], counts: Coords, size: int
 ) -> Steps[list[Fault]]:
-    chain, faults = layout.chain, []
+    chain = layout.chain
+    faults: list[Fault] = []
     whole = (yield Get(key)) if sound and size <= WHOLE_BYTES else None
     for place in sound:
+        if len(faults) >= _MOST_FAULTS:  # of a shard with so many, more would say nothing new
+            break
         offset, length = (int(number) for number in rows[place])
         what = _named([place], counts)
         fault = payloads.wrong_size(layout, chain, key, length, what)
