@@ -31,10 +31,20 @@ def find_faults(survey: Survey) -> Iterator[Fault]:
     """Yield the faults of all copies, and note the documents of damaged nodes that they have."""
     for path in sorted(survey.documents):
         if ".zmetadata" in survey.documents[path]:
-            yield from _check(survey, path, 2)
+            yield from _check(survey, path, 2) if _may_have_copy(survey, path) else (_stray(path),)
         # What has a copy inside cannot be read if the document itself cannot.
         if "zarr.json" in survey.documents[path] and survey.kinds.get(path) == "group":
             yield from _check(survey, path, 3)
+
+
+def _may_have_copy(survey: Survey, path: str) -> bool:
+    """Return whether a document ``.zmetadata`` may belong to a group, be it one whose document is missing."""
+    return path not in survey.kinds or (survey.kinds[path] != "array" and 2 in survey.formats(path))
+
+
+def _stray(path: str) -> Fault:
+    text = "there is .zmetadata where there is no group of format 2: no reader looks at it."
+    return Fault("key-stray", node_key(path, ".zmetadata"), path, text, mendable=True)
 
 
 def _check(survey: Survey, path: str, zarr_format: ZarrFormat) -> Iterator[Fault]:
@@ -47,7 +57,7 @@ def _check(survey: Survey, path: str, zarr_format: ZarrFormat) -> Iterator[Fault
         entries = entries_of(load_document(raw, key), zarr_format)
     except MetadataValidationError as error:
         text = f"the consolidated metadata cannot be read: {told(error)}"
-        yield Fault("copy-unreadable", key, path, text, mendable=_can_consolidate(survey, path))
+        yield Fault("copy-unreadable", key, path, text)
         return
     if entries is None:
         return
@@ -56,11 +66,24 @@ def _check(survey: Survey, path: str, zarr_format: ZarrFormat) -> Iterator[Fault
     if wrong:
         first = ", ".join(f"/{name}: {what}" for name, what in wrong[:3])
         text = f"the consolidated metadata are stale for {len(wrong)} nodes ({first}): consolidate them anew."
-        yield Fault("copy-stale", key, path, text, mendable=_can_consolidate(survey, path))
+        yield Fault("copy-stale", key, path, text)
 
 
-def _can_consolidate(survey: Survey, path: str) -> bool:
-    return survey.kinds.get(path) == "group" and survey.store.supports_consolidated_metadata
+def can_consolidate(survey: Survey, path: str) -> bool:
+    """Return whether consolidated metadata of a group can be made anew: all nodes below it must be readable.
+
+    Parameters
+    ----------
+    survey : Survey
+        When all copies have been looked at: what these have of a node makes it readable.
+    path : str
+        The group.
+    """
+    if survey.kinds.get(path) != "group" or not survey.store.supports_consolidated_metadata:
+        return False
+    prefix = f"{path}/" if path else ""
+    damaged = (each for each, kind in survey.kinds.items() if kind == "damaged" and each.startswith(prefix))
+    return all(each in survey.healthy_copies for each in damaged)
 
 
 def entries_of(document: Mapping[str, Any], zarr_format: ZarrFormat) -> Entries | None:
@@ -138,7 +161,7 @@ def _compare_steps(
 ) -> Steps[str]:
     """Return how the documents of a node differ from those that a copy has; an empty string if they do not."""
     if copied is None:
-        return "the copy lacks it"
+        return "the copy lacks it" if survey.kinds[path] != "damaged" else ""
     if not copied.keys() & NODE_NAMES:
         return ""
     names = survey.documents.get(path, frozenset())
@@ -171,8 +194,9 @@ def _parsed(documents: dict[str, Any], path: str) -> str:
     name = next(name for name in ("zarr.json", ".zarray", ".zgroup") if name in documents)
     document = documents[name]
     if name != "zarr.json" and isinstance(document, Mapping):
-        document = {**document, "attributes": documents.get(".zattrs") or {}}
-    return json_line(_plain(parse_member(document, path).to_dict()))
+        members = document if name == ".zarray" else {"zarr_format": document.get("zarr_format")}
+        document = {**members, "attributes": documents.get(".zattrs") or {}}
+    return json_line([name, _plain(parse_member(document, path).to_dict())])
 
 
 def _plain(value: Any) -> Any:

@@ -104,14 +104,16 @@ def _unreadable(raw: bytes, name: str, place: StorePath) -> Fault | None:
 def _check(name: str, found: dict[str, bytes], place: StorePath) -> tuple[NodeKind, list[Fault]]:
     """Parse a document that is JSON, and bind the codecs of an array."""
     key = node_key(place.path, name)
+    kind: NodeKind = "damaged"
     try:
         parsed = _parsed(name, found, place)
         if isinstance(parsed, GroupMetadata):
             return "group", []
+        kind = "array"
         layout_of(parsed, place.path).require_codecs()
     except UnknownCodecError as error:
         text = f"{told(error)}: its chunks cannot be checked. Install the package that has the codec."
-        return "array", [Fault("codec-unknown", key, place.path, text)]
+        return kind, [Fault("codec-unknown", key, place.path, text)]
     except _REFUSALS as error:
         text = f"the document is not as format {2 + (name == 'zarr.json')} has it: {told(error)}"
         return "damaged", [Fault("document-invalid", key, place.path, text)]
@@ -150,6 +152,9 @@ def _contradictions(survey: Survey, path: str) -> Iterator[Fault]:
         other = ".zarray" if ".zarray" in names else ".zgroup"
         text = f"there are zarr.json and {other}, and readers choose for themselves: delete those of one format."
         yield Fault("two-formats", node_key(path, other), path, text)
+    if survey.formats(path) == {3} and ".zattrs" in names:
+        text = "there is .zattrs, a document of format 2, beside zarr.json: no reader looks at it."
+        yield Fault("key-stray", node_key(path, ".zattrs"), path, text, mendable=True)
 
 
 def _without_node(survey: Survey, path: str) -> Fault:

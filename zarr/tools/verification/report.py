@@ -51,9 +51,9 @@ class Fault:
     def __str__(self) -> str:
         return f"{self.kind}: {self.key}: {self.text}{' (repair mends it)' if self.mendable else ''}"
 
-    def mended_by(self, what: str) -> Fault:
-        """Return the same fault as one that a repair mends, with what it does."""
-        return Fault(self.kind, self.key, self.path, f"{self.text} {what}", True)
+    def as_mendable(self, why: str = "") -> Fault:
+        """Return the same fault as one that a repair mends, and say why it can."""
+        return Fault(self.kind, self.key, self.path, f"{self.text} {why}" if why else self.text, True)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fault as a JSON value."""

@@ -157,7 +157,9 @@ def _find(survey: Survey, report: Report, sample: float | None, values: bool) ->
         text = "there is no metadata document of format 2 or 3 at this place or below it. Is the path right?"
         yield Fault("no-node", node_key(survey.path, "zarr.json"), survey.path, text)
     yield from _with_copies(survey, of_documents)
-    yield from of_copies
+    for fault in of_copies:
+        is_copy = fault.kind in ("copy-stale", "copy-unreadable")
+        yield fault.as_mendable() if is_copy and copies.can_consolidate(survey, fault.path) else fault
     yield from left_overs.find_faults(survey)
     found: list[Chunk] = []
     for chunk in _drawn(survey, report, sample if values else 0):
@@ -205,8 +207,10 @@ def _with_copies(survey: Survey, faults: Iterable[Fault]) -> Iterator[Fault]:
     for fault in faults:
         if fault.kind == "parent-missing" and fault.path in left:
             continue
-        if fault.kind.startswith("document-") and fault.path in survey.healthy_copies:
-            fault = fault.mended_by("Consolidated metadata have the document.")
+        copied = survey.healthy_copies.get(fault.path)
+        # The copy of a document of format 2 does not mend one of format 3 in the same place.
+        if copied and fault.kind.startswith("document-") and fault.key.endswith("zarr.json") == ("zarr.json" in copied):
+            fault = fault.as_mendable("Consolidated metadata have the document.")
         yield fault
     for path in sorted(left):
         name = min(survey.healthy_copies[path])
