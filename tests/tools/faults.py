@@ -115,6 +115,21 @@ def no_node_type(store: Any, form: int) -> tuple[str, str]:
     return "document-invalid", "g/zarr.json"
 
 
+def no_format(store: Any, form: int) -> tuple[str, str]:
+    edit(store, "g/zarr.json", lambda document: document.pop("zarr_format"))
+    return "document-nonconforming", "g/zarr.json"
+
+
+def attributes_of_the_other_format(store: Any, form: int) -> tuple[str, str]:
+    put(store, "a/.zattrs", {"x": 1})
+    return "key-stray", "a/.zattrs"
+
+
+def copy_of_the_other_format(store: Any, form: int) -> tuple[str, str]:
+    put(store, "g/.zmetadata", b"{")
+    return "key-stray", "g/.zmetadata"
+
+
 def impossible_codecs(store: Any, form: int) -> tuple[str, str]:
     edit(store, "g/b/zarr.json", lambda document: document["codecs"].reverse())
     return "document-invalid", "g/b/zarr.json"
@@ -421,7 +436,8 @@ BOTH: list[Plant] = [
 ]  # fmt: skip
 ONLY_2: list[Plant] = [damaged_attributes, attributes_alone, array_and_group, copy_cut_off, copy_of_other_version]
 ONLY_3: list[Plant] = [
-    names_of_other_rank, unknown_member, no_node_type, impossible_codecs, inner_chunks_do_not_fit, boolean_length,
+    names_of_other_rank, unknown_member, no_node_type, no_format, attributes_of_the_other_format,
+    copy_of_the_other_format, impossible_codecs, inner_chunks_do_not_fit, boolean_length,
     wrong_checksum, short_shard, flipped_index, range_outside, range_overflows, range_in_index, overlap,
     same_place_twice, half_empty, short_inner_chunk, shard_outside_grid,
 ]  # fmt: skip

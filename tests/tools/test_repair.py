@@ -29,7 +29,8 @@ MENDED: list[faults.Plant] = [
 MENDED_2 = [faults.damaged_attributes, faults.copy_cut_off, faults.copy_of_other_version]
 MENDED_3 = [
     faults.names_of_other_rank, faults.unknown_member, faults.no_node_type, faults.impossible_codecs,
-    faults.inner_chunks_do_not_fit, faults.shard_outside_grid,
+    faults.inner_chunks_do_not_fit, faults.shard_outside_grid, faults.attributes_of_the_other_format,
+    faults.copy_of_the_other_format,
 ]  # fmt: skip
 CASES = [(plant, form) for form, plants in ((2, MENDED + MENDED_2), (3, MENDED + MENDED_3)) for plant in plants]
 PLANTED = [

@@ -196,9 +196,12 @@ class _Repairer:
         store = place.store
         if isinstance(store, LocalStore):  # what the store does not list is moved, too, and nothing is read
             root = os.fspath(store.root)
-            move_file(os.path.join(root, change.key), os.path.join(root, change.target))
-            return
-        runner_for(store).run(_move_steps(change.key, change.target))
+            try:
+                move_file(os.path.join(root, change.key), os.path.join(root, change.target))
+            except FileNotFoundError:
+                _tell_gone(change.key)
+        else:
+            runner_for(store).run(_move_steps(change.key, change.target))
 
     def _consolidate(self, change: Change, place: StorePath) -> None:
         path, _, name = change.key.rpartition("/")
@@ -232,4 +235,8 @@ def _move_steps(key: str, target: str) -> Steps[None]:
     if (yield from _copy_steps(key, target)):
         yield Delete(key)
     else:
-        warn(f"{key!r} was to be set aside, and is gone: somebody else changes the store", ZarrUserWarning)
+        _tell_gone(key)
+
+
+def _tell_gone(key: str) -> None:
+    warn(f"{key!r} was to be set aside, and is gone: somebody else changes the store", ZarrUserWarning)

@@ -193,6 +193,8 @@ def _parsed(documents: dict[str, Any], path: str) -> str:
     """Return what the documents of a node say, in one form for what means the same."""
     name = next(name for name in ("zarr.json", ".zarray", ".zgroup") if name in documents)
     document = documents[name]
+    if name == "zarr.json" and isinstance(document, Mapping):
+        document = {"zarr_format": 3, **document}  # readers take a group without it for one of format 3
     if name != "zarr.json" and isinstance(document, Mapping):
         members = document if name == ".zarray" else {"zarr_format": document.get("zarr_format")}
         document = {**members, "attributes": documents.get(".zattrs") or {}}

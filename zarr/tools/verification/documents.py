@@ -108,7 +108,7 @@ def _check(name: str, found: dict[str, bytes], place: StorePath) -> tuple[NodeKi
     try:
         parsed = _parsed(name, found, place)
         if isinstance(parsed, GroupMetadata):
-            return "group", []
+            return "group", list(_nonconforming(found, name, place))
         kind = "array"
         layout_of(parsed, place.path).require_codecs()
     except UnknownCodecError as error:
@@ -133,10 +133,12 @@ def _parsed(name: str, found: dict[str, bytes], place: StorePath) -> NodeMetadat
 def _nonconforming(found: dict[str, bytes], name: str, place: StorePath) -> Iterator[Fault]:
     """Yield a fault if a document is read although it is not what the format asks for."""
     document: dict[str, Any] = load_document(found[name], name)
-    _, readings = repair_array_document(document, 3 if name == "zarr.json" else 2)
-    if readings:
-        known = " ".join(reading.message for reading in readings if reading.message is not None)
-        text = f"the document is read, though the format forbids it: {known or 'a length is written as no length is.'}"
+    told_of = [] if "zarr_format" in document else ["there is no member 'zarr_format'."]
+    if "shape" in document:
+        _, readings = repair_array_document(document, 3 if name == "zarr.json" else 2)
+        told_of += [reading.message or "a length is written as no length is." for reading in readings]
+    if told_of:
+        text = f"the document is read, though the format forbids it: {' '.join(told_of)}"
         yield Fault("document-nonconforming", node_key(place.path, name), place.path, text)
 
 
