@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--only", default="threads,processes,rechunker,dask")
     options = parser.parse_args()
-    from zarr.tools.plans import parse_bytes
+    from zarr.tools.plans.plan import parse_bytes
 
     length, memory = int(options.gib * 256), parse_bytes(options.memory)
     with tempfile.TemporaryDirectory(prefix="zarr-rechunk-", dir=work_folder() if options.gib <= 1 else None) as name:

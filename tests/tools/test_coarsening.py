@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as npst
 
 import zarr
 from zarr.storage import MemoryStore
-from zarr.tools.reductions import METHODS, reduce_blocks
+from zarr.tools.copies.reductions import METHODS, reduce_blocks
 
 
 def expected(values: Any, factors: Any, method: str) -> Any:

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 import zarr
 from zarr.storage import LocalStore, MemoryStore, ZipStore
-from zarr.tools import plans
-from zarr.tools.layouts import choose_route
-from zarr.tools.regions import Regions, amplification, every, longest
+from zarr.storage.keys import JOB_PREFIX
+from zarr.tools.copies.layouts import choose_route
+from zarr.tools.copies.regions import Regions, amplification, every, longest
 
 ROWS = np.arange(64 * 48, dtype="i4").reshape(64, 48)
 
@@ -57,7 +57,7 @@ def test_random_layouts(case: tuple[Any, ...]) -> None:
     assert copy.attrs.asdict() == {"a": [1, None]}
     assert copy.chunks == target
     assert copy.shards == (shards or None)
-    assert [key for key in copy.store._store_dict if key.startswith(plans.NOTES_PREFIX)] == []
+    assert [key for key in copy.store._store_dict if key.startswith(JOB_PREFIX)] == []
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30), st.integers(1, 30)), max_size=3), st.integers(1, 50))
@@ -94,7 +94,7 @@ def test_amplification_counts_what_is_read() -> None:
 def test_a_small_memory_goes_by_an_array_in_between(tmp_path: Path) -> None:
     array = zarr.create_array(tmp_path / "a", data=ROWS, chunks=(1, 48))
     plan = zarr.tools.rechunk(array, tmp_path / "b", chunks=(64, 1), memory=2 * 4 * 64 * 4, dry_run=True)
-    assert isinstance(plan, plans.Plan)
+    assert isinstance(plan, zarr.tools.Plan)
     assert len(plan.stages) == 2
     assert "arrays in between" in plan.explain()
     assert not (tmp_path / "b").exists()
@@ -202,6 +202,8 @@ def test_a_plan_goes_on_where_it_stopped(tmp_path: Path) -> None:
     options: dict[str, Any] = {"chunks": (64, 1), "memory": 2 * 4 * 64 * 4}
     with pytest.raises(KeyboardInterrupt):
         zarr.tools.rechunk(array, tmp_path / "b", progress=Failing(), **options)
+    (fault,) = zarr.tools.verify(tmp_path / "b").faults
+    assert fault.kind == "left-over-job"
     with pytest.raises(zarr.errors.ContainsArrayError):  # and nothing is lost by it
         zarr.tools.rechunk(array, tmp_path / "b", **options)
     ended: list[int] = []
@@ -266,7 +268,7 @@ def test_a_dask_cluster_whose_workers_die(tmp_path: Path) -> None:
 def test_tasks_are_small_to_send(tmp_path: Path) -> None:
     array = zarr.create_array(tmp_path / "a", shape=(10**6, 10**3), chunks=(100, 1000), dtype="f4")
     plan = zarr.tools.rechunk(array, tmp_path / "b", chunks=(1000, 100), dry_run=True)
-    assert isinstance(plan, plans.Plan)
+    assert isinstance(plan, zarr.tools.Plan)
     _, work, item = next(plan.stages[0].tasks(set()))
     assert len(pickle.dumps((work, item))) < 2000
 

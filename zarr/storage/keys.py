@@ -24,6 +24,12 @@ TOOL_PREFIX: Final = ".zarr-"
 
 RESERVED_NAMES: Final = frozenset({LOCKS_FOLDER, JOURNAL_FOLDER})
 
+JOB_PREFIX: Final = ".zarr-job-"
+"""How folders in the root of a target store begin that keep notes of tasks, and arrays in between, of a tool."""
+
+REPAIR_FOLDER: Final = ".zarr-repair"
+"""The folder in the root of a hierarchy that holds what a repair has replaced; its keys are listed and are no nodes."""
+
 
 # Patterns are compiled where they are first needed: most programs never come to it.
 _HALF_CHARACTER: Final = "[\ud800-\udfff]"

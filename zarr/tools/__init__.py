@@ -1,9 +1,8 @@
-"""Tools for whole arrays and hierarchies: copy, change the layout, here or on other machines.
+"""Tools for whole arrays and hierarchies: copies, other layouts, checksums, differences, checks and repairs.
 
-Each tool makes a plan of independent tasks; an executor runs them.
-
-May import: everything below.
-Read first: ``plans.py`` (a plan, and how it runs), then ``layouts.py`` and ``copying.py``.
+May import: everything below. Of what lies above, the command line alone imports it.
+Read first: ``plans/plan.py`` (tasks, and who runs them) with ``copies/rechunking.py``; ``contents/nodes.py`` and
+``contents/blocks.py`` (how values are read in flat memory); ``verification/run.py``.
 """
 
 from __future__ import annotations
@@ -13,19 +12,37 @@ from typing import TYPE_CHECKING
 from zarr._lazy import lazy_door
 
 if TYPE_CHECKING:
-    from zarr.tools.coarsening import coarsen as coarsen
-    from zarr.tools.copying import copy as copy
-    from zarr.tools.plans import Plan as Plan
-    from zarr.tools.rechunking import rechunk as rechunk
-    from zarr.tools.rechunking import reencode as reencode
-    from zarr.tools.rechunking import to_dask as to_dask
+    from zarr.tools.contents.checksums import Checksum as Checksum
+    from zarr.tools.contents.checksums import checksum as checksum
+    from zarr.tools.contents.differences import Difference as Difference
+    from zarr.tools.contents.differences import diff as diff
+    from zarr.tools.contents.statistics import ArrayStatistics as ArrayStatistics
+    from zarr.tools.contents.statistics import stats as stats
+    from zarr.tools.copies.coarsening import coarsen as coarsen
+    from zarr.tools.copies.copying import copy as copy
+    from zarr.tools.copies.rechunking import rechunk as rechunk
+    from zarr.tools.copies.rechunking import reencode as reencode
+    from zarr.tools.copies.rechunking import to_dask as to_dask
+    from zarr.tools.plans.plan import Plan as Plan
+    from zarr.tools.repairs import Change as Change
+    from zarr.tools.repairs import repair as repair
+    from zarr.tools.verification.report import Fault as Fault
+    from zarr.tools.verification.report import Report as Report
+    from zarr.tools.verification.run import verify as verify
 
+# A module must not have the name of a function: who imports the module first would find it in place of the function.
 __getattr__, __dir__, __all__ = lazy_door(
     __name__,
     {
-        "zarr.tools.coarsening": "coarsen",
-        "zarr.tools.copying": "copy",
-        "zarr.tools.plans": "Plan",
-        "zarr.tools.rechunking": "rechunk reencode to_dask",
+        "zarr.tools.contents.checksums": "Checksum checksum",
+        "zarr.tools.contents.differences": "Difference diff",
+        "zarr.tools.contents.statistics": "ArrayStatistics stats",
+        "zarr.tools.copies.coarsening": "coarsen",
+        "zarr.tools.copies.copying": "copy",
+        "zarr.tools.copies.rechunking": "rechunk reencode to_dask",
+        "zarr.tools.plans.plan": "Plan",
+        "zarr.tools.repairs": "Change repair",
+        "zarr.tools.verification.report": "Fault Report",
+        "zarr.tools.verification.run": "verify",
     },
 )

@@ -12,9 +12,9 @@ from zarr.groups.group import Group
 from zarr.runners.sync import sync
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
-from zarr.tools.layouts import Route, choose_route
-from zarr.tools.plans import Notes, Part, Plan, Stage
-from zarr.tools.regions import Region, Regions, borders_of, longest
+from zarr.tools.copies.layouts import Route, choose_route
+from zarr.tools.copies.regions import Region, Regions, borders_of, longest
+from zarr.tools.plans.plan import Notes, Part, Plan, Stage
 
 SHARE = 0.5
 """The part of the memory that the elements of one task take; the rest is for encoded chunks and the program."""

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from zarr._records import record, set_values
-from zarr.tools.regions import Regions, amplification, every, longest, merge
+from zarr.tools.copies.regions import Regions, amplification, every, longest, merge
 
 Borders = tuple[int, ...]
 

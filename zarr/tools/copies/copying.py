@@ -14,12 +14,13 @@ from zarr.errors import ContainsGroupError
 from zarr.groups.group import Group
 from zarr.runners.concurrency import concurrency, windowed
 from zarr.runners.sync import sync
+from zarr.storage.keys import JOB_PREFIX
 from zarr.storage.path import StorePath
-from zarr.tools.jobs import arrays_of, check_apart, open_source, open_target
-from zarr.tools.plans import MEMORY, NOTES_PREFIX, Notes, Part, Plan, Stage, parse_bytes
+from zarr.tools.copies.jobs import arrays_of, check_apart, open_source, open_target
+from zarr.tools.plans.plan import MEMORY, Notes, Part, Plan, Stage, parse_bytes
 
 if TYPE_CHECKING:
-    from zarr.tools.progress import Progress
+    from zarr.tools.plans.progress import Progress
 
 KEYS_PER_TASK = 1000
 
@@ -155,7 +156,7 @@ class _VerbatimCopy:
     async def _keys(self) -> list[str]:
         start = f"{self.source.path}/" if self.source.path else ""
         listed = [key async for key in self.source.store.list_prefix(start)]
-        return [key[len(start) :] for key in listed if not key.startswith(NOTES_PREFIX)]
+        return [key[len(start) :] for key in listed if not key.startswith(JOB_PREFIX)]
 
     def _begin(self) -> None:
         if self.overwrite:

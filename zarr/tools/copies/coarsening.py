@@ -10,14 +10,14 @@ import zarr
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
 from zarr.storage.path import StorePath
-from zarr.tools.jobs import SHARE, CopyRegion, check_apart, chunk_borders, open_source, open_target
-from zarr.tools.layouts import choose_route
-from zarr.tools.plans import MEMORY, Notes, Part, Plan, Stage, parse_bytes
-from zarr.tools.reductions import Method, check_method, reduce_blocks
-from zarr.tools.regions import Region, Regions, every, longest
+from zarr.tools.copies.jobs import SHARE, CopyRegion, check_apart, chunk_borders, open_source, open_target
+from zarr.tools.copies.layouts import choose_route
+from zarr.tools.copies.reductions import Method, check_method, reduce_blocks
+from zarr.tools.copies.regions import Region, Regions, every, longest
+from zarr.tools.plans.plan import MEMORY, Notes, Part, Plan, Stage, parse_bytes
 
 if TYPE_CHECKING:
-    from zarr.tools.progress import Progress
+    from zarr.tools.plans.progress import Progress
 
 Convention = Literal["ome", "geozarr"]
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from zarr._lazy import load_extra
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
-from zarr.tools.jobs import CopyJob, arrays_of, chunk_borders, open_source, open_target
-from zarr.tools.layouts import choose_route
-from zarr.tools.plans import MEMORY, Plan, parse_bytes
-from zarr.tools.regions import longest
+from zarr.tools.copies.jobs import CopyJob, arrays_of, chunk_borders, open_source, open_target
+from zarr.tools.copies.layouts import choose_route
+from zarr.tools.copies.regions import longest
+from zarr.tools.plans.plan import MEMORY, Plan, parse_bytes
 
 if TYPE_CHECKING:
-    from zarr.tools.progress import Progress
+    from zarr.tools.plans.progress import Progress
 
 Chunks = Sequence[int] | Mapping[str, Any]
 

@@ -15,12 +15,10 @@ from typing import Any
 from zarr._records import record, set_values
 from zarr.buffer import default_buffer_prototype
 from zarr.runners.sync import sync
+from zarr.storage.keys import JOB_PREFIX
 from zarr.storage.path import StorePath
-from zarr.tools.executors import run_tasks
-from zarr.tools.progress import Progress, reporting
-
-NOTES_PREFIX = ".zarr-job-"
-"""How folders in the target store begin that keep notes of tasks, and arrays in between, until a plan has ended."""
+from zarr.tools.plans.executors import run_tasks
+from zarr.tools.plans.progress import Progress, reporting
 
 MEMORY = "512 MiB"
 """The memory that a task may use where the caller does not say."""
@@ -96,7 +94,7 @@ class Notes:
 
     def __init__(self, target: StorePath, key: str) -> None:
         name = hashlib.sha256(f"{target.path}\n{key}".encode()).hexdigest()[:16]
-        self.place = StorePath(target.store, f"{NOTES_PREFIX}{name}")
+        self.place = StorePath(target.store, f"{JOB_PREFIX}{name}")
 
     def read(self) -> set[str]:
         """Return all notes."""

@@ -1,0 +1,5 @@
+"""What hierarchies hold, whatever their layout: checksums, differences, statistics.
+
+May import: everything below ``zarr.tools``.
+Read first: ``nodes.py`` and ``blocks.py``, then ``checksums.py``.
+"""

@@ -1,0 +1,255 @@
+"""Values in flat memory: an array is cut into blocks that depend on its shape alone, and only what is stored is read.
+
+The cut is part of the definition of a checksum (``checksums.py``); the same blocks serve to compare two arrays that
+have different chunks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+import numpy as np
+
+from zarr.abc.stores.abilities import is_synchronous
+from zarr.runners.sync import sync
+
+if TYPE_CHECKING:
+    from zarr.abc.store import Store
+    from zarr.arrays.array import Array
+    from zarr.arrays.layout import ArrayLayout
+
+Coords: TypeAlias = tuple[int, ...]
+Slices: TypeAlias = tuple[slice, ...]
+
+BLOCK_ELEMENTS: Final = 1 << 20
+"""The most elements of a block."""
+
+READ_BYTES: Final = 16 << 20
+"""How many bytes of neighbouring blocks are read at once, so that a wide chunk is not decoded for each of them."""
+
+MOST_BLOCKS: Final = 10_000_000
+"""The most blocks of one array that a tool goes through: their numbers are kept in memory."""
+
+_KEYS_AT_ONCE: Final = 4096
+
+
+def block_shape(shape: Sequence[int]) -> Coords:
+    """Return the shape of the blocks of an array of a shape.
+
+    The longest side (the first of equals) is halved, rounded up, until no more than ``BLOCK_ELEMENTS`` are left.
+
+    Examples
+    --------
+    >>> block_shape((3000, 1000)), block_shape(())
+    ((750, 1000), ())
+    """
+    lengths = [max(1, length) for length in shape]
+    while math.prod(lengths) > BLOCK_ELEMENTS:
+        longest = lengths.index(max(lengths))
+        lengths[longest] = (lengths[longest] + 1) // 2
+    return tuple(lengths)
+
+
+def block_counts(shape: Sequence[int], block: Sequence[int]) -> Coords:
+    """Return the number of blocks along each axis.
+
+    Examples
+    --------
+    >>> block_counts((10, 0), (4, 1))
+    (3, 0)
+    """
+    return tuple(-(-length // edge) for length, edge in zip(shape, block, strict=True))
+
+
+def block_slices(number: int, shape: Sequence[int], block: Sequence[int]) -> Slices:
+    """Return where a block lies, given by its number in C order.
+
+    Examples
+    --------
+    >>> block_slices(3, (10, 10), (4, 8))
+    (slice(4, 8, None), slice(8, 10, None))
+    """
+    slices: list[slice] = []
+    for length, edge, count in zip(reversed(shape), reversed(block), reversed(block_counts(shape, block)), strict=True):
+        number, at = divmod(number, count)
+        slices.append(slice(at * edge, min(at * edge + edge, length)))
+    return tuple(reversed(slices))
+
+
+def size_of(slices: Slices) -> int:
+    """Return the number of elements of a block.
+
+    Examples
+    --------
+    >>> size_of((slice(0, 2), slice(3, 6)))
+    6
+    """
+    return math.prod(part.stop - part.start for part in slices)
+
+
+# ------------------------------------------------------------------------------------------- what is stored
+
+
+def stream_keys(store: Store, path: str) -> Iterator[str]:
+    """Yield the keys below a path one after the other, so that a listing of any length takes no memory.
+
+    A request ``List`` has a list for its answer: only here a store is asked past its runner.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+
+    Examples
+    --------
+    >>> import zarr
+    >>> list(stream_keys(zarr.group(path="a").store, "a"))
+    ['a/zarr.json']
+    """
+    prefix, asked = f"{path}/" if path else "", cast("Any", store)
+    if is_synchronous(store):
+        yield from asked.list_prefix_sync(prefix) if prefix else asked.list_sync()
+        return
+    found = asked.list_prefix(prefix) if prefix else asked.list()
+    while batch := sync(_next_keys(found)):
+        yield from batch
+
+
+async def _next_keys(found: Any) -> list[str]:
+    batch: list[str] = []
+    async for key in found:
+        batch.append(key)
+        if len(batch) == _KEYS_AT_ONCE:
+            break
+    return batch
+
+
+def stored_chunks(array: Array[Any]) -> Iterator[tuple[str, Coords]]:
+    """Yield the keys and coordinates of the chunks of an array that are stored (of its shards, if it has shards).
+
+    Examples
+    --------
+    >>> import zarr
+    >>> array = zarr.zeros(6, chunks=2)
+    >>> array[3] = 1
+    >>> list(stored_chunks(array))
+    [('c/1', (1,))]
+    """
+    layout = array._handle.layout
+    for key in stream_keys(array.store, array.path):
+        coords = layout.coords_of(key)
+        if coords is not None:
+            yield key, coords
+
+
+def chunk_region(layout: ArrayLayout, coords: Coords) -> Slices:
+    """Return which part of the array a stored chunk holds."""
+    starts = [axis.offset(at) for axis, at in zip(layout.outer.axes, coords, strict=True)]
+    lengths = [axis.chunk_length(at) for axis, at in zip(layout.outer.axes, coords, strict=True)]
+    ends = [min(start + n, size) for start, n, size in zip(starts, lengths, layout.shape, strict=True)]
+    return tuple(slice(start, end) for start, end in zip(starts, ends, strict=True))
+
+
+def touched_blocks(arrays: Iterable[Array[Any]], block: Coords) -> list[int]:
+    """Return the numbers of the blocks in which an array has a stored chunk; all others hold the fill value only.
+
+    Parameters
+    ----------
+    arrays : iterable of Array
+        Of the same shape.
+    block : tuple of int
+
+    Raises
+    ------
+    ValueError
+        If there are more than ``MOST_BLOCKS``.
+    """
+    numbers: set[int] = set()
+    for array in arrays:
+        counts = block_counts(array.shape, block)
+        if not array.store.supports_listing:
+            _check_count(array, math.prod(counts))
+            return list(range(math.prod(counts)))
+        for _, coords in stored_chunks(array):
+            region = chunk_region(array._handle.layout, coords)
+            ranges = [range(s.start // b, -(-s.stop // b)) for s, b in zip(region, block, strict=True)]
+            _check_count(array, len(numbers) + math.prod(map(len, ranges)))
+            numbers.update(map(_numbering(counts), product(*ranges)))
+    return sorted(numbers)
+
+
+def _check_count(array: Array[Any], count: int) -> None:
+    if count > MOST_BLOCKS:
+        raise ValueError(
+            f"array /{array.path} of shape {array.shape} has {count} blocks of {BLOCK_ELEMENTS} elements that may be "
+            f"stored, more than the {MOST_BLOCKS} that fit into memory: read parts of it"
+        )
+
+
+def _numbering(counts: Coords) -> Any:
+    """Return a function from the place of a block to its number."""
+
+    def number(place: Coords) -> int:
+        found = 0
+        for at, count in zip(place, counts, strict=True):
+            found = found * count + at
+        return found
+
+    return number
+
+
+def read_part(array: Array[Any], slices: Slices) -> Any:
+    """Return a part of an array as an array, also the one element of an array without dimensions.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> read_part(zarr.full((), fill_value="x", dtype=str), ()).shape
+    ()
+    """
+    values: Any = array[slices]
+    if values is np.ma.masked:  # which has lost its data type
+        return np.ma.MaskedArray(np.zeros((), array.dtype), mask=True)
+    return values if isinstance(values, np.ndarray) else np.array(values, dtype=array.dtype)
+
+
+def read_blocks(
+    array: Array[Any], numbers: Iterable[int], block: Coords
+) -> Iterator[tuple[int, Slices, np.ndarray[Any, Any]]]:
+    """Yield blocks with their numbers, places and values; neighbours along the last axis are read together.
+
+    Parameters
+    ----------
+    array : Array
+    numbers : iterable of int
+        In increasing order.
+    block : tuple of int
+    """
+    most = max(1, READ_BYTES // max(1, math.prod(block) * array.dtype.itemsize))
+    run: list[tuple[int, Slices]] = []
+    for number in numbers:
+        slices = block_slices(number, array.shape, block)
+        if run and (len(run) == most or not _follows(run[-1], number, slices)):
+            yield from _read_run(array, run)
+            run = []
+        run.append((number, slices))
+    if run:
+        yield from _read_run(array, run)
+
+
+def _follows(before: tuple[int, Slices], number: int, slices: Slices) -> bool:
+    return number == before[0] + 1 and bool(slices) and slices[-1].start == before[1][-1].stop
+
+
+def _read_run(array: Array[Any], run: list[tuple[int, Slices]]) -> Iterator[tuple[int, Slices, Any]]:
+    first, last = run[0][1], run[-1][1]
+    if not first:
+        yield run[0][0], first, read_part(array, first)
+        return
+    values = read_part(array, (*first[:-1], slice(first[-1].start, last[-1].stop)))
+    begin = first[-1].start
+    for number, slices in run:
+        yield number, slices, values[..., slices[-1].start - begin : slices[-1].stop - begin]

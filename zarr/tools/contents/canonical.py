@@ -1,0 +1,168 @@
+"""One form for equal things: data types by their values, elements as bytes, JSON as text.
+
+What differs only in how it is stored (byte order, format, codec, pattern of a NaN) has the same form here.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr.dtype.base import empty_array
+
+if TYPE_CHECKING:
+    from zarr.arrays.layout import ArrayLayout
+    from zarr.dtype.base import ZDType
+
+Values = np.ndarray[Any, Any]
+
+
+def json_line(value: Any) -> str:
+    """Return a JSON value as one line of ASCII: members in the order of their names, no blanks.
+
+    Examples
+    --------
+    >>> json_line({"b": (1, 2.5), "a": None})
+    '{"a":null,"b":[1,2.5]}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def type_name(zdtype: ZDType[Any, Any]) -> Any:
+    """Return the canonical name of a data type, as a JSON value.
+
+    Parameters
+    ----------
+    zdtype : ZDType
+
+    Examples
+    --------
+    >>> from zarr.dtype import Int32, VariableLengthUTF8
+    >>> type_name(Int32(endianness="big")), type_name(VariableLengthUTF8())
+    ('<i4', 'string')
+    """
+    kind = type(zdtype).__name__
+    if kind == "Nullable":
+        return {"optional": type_name(zdtype.inner)}  # type: ignore[attr-defined]
+    if kind == "VariableLengthBytes":
+        return "bytes"
+    return _dtype_name(zdtype.to_native_dtype())
+
+
+def _dtype_name(dtype: np.dtype[Any]) -> Any:
+    if dtype.names is not None:
+        return [[name, _dtype_name(dtype[name])] for name in dtype.names]
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return {"of": _dtype_name(base), "shape": list(shape)}
+    if dtype.kind in "biufcSUmM" and _is_of_numpy(dtype):
+        return dtype.newbyteorder("<").str
+    if dtype.kind == "V" and dtype.type is np.void:
+        return f"|V{dtype.itemsize}"
+    return {"T": "string", "O": "object"}.get(dtype.kind, dtype.name)
+
+
+def _is_of_numpy(dtype: np.dtype[Any]) -> bool:
+    """Return whether a data type is none of those that packages add to NumPy, whose kinds say little."""
+    return dtype.type.__module__ == "numpy"
+
+
+def in_types_of_numpy(values: Values) -> Values:
+    """Return elements of a data type that a package adds to NumPy in one of NumPy's own that has all their values.
+
+    Examples
+    --------
+    >>> in_types_of_numpy(np.array([1, 2], dtype="i2")).dtype
+    dtype('int16')
+    """
+    dtype = values.dtype
+    if dtype.kind in "OT" or dtype.names is not None or _is_of_numpy(dtype):
+        return values
+    return values.astype(np.complex128 if "complex" in dtype.name else np.float64)
+
+
+def value_bytes(values: Any) -> bytes:
+    """Return the elements of an array as bytes, in C order; see :func:`zarr.tools.checksum` for the form.
+
+    Parameters
+    ----------
+    values : numpy.ndarray
+        Or a masked array.
+
+    Raises
+    ------
+    TypeError
+        If an element is a Python object without a JSON form.
+
+    Examples
+    --------
+    >>> value_bytes(np.array([1, 2], dtype=">i2"))
+    b'\\x01\\x00\\x02\\x00'
+    >>> value_bytes(np.array(["ab"], dtype=object))
+    b'\\x02\\x00\\x00\\x00\\x00\\x00\\x00\\x00ab'
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        return _masked_bytes(values)
+    values = np.asarray(values)
+    dtype = values.dtype
+    if dtype.names is not None:
+        return b"".join(value_bytes(values[name]) for name in dtype.names)
+    if dtype.kind in "TO":
+        return b"".join(_with_length(item) for item in values.ravel().tolist())
+    if dtype.kind in "fc" and _is_of_numpy(dtype):
+        return _float_bytes(values)
+    return bytes(values.astype(dtype.newbyteorder("<"), copy=False).tobytes())
+
+
+def _masked_bytes(values: Any) -> bytes:
+    """Return the values, zero where they are missing, and then one byte for each that tells which are there."""
+    mask: Values = np.ma.getmaskarray(values)
+    plain = empty_array(values.shape, values.dtype)
+    plain[...] = np.ma.getdata(values)
+    if mask.dtype.names is not None:  # an optional optional: its own field says what is missing
+        mask = np.asarray(np.array(mask.tolist(), dtype=bool).reshape(*values.shape, -1).all(axis=-1))
+    plain[mask] = "" if plain.dtype.kind in "TO" else np.zeros((), plain.dtype)
+    return value_bytes(plain) + (~mask).astype(np.uint8).tobytes()
+
+
+def _float_bytes(values: Values) -> bytes:
+    """Return numbers that compare equal as equal bytes: no negative zero, one NaN."""
+    width = values.dtype.itemsize // (2 if values.dtype.kind == "c" else 1)
+    parts: Values = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).reshape(-1).view(f"<f{width}")
+    with np.errstate(invalid="ignore"):
+        parts = parts + np.zeros((), parts.dtype)
+    parts[np.isnan(parts)] = np.nan
+    return bytes(parts.astype(f"<f{width}", copy=False).tobytes())
+
+
+def _with_length(item: Any) -> bytes:
+    if isinstance(item, str):
+        data = item.encode("utf-8", "surrogatepass")
+    elif isinstance(item, bytes):
+        data = item
+    else:
+        try:
+            data = json_line(_plain_object(item)).encode()
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"an element of type {type(item).__name__} has no canonical form: {error}; elements may be text, "
+                "bytes, arrays, and what JSON has"
+            ) from error
+    return len(data).to_bytes(8, "little") + data
+
+
+def _plain_object(item: Any) -> Any:
+    if isinstance(item, np.ndarray):
+        return {"type": _dtype_name(item.dtype), "values": item.tolist()}
+    return item.item() if isinstance(item, np.generic) else item
+
+
+def filled_block(layout: ArrayLayout, shape: tuple[int, ...]) -> Any:
+    """Return a block of nothing but the fill value, as an array would read it."""
+    block = empty_array(shape, layout.dtype)
+    block[...] = layout.fill
+    if layout.nullable is None:
+        return block
+    return np.ma.MaskedArray(block["value"], mask=~block["valid"])

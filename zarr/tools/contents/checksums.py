@@ -1,0 +1,165 @@
+"""The checksum of a hierarchy: one number for what it holds, whatever the form in which it is stored."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+from zarr._records import record, set_values
+from zarr.arrays.array import Array
+from zarr.tools.contents.blocks import Coords, block_shape, read_blocks, touched_blocks
+from zarr.tools.contents.canonical import filled_block, json_line, type_name, value_bytes
+from zarr.tools.contents.nodes import Node, open_node, walk
+
+_HEADER: Final = {"zarr_checksum": 1}
+
+
+@record(frozen=True)
+class Checksum:
+    """The checksum of a hierarchy.
+
+    Parameters
+    ----------
+    hexdigest : str
+        64 hexadecimal digits.
+    nodes : int
+        The number of arrays and groups.
+    elements : int
+        The number of elements of all arrays, stored or not.
+    """
+
+    hexdigest: str
+    nodes: int
+    elements: int
+
+    def __init__(self, hexdigest: str, nodes: int, elements: int) -> None:
+        set_values(self, hexdigest=hexdigest, nodes=nodes, elements=elements)
+
+    def __str__(self) -> str:
+        return f"sha256:{self.hexdigest}"
+
+
+def checksum(
+    node_or_path: Any, *, path: str | None = None, storage_options: dict[str, Any] | None = None
+) -> Checksum:
+    """Compute one checksum of an array, or of a group with all below it.
+
+    It is the same for the same content: names, kinds of nodes, attributes, shapes, data types, dimension names, fill
+    values and values. It does not depend on the store, the format, chunk shapes, shards, codecs, byte order, or on
+    whether a chunk of the fill value is stored. It finds damage and differences; it is no signature.
+
+    Parameters
+    ----------
+    node_or_path : Array, Group or StoreLike
+        A node, or a path, a URL, a store, a mapping.
+    path : str, optional
+        Below it.
+    storage_options : dict, optional
+        For URLs of fsspec.
+
+    Returns
+    -------
+    Checksum
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no node.
+    ChunkDecodeError
+        If a chunk is damaged.
+    TypeError
+        If an array holds Python objects without a JSON form.
+
+    Notes
+    -----
+    The checksum is the SHA-256 of these lines, each ending in a line feed (byte 10). A line is a JSON value in ASCII:
+    members sorted by name, no blanks, other characters as ``\\uXXXX``, numbers as Python writes them, ``NaN``,
+    ``Infinity`` and ``-Infinity`` for what JSON has not.
+
+    1. ``{"zarr_checksum":1}``, the version of this definition.
+    2. For each node, in the order of the paths (by code points), one object. All have the members ``path`` (relative
+       to the node that was given, ``""`` for itself), ``kind`` (``"array"`` or ``"group"``) and ``attributes``.
+       An array also has ``shape``, ``data_type``, ``dimension_names`` (``null`` if no dimension has a name),
+       ``fill_value`` (the bytes of one element, in hexadecimal; where format 2 has ``null``, the default of the data
+       type) and ``values`` (below).
+
+    ``data_type`` is ``numpy.dtype(...).newbyteorder("<").str`` for booleans, numbers, times and strings of fixed
+    length; ``"|V<bytes>"`` for raw bytes; ``"string"``, ``"bytes"`` or ``"object"`` for elements of any length; a list
+    of pairs of name and data type for fields; ``{"of":…,"shape":…}`` for a field that is an array;
+    ``{"optional":…}`` for elements that may be missing; else the name that the data type has in NumPy.
+
+    ``values`` is the SHA-256, in hexadecimal, of one line for each block that has another element than the fill value:
+    ``[number,"<SHA-256 of the bytes of the block>"]``, in the order of the numbers. Blocks are cut from the array
+    like this: begin with the shape of the array (1 for 0), and, while the block has more than 1048576 elements, halve
+    its longest side (the first of equals), rounded up. The blocks are numbered in C order from 0; those at the ends
+    are cut off there.
+
+    The bytes of a block are its elements in C order, little-endian. A floating-point -0.0 counts as 0.0, and each NaN
+    as the pattern of ``numpy.nan`` in its width, in parts of complex numbers, too; types that packages add to NumPy
+    (``bfloat16`` …) count by their bytes. Strings of fixed length are UTF-32
+    or bytes, padded with zeros. An element of any length is its number of bytes, as 8 bytes, and then its UTF-8, its
+    bytes, or (for objects) its JSON in the form above; an array in an array of objects is
+    ``{"type":…,"values":…}``. Fields follow each other, each with the elements of the whole block. After elements that
+    may be missing (zero or empty where they are) comes a byte for each: 1 if it is there.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> one = zarr.array([1, 2, 3], chunks=2, zarr_format=2, compressor=None)
+    >>> other = zarr.array([1, 2, 3], chunks=3, zarr_format=3)
+    >>> checksum(one) == checksum(other)
+    True
+    >>> checksum(one).elements
+    3
+    """
+    digest = hashlib.sha256(f"{json_line(_HEADER)}\n".encode())
+    nodes = elements = 0
+    for name, node in walk(open_node(node_or_path, path, storage_options)):
+        digest.update(f"{json_line(_describe(name, node))}\n".encode())
+        nodes += 1
+        elements += int(node.size) if isinstance(node, Array) else 0
+    return Checksum(digest.hexdigest(), nodes, elements)
+
+
+def _describe(name: str, node: Node) -> dict[str, Any]:
+    line: dict[str, Any] = {"path": name, "attributes": dict(node.attrs), "kind": "group"}
+    if isinstance(node, Array):
+        layout = node._handle.layout
+        line |= {
+            "kind": "array",
+            "shape": list(node.shape),
+            "data_type": type_name(layout.zdtype),
+            "dimension_names": dimension_names(node),
+            "fill_value": value_bytes(filled_block(layout, ())).hex(),
+            "values": _values_digest(node),
+        }
+    return line
+
+
+def dimension_names(array: Array[Any]) -> list[str | None] | None:
+    """Return the names of the dimensions of an array; None if it has none, as in format 2.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> dimension_names(zarr.zeros(1, dimension_names=["x"])), dimension_names(zarr.zeros(1))
+    (['x'], None)
+    """
+    names = getattr(array.metadata, "dimension_names", None)
+    return list(names) if names is not None and any(name is not None for name in names) else None
+
+
+def _values_digest(array: Array[Any]) -> str:
+    """Return the digest of the values: blocks that hold the fill value only are left out, so they need not be read."""
+    digest = hashlib.sha256()
+    if array.size:
+        block = block_shape(array.shape)
+        empty: dict[Coords, bytes] = {}
+        for number, _, values in read_blocks(array, touched_blocks([array], block), block):
+            found = hashlib.sha256(value_bytes(values)).digest()
+            shape = tuple(values.shape)
+            if shape not in empty:
+                empty[shape] = hashlib.sha256(value_bytes(filled_block(array._handle.layout, shape))).digest()
+            if found != empty[shape]:
+                digest.update(f"{json_line([number, found.hex()])}\n".encode())
+    return digest.hexdigest()

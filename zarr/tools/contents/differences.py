@@ -1,0 +1,335 @@
+"""What differs between two hierarchies: nodes, what their documents say, and values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+import zarr_core
+from zarr._records import record, set_values
+from zarr.arrays.array import Array
+from zarr.tools.contents.blocks import block_counts, block_shape, block_slices, read_blocks, size_of, touched_blocks
+from zarr.tools.contents.canonical import filled_block, in_types_of_numpy, json_line, type_name, value_bytes
+from zarr.tools.contents.checksums import dimension_names
+from zarr.tools.contents.nodes import Node, open_node, walk
+
+Aspect: TypeAlias = Literal[
+    "node", "node type", "format", "shape", "data type", "chunks", "shards", "codecs", "fill value", "attribute",
+    "dimension names", "values",
+]  # fmt: skip
+Values: TypeAlias = np.ndarray[Any, Any]
+
+_LONGEST_SHOWN: Final = 120
+
+
+class _Absent:
+    """Stand for what one side does not have."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+ABSENT: Final = _Absent()
+"""What a difference has for the side on which there is no such node or attribute."""
+
+
+@record(frozen=True)
+class Difference:
+    """One thing in which two hierarchies differ; printed, it is one line.
+
+    Parameters
+    ----------
+    path : str
+        The node, relative to the nodes that were compared.
+    aspect : str
+        What differs: ``"node"`` (there on one side only), ``"node type"``, ``"format"``, ``"shape"``,
+        ``"data type"``, ``"chunks"``, ``"shards"``, ``"codecs"``, ``"fill value"``, ``"attribute"``,
+        ``"dimension names"`` or ``"values"``.
+    left, right
+        What each side has; of values, the first two elements that differ.
+    name : str
+        Of an attribute.
+    count : int
+        Of values: how many elements differ.
+    first : tuple of int, optional
+        Of values: where the first of them is.
+    greatest : optional
+        Of values: the greatest absolute difference; None where elements are no numbers or times.
+    """
+
+    path: str
+    aspect: Aspect
+    left: Any
+    right: Any
+    name: str
+    count: int
+    first: tuple[int, ...] | None
+    greatest: Any
+
+    def __init__(
+        self,
+        path: str,
+        aspect: Aspect,
+        left: Any,
+        right: Any,
+        name: str = "",
+        count: int = 0,
+        first: tuple[int, ...] | None = None,
+        greatest: Any = None,
+    ) -> None:
+        set_values(self, path=path, aspect=aspect, left=left, right=right, name=name)
+        set_values(self, count=count, first=first, greatest=greatest)
+
+    def __str__(self) -> str:
+        what = f"{self.aspect} {self.name!r}" if self.name else self.aspect
+        line = f"/{self.path}: {what}: {_shown(self.left)} on the left, {_shown(self.right)} on the right"
+        if self.aspect != "values":
+            return line
+        line += f" at {self.first}; {self.count} elements differ"
+        return line if self.greatest is None else f"{line}, by at most {self.greatest}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def diff(left: Any, right: Any, *, values: bool = True) -> list[Difference]:
+    """Find out in what two arrays, or two groups with all below them, differ.
+
+    Parameters
+    ----------
+    left, right : Array, Group or StoreLike
+        Nodes, or paths, URLs, stores, mappings.
+    values : bool, default True
+        Whether elements are compared. Arrays of different shapes, and of data types that cannot be compared, are not.
+
+    Returns
+    -------
+    list of Difference
+        In the order of the paths; empty if nothing differs.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no node on one side.
+
+    Notes
+    -----
+    Attributes are compared by key. Codecs are compared if both sides have the same format. NaN equals NaN, NaT equals
+    NaT, a missing element a missing one, and -0.0 equals 0.0. Blocks that neither side has stored are not read.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> one, other = zarr.array([1, 2, 3]), zarr.array([1, 2, 5])
+    >>> for difference in diff(one, other):
+    ...     print(difference)
+    /: values: np.int64(3) on the left, np.int64(5) on the right at (2,); 1 elements differ, by at most 2
+    >>> diff(one, one)
+    []
+    """
+    lefts, rights = dict(walk(open_node(left))), dict(walk(open_node(right)))
+    found: list[Difference] = []
+    for path in sorted(lefts.keys() | rights.keys()):
+        one, other = lefts.get(path), rights.get(path)
+        if one is None or other is None:
+            found.append(Difference(path, "node", _kind(one), _kind(other)))
+        else:
+            found += _compare(path, one, other, values)
+    return found
+
+
+def _kind(node: Node | None) -> Any:
+    if node is None:
+        return ABSENT
+    return "array" if isinstance(node, Array) else "group"
+
+
+def _compare(path: str, left: Node, right: Node, values: bool) -> Iterator[Difference]:
+    if _kind(left) != _kind(right):
+        yield Difference(path, "node type", _kind(left), _kind(right))
+        return
+    formats = left.metadata.zarr_format, right.metadata.zarr_format
+    if formats[0] != formats[1]:
+        yield Difference(path, "format", *formats)
+    if isinstance(left, Array) and isinstance(right, Array):
+        yield from _compare_arrays(path, left, right, formats[0] == formats[1])
+    yield from _compare_attributes(path, dict(left.attrs), dict(right.attrs))
+    if values and isinstance(left, Array) and isinstance(right, Array):
+        yield from _compare_values(path, left, right)
+
+
+def _compare_attributes(path: str, left: dict[str, Any], right: dict[str, Any]) -> Iterator[Difference]:
+    for name in sorted(left.keys() | right.keys()):
+        one, other = left.get(name, ABSENT), right.get(name, ABSENT)
+        if one is ABSENT or other is ABSENT or json_line(one) != json_line(other):
+            yield Difference(path, "attribute", one, other, name)
+
+
+def _compare_arrays(path: str, left: Array[Any], right: Array[Any], same_format: bool) -> Iterator[Difference]:
+    one, other = _describe(left), _describe(right)
+    for aspect in one:
+        if aspect == "codecs" and not same_format:
+            continue
+        if json_line(one[aspect]) != json_line(other[aspect]):
+            yield Difference(path, aspect, one[aspect], other[aspect])
+    fills = [filled_block(array._handle.layout, ()) for array in (left, right)]
+    if value_bytes(fills[0]) != value_bytes(fills[1]) or (left.fill_value is None) != (right.fill_value is None):
+        yield Difference(path, "fill value", left.fill_value, right.fill_value)
+
+
+def _describe(array: Array[Any]) -> dict[Aspect, Any]:
+    layout = array._handle.layout
+    return {
+        "shape": list(array.shape),
+        "data type": type_name(layout.zdtype),
+        "chunks": _lengths(layout.grid),
+        "shards": None if layout.inner is None else _lengths(layout.outer),
+        "codecs": _codecs(array.metadata),
+        "dimension names": dimension_names(array),
+    }
+
+
+def _lengths(grid: zarr_core.Grid) -> list[Any]:
+    return [
+        axis.chunk if isinstance(axis, zarr_core.RegularAxis) else [axis.chunk_length(i) for i in range(axis.nchunks)]
+        for axis in grid.axes
+    ]
+
+
+def _codecs(metadata: Any) -> Any:
+    """Return the codecs as their document has them; format 2 has the byte order and the order of elements apart."""
+    document = metadata.to_dict()
+    if metadata.zarr_format == 2:
+        return {name: document[name] for name in ("dtype", "order", "filters", "compressor")}
+    return [_plain_codec(codec) for codec in document["codecs"]]
+
+
+def _plain_codec(codec: Any) -> Any:
+    """Return the JSON form of a codec without the objects that some keep in it."""
+    if hasattr(codec, "to_dict"):
+        return _plain_codec(codec.to_dict())
+    if isinstance(codec, dict):
+        return {name: _plain_codec(value) for name, value in codec.items()}
+    return [_plain_codec(value) for value in codec] if isinstance(codec, list | tuple) else codec
+
+
+# ------------------------------------------------------------------------------------------------- values
+
+
+def _compare_values(path: str, left: Array[Any], right: Array[Any]) -> Iterator[Difference]:
+    kinds = type_name(left._handle.layout.zdtype), type_name(right._handle.layout.zdtype)
+    numbers = left.dtype.kind in "biufc" and right.dtype.kind in "biufc"
+    if left.shape != right.shape or not left.size or (kinds[0] != kinds[1] and not numbers):
+        return
+    tally = _Tally()
+    block = block_shape(left.shape)
+    touched = touched_blocks([left, right], block)
+    pairs = zip(read_blocks(left, touched, block), read_blocks(right, touched, block), strict=True)
+    untouched = int(left.size)
+    for (_, slices, one), (_, _, other) in pairs:
+        untouched -= size_of(slices)
+        tally.add(one, other, tuple(part.start for part in slices))
+    if untouched:
+        fills = [filled_block(array._handle.layout, (1,) * left.ndim) for array in (left, right)]
+        tally.add(fills[0], fills[1], _first_outside(touched, left.shape, block), weight=untouched)
+    if tally.count:
+        yield Difference(path, "values", *tally.pair, count=tally.count, first=tally.first, greatest=tally.greatest)
+
+
+def _first_outside(touched: list[int], shape: tuple[int, ...], block: tuple[int, ...]) -> tuple[int, ...]:
+    """Return where the first element lies that no stored chunk holds."""
+    number = next((place for place, found in enumerate(touched) if place != found), len(touched))
+    assert number < int(np.prod(block_counts(shape, block), dtype=object))
+    return tuple(part.start for part in block_slices(number, shape, block))
+
+
+class _Tally:
+    """What is known of the elements that differ."""
+
+    count: int = 0
+    first: tuple[int, ...] | None = None
+    greatest: Any = None
+    pair: tuple[Any, Any] = (None, None)
+
+    def add(self, left: Any, right: Any, origin: tuple[int, ...], weight: int = 0) -> None:
+        """Compare two blocks that begin at a place; with a weight, one element stands for many."""
+        differs = different(left, right)
+        places = np.flatnonzero(differs)
+        if not len(places):
+            return
+        self.count += weight or len(places)
+        within = tuple(int(at) for at in np.unravel_index(places[0], differs.shape)) if differs.ndim else ()
+        first = tuple(start + at for start, at in zip(origin, within, strict=True))
+        if self.first is None or first < self.first:
+            self.first, self.pair = first, (left[within], right[within])
+        step = greatest_step(np.ma.getdata(left)[differs], np.ma.getdata(right)[differs])
+        if step is not None and (self.greatest is None or step > self.greatest):
+            self.greatest = step
+
+
+def different(left: Any, right: Any) -> Values:
+    """Return where two blocks differ; NaN equals NaN.
+
+    Examples
+    --------
+    >>> different(np.array([1.0, np.nan]), np.array([2.0, np.nan])).tolist()
+    [True, False]
+    """
+    if isinstance(left, np.ma.MaskedArray) or isinstance(right, np.ma.MaskedArray):
+        masks = np.ma.getmaskarray(left), np.ma.getmaskarray(right)
+        if masks[0].dtype.names is None:
+            within = different(np.ma.getdata(left), np.ma.getdata(right)) & ~masks[0]
+            return np.asarray((masks[0] != masks[1]) | within)
+    left, right = np.asarray(np.ma.getdata(left)), np.asarray(np.ma.getdata(right))
+    if left.dtype.names is not None:
+        fields = [different(left[name], right[name]) for name in left.dtype.names]
+        folded = [field.reshape(*left.shape, -1).any(axis=-1) for field in fields]
+        return np.logical_or.reduce(folded) if folded else np.zeros(left.shape, bool)
+    if left.dtype.kind == "O":
+        pairs = zip(left.ravel(), right.ravel(), strict=True)
+        found = [value_bytes(_alone(one)) != value_bytes(_alone(other)) for one, other in pairs]
+        return np.array(found, dtype=bool).reshape(left.shape)
+    differs = np.asarray(left != right)
+    if left.dtype.kind not in "TSU" and (left.dtype.kind != "V" or left.dtype.type is not np.void):
+        differs &= ~((left != left) & (right != right))
+    return differs
+
+
+def _alone(item: Any) -> Values:
+    """Return an array of one object, also where it is a sequence."""
+    alone = np.empty(1, dtype=object)
+    alone[0] = item
+    return alone
+
+
+def greatest_step(left: Values, right: Values) -> Any:
+    """Return the greatest absolute difference of two lists of elements; None where there is none between numbers.
+
+    Examples
+    --------
+    >>> greatest_step(np.array([-128], dtype="i1"), np.array([127], dtype="i1"))
+    255
+    """
+    left, right = in_types_of_numpy(left), in_types_of_numpy(right)
+    kinds = left.dtype.kind + right.dtype.kind
+    if set(kinds) <= set("iub"):
+        return max(abs(int(a) - int(b)) for a, b in ((left[at], right[at]) for at in _extremes(left, right)))
+    if set(kinds) <= set("biufc"):
+        with np.errstate(invalid="ignore", over="ignore"):
+            steps = np.abs(left.astype(np.result_type(left, np.float32)) - right)
+        known = steps[~np.isnan(steps)]
+        return float(known.max()) if len(known) else None
+    if set(kinds) <= set("mM"):
+        known = ~(np.isnat(left) | np.isnat(right))
+        return np.abs(left[known] - right[known]).max() if known.any() else None
+    return None
+
+
+def _extremes(left: Values, right: Values) -> set[int]:
+    """Return where integers may be furthest apart: found in floating point, then counted exactly."""
+    steps = np.abs(left.astype(np.longdouble) - right.astype(np.longdouble))
+    return {int(np.argmax(steps))}

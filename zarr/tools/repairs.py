@@ -1,0 +1,242 @@
+"""Repairs of what :func:`zarr.tools.verify` finds, as far as they lose nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any, Final, Literal, TypeAlias
+
+from zarr._records import record, set_values
+from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.errors import ReadOnlyError, ZarrUserWarning, label_of
+from zarr.groups.members import consolidate_steps
+from zarr.metadata.documents import dump_document
+from zarr.notices import warn
+from zarr.runners.choose import runner_for
+from zarr.steps.documents import ancestors, node_key
+from zarr.steps.requests import Delete, Get, ListDir, Put, Steps, ask_steps
+from zarr.storage.keys import REPAIR_FOLDER
+from zarr.storage.local.files import move_file
+from zarr.storage.local.store import LocalStore
+from zarr.storage.path import StorePath
+from zarr.storage.resolve import resolve_store_path
+from zarr.tools.contents.nodes import open_place
+from zarr.tools.verification.report import Fault
+from zarr.tools.verification.run import search
+from zarr.tools.verification.survey import Survey
+
+Action: TypeAlias = Literal["move", "write", "consolidate"]
+
+_MOVED: Final = frozenset(("key-stray", "key-misplaced", "chunk-outside-grid", "left-over-value", "left-over-locks"))
+
+
+@record(frozen=True)
+class Change:
+    """One change that a repair makes, or would make.
+
+    Parameters
+    ----------
+    action : str
+        ``"move"``: the value is set aside. ``"write"``: a document is stored. ``"consolidate"``: consolidated metadata
+        are made anew.
+    key : str
+        Which key of the store.
+    target : str
+        Of a move: the key below ``.zarr-repair`` that the value gets.
+    reason : str
+        The fault that it mends.
+    """
+
+    action: Action
+    key: str
+    target: str
+    reason: str
+
+    def __init__(self, action: Action, key: str, target: str, reason: str) -> None:
+        set_values(self, action=action, key=key, target=target, reason=reason)
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.key}{f' to {self.target}' if self.target else ''}: {self.reason}"
+
+
+def repair(store_or_path: Any, *, path: str = "", dry_run: bool = True) -> list[Change]:
+    """Mend the faults of a hierarchy that can be mended without a loss; by default only say how.
+
+    Nothing is deleted. What is replaced, or is in the way, moves to ``.zarr-repair/<number>/`` in the root of the
+    hierarchy, under its old key; whoever is content with the repair deletes that folder. While it runs nobody else may
+    write to the hierarchy.
+
+    Parameters
+    ----------
+    store_or_path : StoreLike, Array or Group
+        A path, a URL, a store, a mapping, or a node.
+    path : str, default ""
+        The root of the hierarchy, below the store.
+    dry_run : bool, default True
+        Whether nothing is changed.
+
+    Returns
+    -------
+    list of Change
+        What was done, or would be done, in order.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder or file.
+    ReadOnlyError
+        If changes are to be made, and the store is read-only or cannot delete keys.
+
+    Notes
+    -----
+    These faults are mended: a document that is missing or damaged, of which consolidated metadata have a copy; a group
+    that is missing between two nodes (it is made, without attributes); consolidated metadata that are stale or cannot
+    be read (made anew, when the documents are right); keys that are stray or misplaced, chunks outside of the grid,
+    values that were not written to their end, and lock files that nobody has locked (set aside). Chunks and shards
+    that are damaged stay as they are: nobody can tell what they held.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> store = zarr.storage.MemoryStore()
+    >>> group = zarr.create_group(store)
+    >>> zarr.core.sync.sync(store.set("x", zarr.core.buffer.cpu.Buffer.from_bytes(b"?")))
+    >>> for change in repair(store):
+    ...     print(change.action, change.key, change.target)
+    move x .zarr-repair/1/x
+    >>> len(repair(store, dry_run=False)), repair(store)
+    (1, [])
+    """
+    report, survey = search(open_place(store_or_path, path), None, values=False)
+    repairer = _Repairer(survey)
+    changes = list(repairer.plan([fault for fault in report.faults if fault.mendable]))
+    if changes and not dry_run:
+        repairer.carry_out(changes, _writable(store_or_path, path))
+    return changes
+
+
+def _writable(store_or_path: Any, path: str) -> StorePath:
+    place: StorePath = resolve_store_path(getattr(store_or_path, "store_path", store_or_path), path=path)
+    if place.store.read_only or not place.store.supports_deletes:
+        why = "is read-only" if place.store.read_only else "cannot delete keys"
+        raise ReadOnlyError(f"{label_of(place.store)!r} {why}, so what stands in the way cannot be set aside")
+    return place
+
+
+class _Repairer:
+    """One repair: what is to be written, and where what it replaces goes."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.survey = survey
+        self._root = f"{survey.path}/" if survey.path else ""
+        self._aside = f"{self._root}{REPAIR_FOLDER}/{self._number()}/"
+        self._documents: dict[str, bytes] = {}
+
+    def _number(self) -> int:
+        """Return a number that no earlier repair has."""
+        names = self.survey.runner.run(ask_steps(ListDir(f"{self._root}{REPAIR_FOLDER}")))
+        return max((int(name) for name in names if name.isascii() and name.isdigit()), default=0) + 1
+
+    def plan(self, faults: list[Fault]) -> Iterator[Change]:
+        """Yield the changes that mend faults: documents first, since consolidated metadata are made of them."""
+        for fault in faults:
+            if fault.kind == "parent-missing":
+                yield self._write(fault.key, _GROUPS[fault.key.rpartition("/")[2]], fault)
+        for path in dict.fromkeys(fault.path for fault in faults if fault.kind.startswith("document-")):
+            yield from self._from_copy(path, next(fault for fault in faults if fault.path == path))
+        for fault in faults:
+            if fault.kind in _MOVED:
+                yield self._move(fault.key, fault)
+        yield from self._copies(faults)
+
+    def _from_copy(self, path: str, fault: Fault) -> Iterator[Change]:
+        """Yield the changes that put the documents of a node back; those that are there are set aside."""
+        copied = self.survey.healthy_copies[path]
+        there = self.survey.documents.get(path, frozenset()) - {".zmetadata"}
+        replaced = {"zarr.json"} if "zarr.json" in copied else {".zarray", ".zgroup", ".zattrs"}
+        for name in sorted(there & replaced):
+            yield self._move(node_key(path, name), fault)
+        for name, document in sorted(copied.items(), key=lambda item: item[0] != ".zattrs"):
+            yield self._write(node_key(path, name), document, fault)
+
+    def _copies(self, faults: list[Fault]) -> Iterator[Change]:
+        """Yield the changes that make consolidated metadata anew; a document ``.zmetadata`` is set aside first."""
+        stale = {fault.key: fault for fault in faults if fault.kind in ("copy-stale", "copy-unreadable")}
+        for fault in faults:
+            if fault.kind == "parent-missing":  # with the group, all below it comes into the copies above
+                above = set(ancestors(fault.path))
+                keys = [key for key, path in self.survey.copies.items() if path in above]
+                stale = {**dict.fromkeys(keys, fault), **stale}
+        for key, fault in stale.items():
+            if key.endswith(".zmetadata"):
+                yield self._move(key, fault)
+            yield Change("consolidate", key, "", fault.text)
+
+    def _write(self, key: str, document: dict[str, Any], fault: Fault) -> Change:
+        self._documents[key] = dump_document(document)
+        return Change("write", key, "", fault.text)
+
+    def _move(self, key: str, fault: Fault) -> Change:
+        return Change("move", key, self._aside + key[len(self._root) :], fault.text)
+
+    # ------------------------------------------------------------------------------------ the changes
+
+    def carry_out(self, changes: list[Change], place: StorePath) -> None:
+        """Make changes, one after the other; what was done stays done if one of them fails."""
+        runner = runner_for(place.store)
+        for change in changes:
+            if change.action == "move":
+                self._carry_out_move(change, place)
+            elif change.action == "write":
+                runner.run(ask_steps(Put(change.key, _buffer(self._documents[change.key]))))
+            else:
+                self._consolidate(change, place)
+
+    def _carry_out_move(self, change: Change, place: StorePath) -> None:
+        store = place.store
+        if isinstance(store, LocalStore):  # what the store does not list is moved, too, and nothing is read
+            root = os.fspath(store.root)
+            try:
+                move_file(os.path.join(root, change.key), os.path.join(root, change.target))
+            except FileNotFoundError:
+                _tell_gone(change.key)
+        else:
+            runner_for(store).run(_move_steps(change.key, change.target))
+
+    def _consolidate(self, change: Change, place: StorePath) -> None:
+        path, _, name = change.key.rpartition("/")
+        runner = runner_for(place.store)
+        if name == "zarr.json":  # what it replaces is part of a document that stays in its place
+            runner.run(_copy_steps(change.key, self._aside + change.key[len(self._root) :]))
+        runner.run(consolidate_steps(StorePath(place.store, path), 3 if name == "zarr.json" else 2))
+
+
+_GROUPS: Final[dict[str, dict[str, Any]]] = {
+    "zarr.json": {"zarr_format": 3, "node_type": "group", "attributes": {}},
+    ".zgroup": {"zarr_format": 2},
+}
+"""The documents of groups without attributes."""
+
+
+def _buffer(data: bytes) -> Buffer:
+    return default_buffer_prototype().buffer.from_bytes(data)
+
+
+def _copy_steps(key: str, target: str) -> Steps[bool]:
+    """Copy a value; return whether there is one."""
+    raw = yield Get(key)
+    if raw is not None:
+        yield Put(target, raw)
+    return raw is not None
+
+
+def _move_steps(key: str, target: str) -> Steps[None]:
+    """Move a value: it is there twice for a moment, and never gone."""
+    if (yield from _copy_steps(key, target)):
+        yield Delete(key)
+    else:
+        _tell_gone(key)
+
+
+def _tell_gone(key: str) -> None:
+    warn(f"{key!r} was to be set aside, and is gone: somebody else changes the store", ZarrUserWarning)

@@ -1,0 +1,132 @@
+"""Faults of chunks: keys that an array does not have, and values that are no chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from zarr.chunks.keys import DefaultChunkKeyEncoding, V2ChunkKeyEncoding
+from zarr.steps.requests import Get, Size, Steps
+from zarr.tools.verification import payloads, shards
+from zarr.tools.verification.report import Fault
+from zarr.tools.verification.survey import Survey, is_left_over, told
+from zarr.types import METADATA_NAMES
+
+if TYPE_CHECKING:
+    from zarr.arrays.layout import ArrayLayout
+
+Coords = tuple[int, ...]
+
+N5_DOCUMENT: Final = "attributes.json"
+"""What readers of N5 look for; some arrays have documents for both kinds of readers."""
+
+_OTHER_ENCODINGS: Final = (
+    DefaultChunkKeyEncoding(separator="/"),
+    DefaultChunkKeyEncoding(separator="."),
+    V2ChunkKeyEncoding(separator="."),
+    V2ChunkKeyEncoding(separator="/"),
+)
+
+
+def find_keys(survey: Survey) -> Iterator[tuple[str, str, Coords] | Fault]:
+    """Yield all chunks, as the path of their array, their key and their coordinates; and a fault for each stray key."""
+    for key in survey.stream():
+        name = key.rpartition("/")[2]
+        if name in METADATA_NAMES or name == N5_DOCUMENT or is_left_over(key):
+            continue
+        path = survey.owner_of(key)
+        kind = None if path is None else survey.kinds[path]
+        if path is None or kind == "damaged" or _belongs_to_missing(survey, key):
+            continue
+        if kind == "group":
+            text = f"nothing in the group /{path} has this key. Move it elsewhere if it is of use."
+            yield Fault("key-stray", key, path, text, mendable=True)
+            continue
+        layout = survey.layout(path)
+        if layout is None:
+            continue
+        coords = layout.coords_of(key)
+        if coords is not None:
+            yield path, key, coords
+        elif len(survey.formats(path)) == 1:  # else the key may be one of the other format
+            fault = misfit(layout, key)
+            if fault is not None:
+                yield fault
+
+
+def _belongs_to_missing(survey: Survey, key: str) -> bool:
+    """Return whether a key lies below a node whose document is missing: nothing is known of its chunks."""
+    if not survey.healthy_copies and len(survey.documents) == len(survey.kinds):
+        return False
+    parts = key.split("/")
+    above = ("/".join(parts[:depth]) for depth in range(len(parts)))
+    return any(
+        path not in survey.kinds and (path in survey.healthy_copies or path in survey.documents) for path in above
+    )
+
+
+def misfit(layout: ArrayLayout, key: str) -> Fault | None:
+    """Return what is wrong with a key below an array that is not the key of a chunk; None if that cannot be told.
+
+    Parameters
+    ----------
+    layout : ArrayLayout
+    key : str
+
+    Examples
+    --------
+    >>> import zarr
+    >>> array = zarr.zeros(4, chunks=2)
+    >>> misfit(array._handle.layout, "c/2").kind, misfit(array._handle.layout, "1").kind
+    ('chunk-outside-grid', 'key-misplaced')
+    """
+    name, path, counts = key[len(layout.prefix) :], layout.path, layout.outer.cdata_shape
+    own = getattr(layout.metadata, "chunk_key_encoding", None)
+    for encoding in (own, *_OTHER_ENCODINGS):
+        try:
+            coords = tuple(int(part) for part in encoding.decode_chunk_key(name))  # type: ignore[union-attr]
+            same = encoding.encode_chunk_key(coords) == name  # type: ignore[union-attr]
+        except NotImplementedError:
+            return None  # an encoding of somebody else, which may well have such a key
+        except (ValueError, IndexError, TypeError):
+            continue
+        if not same or len(coords) != layout.ndim:
+            continue
+        inside = all(0 <= at < count for at, count in zip(coords, counts, strict=True))
+        if encoding is own and not inside:
+            text = f"the chunk {coords} lies outside of the grid of {counts} chunks: no reader asks for it."
+            return Fault("chunk-outside-grid", key, path, text, mendable=True)
+        if inside:
+            text = f"the chunk {coords} has the key {layout.key(coords)!r} in this array: readers look for it there."
+            return Fault("key-misplaced", key, path, text, mendable=True)
+    text = f"the array /{path} has no chunk of this key. Move it elsewhere if it is of use."
+    return Fault("key-stray", key, path, text, mendable=True)
+
+
+def check_steps(layout: ArrayLayout, key: str, coords: Coords) -> Steps[list[Fault]]:
+    """Read and decode a stored chunk, and return its faults.
+
+    Parameters
+    ----------
+    layout : ArrayLayout
+    key : str
+    coords : tuple of int
+    """
+    shape = tuple(axis.chunk_length(at) for axis, at in zip(layout.outer.axes, coords, strict=True))
+    try:
+        size = yield Size(key)
+        if size is None:  # deleted since it was listed
+            return []
+        if layout.shard is not None:
+            return (yield from shards.check_steps(layout, key, shape, size))
+        chain = layout.outer_chain.for_shape(shape)
+        fault = payloads.wrong_size(layout, chain, key, size)
+        if fault is not None:
+            return [fault]
+        raw = yield Get(key)
+    except (OSError, ValueError, TypeError, OverflowError) as error:
+        return [Fault("key-unreadable", key, layout.path, f"the store cannot read it: {told(error)}")]
+    if raw is None:
+        return []
+    fault = yield from payloads.decoding_steps(layout, chain, key, raw)
+    return [] if fault is None else [fault]

@@ -1,0 +1,218 @@
+"""Faults of consolidated metadata: copies that cannot be read, or say something else than the documents they copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from zarr.errors import MetadataValidationError
+from zarr.metadata.documents import load_document
+from zarr.metadata.group import parse_member
+from zarr.steps.documents import node_key
+from zarr.steps.requests import Steps
+from zarr.tools.contents.canonical import json_line
+from zarr.tools.verification.report import Fault
+from zarr.tools.verification.survey import NODE_NAMES, Survey, read_document_steps, told
+from zarr.types import ZarrFormat
+
+COPY_NAMES: Final[dict[ZarrFormat, str]] = {2: ".zmetadata", 3: "zarr.json"}
+"""The documents that hold a copy."""
+
+_NAMES: Final[dict[ZarrFormat, tuple[str, ...]]] = {2: (".zarray", ".zgroup", ".zattrs"), 3: ("zarr.json",)}
+_REFUSALS = (ValueError, TypeError, KeyError, OverflowError)
+
+_GONE: Final = "there is no such node"
+
+Entries = dict[str, dict[str, Any]]
+"""The documents that a copy has: by the path of the node relative to the group, then by name."""
+
+
+def find_faults(survey: Survey) -> Iterator[Fault]:
+    """Yield the faults of all copies, and note the documents of damaged nodes that they have."""
+    for path in sorted(survey.documents):
+        if ".zmetadata" in survey.documents[path]:
+            yield from _check(survey, path, 2) if _may_have_copy(survey, path) else (_stray(path),)
+        # What has a copy inside cannot be read if the document itself cannot.
+        if "zarr.json" in survey.documents[path] and survey.kinds.get(path) == "group":
+            yield from _check(survey, path, 3)
+
+
+def _may_have_copy(survey: Survey, path: str) -> bool:
+    """Return whether a document ``.zmetadata`` may belong to a group, be it one whose document is missing."""
+    return path not in survey.kinds or (survey.kinds[path] != "array" and 2 in survey.formats(path))
+
+
+def _stray(path: str) -> Fault:
+    text = "there is .zmetadata where there is no group of format 2: no reader looks at it."
+    return Fault("key-stray", node_key(path, ".zmetadata"), path, text, mendable=True)
+
+
+def _check(survey: Survey, path: str, zarr_format: ZarrFormat) -> Iterator[Fault]:
+    key = node_key(path, COPY_NAMES[zarr_format])
+    raw = survey.runner.run(read_document_steps(key))
+    if raw is None or isinstance(raw, Fault):
+        yield from () if raw is None else (raw,)
+        return
+    try:
+        entries = entries_of(load_document(raw, key), zarr_format)
+    except MetadataValidationError as error:
+        text = f"the consolidated metadata cannot be read: {told(error)}"
+        yield Fault("copy-unreadable", key, path, text)
+        return
+    if entries is None:
+        return
+    survey.copies[key] = path
+    wrong = sorted(_differing(survey, path, entries, zarr_format))
+    if wrong:
+        first = ", ".join(f"/{name}: {what}" for name, what in wrong[:3])
+        text = f"the consolidated metadata are stale for {len(wrong)} nodes ({first}): consolidate them anew."
+        yield Fault("copy-stale", key, path, text)
+
+
+def can_consolidate(survey: Survey, path: str) -> bool:
+    """Return whether consolidated metadata of a group can be made anew: all nodes below it must be readable.
+
+    Parameters
+    ----------
+    survey : Survey
+        When all copies have been looked at: what these have of a node makes it readable.
+    path : str
+        The group.
+    """
+    if survey.kinds.get(path) != "group" or not survey.store.supports_consolidated_metadata:
+        return False
+    prefix = f"{path}/" if path else ""
+    damaged = (each for each, kind in survey.kinds.items() if kind == "damaged" and each.startswith(prefix))
+    return all(each in survey.healthy_copies for each in damaged)
+
+
+def entries_of(document: Mapping[str, Any], zarr_format: ZarrFormat) -> Entries | None:
+    """Return the documents that a copy has; None if there is no copy in the document of a group.
+
+    Raises
+    ------
+    MetadataValidationError
+        If there is something else in the place of a copy.
+
+    Examples
+    --------
+    >>> entries_of({"metadata": {".zgroup": {"zarr_format": 2}}}, 2)
+    {'': {'.zgroup': {'zarr_format': 2}}}
+    """
+    if zarr_format == 3:
+        holder = document.get("consolidated_metadata")
+        if not holder and holder in (None, {}):
+            return None
+    else:
+        holder = document
+        if document.get("zarr_consolidated_format", 1) != 1:
+            raise MetadataValidationError(f"zarr_consolidated_format {document['zarr_consolidated_format']!r}, not 1")
+    table = holder.get("metadata") if isinstance(holder, Mapping) else None
+    if not isinstance(table, Mapping):
+        raise MetadataValidationError(f"there is no object 'metadata' but {table!r:.80}")
+    entries: Entries = {}
+    for name, member in table.items():
+        path, _, part = name.rpartition("/") if zarr_format == 2 else (name.strip("/"), "", "zarr.json")
+        if part in _NAMES[zarr_format] and (path or zarr_format == 2):
+            entries.setdefault(path, {})[part] = _without_copy(member)
+    return entries
+
+
+def _without_copy(document: Any) -> Any:
+    if not isinstance(document, Mapping):
+        return document
+    return {name: value for name, value in document.items() if name != "consolidated_metadata"}
+
+
+def _differing(
+    survey: Survey, path: str, entries: Entries, zarr_format: ZarrFormat
+) -> Iterator[tuple[str, str]]:
+    """Yield the nodes, relative to the group, of which a copy says something else than their documents."""
+    stored = dict(_reachable(survey, path, zarr_format))
+    names = sorted(stored.keys() | entries.keys())
+    results = survey.run(
+        _compare_steps(survey, stored.get(name, node_key(path, name) if name else path), entries.get(name), zarr_format)
+        for name in names
+    )
+    prefix = f"{path}/" if path else ""
+    for name, what in zip(names, results, strict=True):
+        if what == _GONE and _is_sound(entries[name], prefix + name) and survey.has_keys(prefix + name):
+            survey.healthy_copies[prefix + name] = entries[name]
+        elif what:
+            yield name, what
+
+
+def _reachable(survey: Survey, path: str, zarr_format: ZarrFormat) -> Iterator[tuple[str, str]]:
+    """Yield the nodes that the group lists: those with groups of its format, one below the other, above them."""
+    prefix = f"{path}/" if path else ""
+    open_groups = {path}
+    for each in sorted(survey.kinds):
+        if each == path or not each.startswith(prefix) or zarr_format not in survey.formats(each):
+            continue
+        parent = each.rpartition("/")[0]
+        if parent in open_groups:
+            if survey.kinds[each] != "array":
+                open_groups.add(each)
+            yield each[len(prefix) :], each
+
+
+def _compare_steps(
+    survey: Survey, path: str, copied: dict[str, Any] | None, zarr_format: ZarrFormat
+) -> Steps[str]:
+    """Return how the documents of a node differ from those that a copy has; an empty string if they do not."""
+    if copied is None:
+        return "the copy lacks it" if survey.kinds[path] != "damaged" else ""
+    if not copied.keys() & NODE_NAMES:
+        return ""
+    names = survey.documents.get(path, frozenset())
+    if not names & set(_NAMES[zarr_format]) & NODE_NAMES:
+        return _GONE
+    found: dict[str, Any] = {}
+    for name in _NAMES[zarr_format]:
+        raw = (yield from read_document_steps(node_key(path, name))) if name in names else None
+        try:
+            found |= {name: _without_copy(load_document(raw, name))} if isinstance(raw, bytes) else {}
+        except MetadataValidationError:
+            pass
+    if survey.kinds[path] == "damaged":
+        if _is_sound(copied, path):
+            survey.healthy_copies[path] = copied
+        return ""
+    return "" if _same(found, copied, path) else "the copy says something else"
+
+
+def _is_sound(documents: dict[str, Any], path: str) -> bool:
+    try:
+        _parsed(documents, path)
+    except _REFUSALS:
+        return False
+    return True
+
+
+def _parsed(documents: dict[str, Any], path: str) -> str:
+    """Return what the documents of a node say, in one form for what means the same."""
+    name = next(name for name in ("zarr.json", ".zarray", ".zgroup") if name in documents)
+    document = documents[name]
+    if name == "zarr.json" and isinstance(document, Mapping):
+        document = {"zarr_format": 3, **document}  # readers take a group without it for one of format 3
+    if name != "zarr.json" and isinstance(document, Mapping):
+        members = document if name == ".zarray" else {"zarr_format": document.get("zarr_format")}
+        document = {**members, "attributes": documents.get(".zattrs") or {}}
+    return json_line([name, _plain(parse_member(document, path).to_dict())])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(member) for member in value]
+    return _plain(value.to_dict()) if hasattr(value, "to_dict") else value
+
+
+def _same(stored: dict[str, Any], copied: dict[str, Any], path: str) -> bool:
+    if {**stored, ".zattrs": stored.get(".zattrs") or {}} == {**copied, ".zattrs": copied.get(".zattrs") or {}}:
+        return True
+    try:
+        return _parsed(stored, path) == _parsed(copied, path)
+    except _REFUSALS:
+        return False

@@ -1,0 +1,202 @@
+"""What programs leave behind that died, or that locked something: values half written, lock folders, journals."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from zarr.steps.requests import Get, ListDir, ask_steps
+from zarr.storage.keys import JOB_PREFIX, JOURNAL_FOLDER, LOCKS_FOLDER, REPAIR_FOLDER, is_partial, partial_owner
+from zarr.storage.local.files import is_alive
+from zarr.storage.local.store import LocalStore
+from zarr.tools.verification.report import Fault
+from zarr.tools.verification.survey import Survey, is_left_over
+
+if TYPE_CHECKING:
+    from zarr.storage.zip.store import ZipStore
+
+if sys.platform != "win32":
+    import fcntl
+
+_OWNER: Final = r"owner\.([0-9a-f]+)"
+_UNFINISHED: Final = "a value that was not written to its end. No reader finds it; nobody loses it."
+
+
+def find_faults(survey: Survey) -> Iterator[Fault]:
+    """Yield what was left in the store, and, where it is a folder or a zip file, beside it."""
+    if isinstance(survey.store, LocalStore):
+        yield from _in_folder(survey, os.fspath(survey.store.root))
+    else:
+        yield from _among_keys(survey)
+    if not survey.path:
+        yield from _jobs(survey)
+        yield from _beside(survey.store)
+
+
+def _jobs(survey: Survey) -> Iterator[Fault]:
+    """Yield the notes of tools that have not ended."""
+    text = (
+        "notes of a tool that has not ended. Call it again with resume=True; or remove this folder, and what the tool "
+        "has made."
+    )
+    for name in survey.runner.run(ask_steps(ListDir(""))):
+        if name.startswith(JOB_PREFIX):
+            yield Fault("left-over-job", name, "", text)
+
+
+def _among_keys(survey: Survey) -> Iterator[Fault]:
+    """Yield what is left under keys that the store lists."""
+    folders: set[str] = set()
+    for key in survey.stream():
+        if not is_left_over(key):
+            continue
+        parts = key.split("/")
+        hidden = next((name for name in (LOCKS_FOLDER, JOURNAL_FOLDER) if name in parts[:-1]), None)
+        if hidden is None:
+            name = next(part for part in parts if is_partial(part))
+            if not _is_being_written(name):
+                yield Fault("left-over-value", key, _node_of(parts), _UNFINISHED, mendable=True)
+            continue
+        folder = "/".join(parts[: parts.index(hidden) + 1])
+        if hidden == JOURNAL_FOLDER:
+            if folder not in folders:
+                folders.add(folder)
+                yield _journal(folder)
+        elif not _is_leased(survey, key):
+            text = "a lock that nobody has. It does no harm."
+            yield Fault("left-over-locks", key, _node_of(parts), text, mendable=True)
+
+
+def _node_of(parts: list[str]) -> str:
+    return "/".join(parts[:-1]).partition(f"{LOCKS_FOLDER}")[0].rstrip("/")
+
+
+def _is_leased(survey: Survey, key: str) -> bool:
+    """Return whether somebody may have a lease: one without an owner has been given back."""
+    raw = survey.runner.run(ask_steps(Get(key)))
+    with suppress(ValueError, AttributeError):
+        return json.loads(raw.to_bytes()).get("owner") is not None
+    return False
+
+
+def _is_being_written(name: str) -> bool:
+    owner = partial_owner(name)
+    return owner is not None and is_alive(owner)
+
+
+def _journal(key: str) -> Fault:
+    text = (
+        "a transaction that was decided and not carried out to its end. Open the folder as a store that may be "
+        "written to: it is carried out then."
+    )
+    return Fault("left-over-journal", key, "", text)
+
+
+# ------------------------------------------------------------------------------------------------- folders
+
+
+def _in_folder(survey: Survey, root: str) -> Iterator[Fault]:
+    """Yield what is left in a folder; a store does not list it."""
+    top = os.path.join(root, survey.path) if survey.path else root
+    stack = [(top, survey.path)]
+    while stack:
+        folder, path = stack.pop()
+        try:
+            entries = os.scandir(folder)
+        except OSError:
+            continue
+        with entries:
+            for entry in entries:
+                key = f"{path}/{entry.name}" if path else entry.name
+                if entry.name == REPAIR_FOLDER or key.startswith(JOB_PREFIX):
+                    continue
+                fault = _fault_of(entry, key, path)
+                if fault is not None:
+                    yield fault
+                elif entry.name != LOCKS_FOLDER and not is_partial(entry.name) and _is_folder(entry):
+                    stack.append((entry.path, key))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _fault_of(entry: os.DirEntry[str], key: str, path: str) -> Fault | None:
+    if is_partial(entry.name):
+        unfinished = not _is_being_written(entry.name)
+        return Fault("left-over-value", key, path, _UNFINISHED, mendable=True) if unfinished else None
+    if entry.name == LOCKS_FOLDER:
+        if _is_locked(entry.path):
+            return None
+        text = "a folder of lock files that nobody has locked. It does no harm; processes that lock make it again."
+        return Fault("left-over-locks", key, path, text, mendable=True)
+    if entry.name == JOURNAL_FOLDER and _is_folder(entry):
+        with suppress(OSError):
+            owners = [re.fullmatch(_OWNER, name) for name in os.listdir(entry.path)]
+            if any(owner is not None and is_alive(int(owner[1], 16)) for owner in owners):
+                return None
+        return _journal(key)
+    return None
+
+
+if sys.platform == "win32":
+
+    def _is_locked(folder: str) -> bool:
+        return True  # there, asking would lock
+
+else:
+
+    def _is_locked(folder: str) -> bool:
+        """Return whether a process has locked a file of a folder, or this cannot be told."""
+        try:
+            names = os.listdir(folder)
+        except NotADirectoryError:
+            return False
+        except OSError:
+            return True
+        return any(_has_lock(os.path.join(folder, name)) for name in names)
+
+    def _has_lock(path: str) -> bool:
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(fd)
+        return False
+
+
+def _beside(store: Any) -> Iterator[Fault]:
+    """Yield what writers of a whole store left beside it: a new root, or a new zip file, that got no name."""
+    place = _place_of(store)
+    if place is None:
+        return
+    folder, name = os.path.split(os.path.realpath(place))
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            ours = entry.name.startswith(f".{name[:32]}") and is_partial(entry.name)
+            if ours and not _is_being_written(entry.name):
+                text = f"it lies beside the store and was to replace it: {_UNFINISHED} Delete it."
+                yield Fault("left-over-value", f"../{entry.name}", "", text)
+
+
+def _place_of(store: LocalStore | ZipStore | Any) -> str | None:
+    """Return the folder or the zip file of a store."""
+    if isinstance(store, LocalStore):
+        return os.fspath(store.root)
+    path = getattr(store, "path", None) if type(store).__name__ == "ZipStore" else None
+    return None if path is None else os.fspath(path)
