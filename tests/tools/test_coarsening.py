@@ -38,7 +38,7 @@ def one(block: Any, method: str) -> Any:
         total = sum(int(each) for each in kept) if block.dtype.kind in "iub" else kept.sum(dtype="f8")
         if block.dtype.kind == "b":
             return total * 2 >= kept.size
-        return np.rint(total / kept.size) if block.dtype.kind in "iu" else total / kept.size
+        return (2 * total + kept.size) // (2 * kept.size) if block.dtype.kind in "iu" else total / kept.size
     return kept.max() if method == "max" else kept.min()
 
 

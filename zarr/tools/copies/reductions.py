@@ -25,7 +25,7 @@ def reduce_blocks(values: Values, factors: Sequence[int], method: Method) -> Val
     factors : sequence of int
         The length of a block along each axis.
     method : "mean", "mode", "max", "min" or "nearest"
-        The mean leaves out NaN; of integers it is rounded to the nearest, of booleans it is the majority. The mode is
+        The mean leaves out NaN; of integers it is rounded to the nearest, halves up; of booleans it is the majority. The mode is
         the value that is there most often, the smallest of several. The nearest is the first of each block.
 
     Returns
@@ -110,7 +110,7 @@ def _integer_mean(blocks: Values) -> Values:
     count = blocks.shape[-1]
     wide = np.uint64 if blocks.dtype.kind == "u" else np.int64
     quotients, remainders = np.divmod(blocks.astype(wide), wide(count))
-    means: Values = quotients.sum(axis=-1) + np.rint(remainders.sum(axis=-1) / count).astype(wide)
+    means: Values = quotients.sum(axis=-1) + (2 * remainders.sum(axis=-1) + wide(count)) // wide(2 * count)
     return means.astype(blocks.dtype)
 
 
