@@ -13,7 +13,7 @@ from zarr.dtype import Int32
 from zarr.dtype.types.nullable import Nullable
 from zarr.storage import MemoryStore
 from zarr.tools import checksum, diff, stats
-from zarr.tools import statistics as module
+from zarr.tools.contents import statistics as module
 
 pytestmark = pytest.mark.filterwarnings("ignore::zarr.errors.ZarrUserWarning", "ignore::FutureWarning")
 RANDOM = np.random.default_rng(5)

@@ -13,11 +13,11 @@ import pytest
 
 import zarr
 from tests.tools import faults
-from tests.tools.places import STORES, delete, fill, get, keys, make_store, put
+from tests.tools.places import STORES, delete, edit, fill, get, keys, make_store, put
 from zarr.codecs import GzipCodec
 from zarr.core.sync import sync
 from zarr.storage import FsspecStore, LocalStore, MemoryStore, ZipStore
-from zarr.tools import verify
+from zarr.tools import repair, verify
 from zarr.tools.verification import report as reports
 
 DEAD = "7ffffff0"  # no process has this number
@@ -260,6 +260,42 @@ def test_enormous_claims_take_no_time() -> None:
     put(store, "s/c/0", b"abc")
     assert ("shard-index", "s/c/0") in found(verify(store, path="s"))
     assert array.size > sharded.size
+
+
+NO_NODES = ["../x", "/etc", "a//b", "a/c", "a/c/0", "./g", "g/..", ".zarr-repair/1/a", "\ud800", ""]
+
+
+@pytest.mark.parametrize("name", NO_NODES)
+@pytest.mark.parametrize("form", [2, 3])
+@pytest.mark.parametrize("kind", ["folder", "memory"])
+def test_copies_that_name_what_can_be_no_node(name: str, form: int, kind: str, tmp_path: Path) -> None:
+    store = make_store(kind, tmp_path)
+    fill(store, form)
+    put(store, ".zarr-repair/1/a/x", b"x")
+
+    def change(document: dict[str, Any]) -> None:
+        table = (document["consolidated_metadata"] if form == 3 else document)["metadata"]
+        part = ("a" if form == 3 else "a/.zarray", name if form == 3 else f"{name}/.zarray")
+        table[part[1]] = table[part[0]]
+
+    edit(store, "zarr.json" if form == 3 else ".zmetadata", change)
+    before = keys(store)
+    assert {kind for kind, _ in found(verify(store))} <= {"copy-stale"}
+    repair(store, dry_run=False)
+    assert verify(store)
+    assert [key for key in keys(store) if not key.startswith(".zarr-repair/2")] == before
+
+
+def test_names_are_shown_escaped() -> None:
+    store = MemoryStore()
+    fill(store, 3)
+    put(store, "g/x\n\x1b[2J", b"x")
+    (fault,) = verify(store).faults
+    (change,) = repair(store)
+    assert str(fault).isprintable()
+    assert str(change).isprintable()
+    assert len(str(verify(store)).splitlines()) == 2
+    assert fault.key == "g/x\n\x1b[2J"
 
 
 def test_a_shard_of_nothing_but_damage_is_told_once() -> None:

@@ -20,6 +20,7 @@ from zarr.storage.local.files import move_file
 from zarr.storage.local.store import LocalStore
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
+from zarr.tools.contents.canonical import one_line
 from zarr.tools.contents.nodes import open_place
 from zarr.tools.verification.report import Fault
 from zarr.tools.verification.run import search
@@ -56,7 +57,7 @@ class Change:
         set_values(self, action=action, key=key, target=target, reason=reason)
 
     def __str__(self) -> str:
-        return f"{self.action} {self.key}{f' to {self.target}' if self.target else ''}: {self.reason}"
+        return one_line(f"{self.action} {self.key}{f' to {self.target}' if self.target else ''}: {self.reason}")
 
 
 def repair(store_or_path: Any, *, path: str = "", dry_run: bool = True) -> list[Change]:

@@ -30,6 +30,17 @@ def json_line(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
+def one_line(text: str) -> str:
+    """Return a text in which what cannot be printed is escaped: names in a store may hold anything.
+
+    Examples
+    --------
+    >>> one_line("a" + chr(10))
+    'a\\\\n'
+    """
+    return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+
+
 def type_name(zdtype: ZDType[Any, Any]) -> Any:
     """Return the canonical name of a data type, as a JSON value.
 

@@ -11,7 +11,7 @@ import zarr_core
 from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.tools.contents.blocks import block_counts, block_shape, block_slices, read_blocks, size_of, touched_blocks
-from zarr.tools.contents.canonical import filled_block, in_types_of_numpy, json_line, type_name, value_bytes
+from zarr.tools.contents.canonical import filled_block, in_types_of_numpy, json_line, one_line, type_name, value_bytes
 from zarr.tools.contents.checksums import dimension_names
 from zarr.tools.contents.nodes import Node, open_node, walk
 
@@ -84,7 +84,8 @@ class Difference:
 
     def __str__(self) -> str:
         what = f"{self.aspect} {self.name!r}" if self.name else self.aspect
-        line = f"/{self.path}: {what}: {_shown(self.left)} on the left, {_shown(self.right)} on the right"
+        where = one_line(f"/{self.path}: {what}")
+        line = f"{where}: {_shown(self.left)} on the left, {_shown(self.right)} on the right"
         if self.aspect != "values":
             return line
         line += f" at {self.first}; {self.count} elements differ"
@@ -92,7 +93,7 @@ class Difference:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    text = one_line(" ".join(repr(value).split()))
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 

@@ -16,7 +16,7 @@ from zarr.groups.group import Group
 from zarr.runners.choose import runner_for
 from zarr.steps.requests import Gather, Size, ask_steps
 from zarr.tools.contents.blocks import Coords, Slices, chunk_region, read_part, size_of, stored_chunks
-from zarr.tools.contents.canonical import filled_block, in_types_of_numpy
+from zarr.tools.contents.canonical import filled_block, in_types_of_numpy, one_line
 from zarr.tools.contents.differences import different
 from zarr.tools.contents.nodes import open_node, walk
 
@@ -78,7 +78,7 @@ class ArrayStatistics:
 
     def __str__(self) -> str:
         return (
-            f"/{self.path} {self.shape} {self.data_type}: min {self.min}, max {self.max}, mean {self.mean}, "
+            f"/{one_line(self.path)} {self.shape} {self.data_type}: min {self.min}, max {self.max}, mean {self.mean}, "
             f"{self.missing} missing, {self.filled} filled; {self.raw_bytes} bytes as {self.stored_bytes}, "
             f"{self.chunks_stored} of {self.chunks} chunks stored"
         )

@@ -25,8 +25,8 @@ def reduce_blocks(values: Values, factors: Sequence[int], method: Method) -> Val
     factors : sequence of int
         The length of a block along each axis.
     method : "mean", "mode", "max", "min" or "nearest"
-        The mean leaves out NaN; of integers it is rounded to the nearest, halves up; of booleans it is the majority. The mode is
-        the value that is there most often, the smallest of several. The nearest is the first of each block.
+        The mean leaves out NaN; of integers it is rounded to the nearest, halves up; of booleans it is the majority.
+        The mode is the value that is there most often, the smallest of several. The nearest is the first of each block.
 
     Returns
     -------

@@ -39,8 +39,8 @@ def find_keys(survey: Survey) -> Iterator[tuple[str, str, Coords] | Fault]:
         if path is None or kind == "damaged" or _belongs_to_missing(survey, key):
             continue
         if kind == "group":
-            text = f"nothing in the group /{path} has this key. Move it elsewhere if it is of use."
-            yield Fault("key-stray", key, path, text, mendable=True)
+            text = f"nothing in the group /{path} has this key. It may be a file of another program: repair leaves it."
+            yield Fault("key-stray", key, path, text)
             continue
         layout = survey.layout(path)
         if layout is None:

@@ -10,9 +10,10 @@ from zarr.metadata.documents import load_document
 from zarr.metadata.group import parse_member
 from zarr.steps.documents import node_key
 from zarr.steps.requests import Steps
+from zarr.storage.keys import is_key
 from zarr.tools.contents.canonical import json_line
 from zarr.tools.verification.report import Fault
-from zarr.tools.verification.survey import NODE_NAMES, Survey, read_document_steps, told
+from zarr.tools.verification.survey import NODE_NAMES, Survey, is_left_over, is_set_aside, read_document_steps, told
 from zarr.types import ZarrFormat
 
 COPY_NAMES: Final[dict[ZarrFormat, str]] = {2: ".zmetadata", 3: "zarr.json"}
@@ -82,8 +83,7 @@ def can_consolidate(survey: Survey, path: str) -> bool:
     if survey.kinds.get(path) != "group" or not survey.store.supports_consolidated_metadata:
         return False
     prefix = f"{path}/" if path else ""
-    damaged = (each for each, kind in survey.kinds.items() if kind == "damaged" and each.startswith(prefix))
-    return all(each in survey.healthy_copies for each in damaged)
+    return all(each in survey.healthy_copies for each in survey.damaged if each.startswith(prefix))
 
 
 def entries_of(document: Mapping[str, Any], zarr_format: ZarrFormat) -> Entries | None:
@@ -136,18 +136,31 @@ def _differing(
     )
     prefix = f"{path}/" if path else ""
     for name, what in zip(names, results, strict=True):
-        if what == _GONE and _is_sound(entries[name], prefix + name) and survey.has_keys(prefix + name):
-            survey.healthy_copies[prefix + name] = entries[name]
+        if what == _GONE and _is_missing(survey, prefix + name if name else path, entries[name]):
+            survey.healthy_copies[prefix + name if name else path] = entries[name]
         elif what:
             yield name, what
+
+
+def _is_missing(survey: Survey, path: str, copied: dict[str, Any]) -> bool:
+    """Return whether a node without a document has lost it: there may be a node, and there is something below.
+
+    What a copy names is no more than a claim: it may lead out of the store, or below an array, where chunks lie.
+    """
+    if path and (not is_key(path) or is_set_aside(f"{path}/x") or is_left_over(f"{path}/x")):
+        return False
+    above = survey.owner_of(f"{path}/x" if path else "x")
+    if above is not None and survey.kinds[above] == "array":
+        return False
+    return _is_sound(copied, path) and survey.has_keys(path)
 
 
 def _reachable(survey: Survey, path: str, zarr_format: ZarrFormat) -> Iterator[tuple[str, str]]:
     """Yield the nodes that the group lists: those with groups of its format, one below the other, above them."""
     prefix = f"{path}/" if path else ""
     open_groups = {path}
-    for each in sorted(survey.kinds):
-        if each == path or not each.startswith(prefix) or zarr_format not in survey.formats(each):
+    for each in survey.below(path):
+        if zarr_format not in survey.formats(each):
             continue
         parent = each.rpartition("/")[0]
         if parent in open_groups:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final, Literal, TypeAlias
 
 from zarr._records import record, set_values
+from zarr.tools.contents.canonical import one_line
 
 Kind: TypeAlias = Literal[
     "no-node", "document-unreadable", "document-invalid", "document-nonconforming", "document-missing",
@@ -49,7 +50,7 @@ class Fault:
         set_values(self, kind=kind, key=key, path=path, text=text, mendable=mendable)
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.key}: {self.text}{' (repair mends it)' if self.mendable else ''}"
+        return one_line(f"{self.kind}: {self.key}: {self.text}{' (repair mends it)' if self.mendable else ''}")
 
     def as_mendable(self, why: str = "") -> Fault:
         """Return the same fault as one that a repair mends, and say why it can."""
@@ -111,7 +112,7 @@ class Report:
         seen = f"{self.nodes} nodes, {self.chunks} chunks read"
         if not self.counts:
             return f"{self.place}: no fault found ({seen})"
-        lines = [f"{self.place}: {self.counts.total()} faults ({seen})", *map(str, self.faults)]
+        lines = [f"{one_line(self.place)}: {self.counts.total()} faults ({seen})", *map(str, self.faults)]
         unlisted = self.counts.total() - len(self.faults)
         return "\n".join([*lines, f"and {unlisted} more"] if unlisted else lines)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
@@ -76,6 +78,25 @@ class Survey:
         for key in stream_keys(self.store, self.path):
             if not (key.startswith(JOB_PREFIX) or (marked in key and is_set_aside(key))):
                 yield key
+
+    @cached_property
+    def order(self) -> list[str]:
+        """The paths of all nodes, sorted; to be asked when all are known."""
+        return sorted(self.kinds)
+
+    @cached_property
+    def damaged(self) -> list[str]:
+        """The paths of the nodes that cannot be read; to be asked when all are known."""
+        return [path for path, kind in self.kinds.items() if kind == "damaged"]
+
+    def below(self, path: str) -> Iterator[str]:
+        """Yield the paths of the nodes below a path, in order."""
+        prefix = f"{path}/" if path else ""
+        for place in range(bisect_left(self.order, prefix), len(self.order)):
+            if not self.order[place].startswith(prefix):
+                return
+            if self.order[place] != path:
+                yield self.order[place]
 
     def has_keys(self, path: str) -> bool:
         """Return whether there is a key below a path."""
