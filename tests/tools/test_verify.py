@@ -289,13 +289,13 @@ def test_copies_that_name_what_can_be_no_node(name: str, form: int, kind: str, t
 def test_names_are_shown_escaped() -> None:
     store = MemoryStore()
     fill(store, 3)
-    put(store, "g/x\n\x1b[2J", b"x")
+    put(store, "a/x\n\x1b[2J", b"x")
     (fault,) = verify(store).faults
     (change,) = repair(store)
     assert str(fault).isprintable()
     assert str(change).isprintable()
     assert len(str(verify(store)).splitlines()) == 2
-    assert fault.key == "g/x\n\x1b[2J"
+    assert fault.key == "a/x\n\x1b[2J"
 
 
 def test_a_shard_of_nothing_but_damage_is_told_once() -> None:

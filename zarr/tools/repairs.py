@@ -92,9 +92,10 @@ def repair(store_or_path: Any, *, path: str = "", dry_run: bool = True) -> list[
     -----
     These faults are mended: a document that is missing or damaged, of which consolidated metadata have a copy; a group
     that is missing between two nodes (it is made, without attributes); consolidated metadata that are stale or cannot
-    be read (made anew, when the documents are right); keys that are stray or misplaced, chunks outside of the grid,
-    values that were not written to their end, and lock files that nobody has locked (set aside). Chunks and shards
-    that are damaged stay as they are: nobody can tell what they held.
+    be read (made anew, when the documents are right); keys of arrays that are stray or misplaced, chunks outside of
+    the grid, values that were not written to their end, and lock files that nobody has locked (set aside). Files in
+    groups stay: they may be those of another program. Chunks and shards that are damaged stay as they are: nobody can
+    tell what they held.
 
     Examples
     --------
