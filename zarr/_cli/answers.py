@@ -19,6 +19,10 @@ class NotAgreedError(Exception):
     """Nobody has agreed to what would be removed; nothing was changed."""
 
 
+class FoundError(Exception):
+    """A check has found something; the answer, which is printed before, says what."""
+
+
 def agree(question: str, yes: bool) -> None:
     """Ask before something is removed.
 
@@ -41,6 +45,17 @@ def agree(question: str, yes: bool) -> None:
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise NotAgreedError("nothing was changed")
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "node"), counted(2, "node")
+    ('1 node', '2 nodes')
+    """
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def say(text: str) -> None:

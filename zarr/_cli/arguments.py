@@ -14,6 +14,8 @@ import typer
 import zarr
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
+from zarr.storage.path import StorePath
+from zarr.storage.resolve import resolve_store_path
 from zarr.types import AccessModeLiteral
 
 Store = Annotated[str, typer.Argument(help="A folder, a zip file or a URL; a node in it follows after ::.")]
@@ -62,6 +64,15 @@ class Place:
             yield node
         finally:
             node.store.close()
+
+    @contextmanager
+    def located(self, mode: AccessModeLiteral = "r") -> Iterator[StorePath]:
+        """Open the store alone: its nodes may be damaged, or not be there yet."""
+        place = resolve_store_path(self.store, path=self.path, mode=mode, storage_options=self.options)
+        try:
+            yield place
+        finally:
+            place.store.close()
 
 
 def parse_place(store: str, path: str | None = None, options: Sequence[str] | None = None) -> Place:
@@ -133,6 +144,24 @@ def parse_lengths(text: str, where: str) -> tuple[int, ...]:
     if not all(part.isdecimal() for part in parts):
         raise typer.BadParameter(f"{text!r} is no list of lengths: write them as in 100,10", param_hint=where)
     return tuple(map(int, parts))
+
+
+def parse_chunks(text: str, where: str) -> tuple[int, ...] | dict[str, int]:
+    """Return chunk lengths, by axis or by the names of dimensions; -1 stands for a whole axis.
+
+    Examples
+    --------
+    >>> parse_chunks("100,-1", "--chunks"), parse_chunks("time=100,lat=-1", "--chunks")
+    ((100, -1), {'time': 100, 'lat': -1})
+    """
+    parts = [part.strip() for part in text.strip("() ").split(",") if part.strip()]
+    names, lengths = zip(*(part.rpartition("=")[::2] for part in parts), strict=True) if parts else ((), ())
+    if not parts or not all(map(_WHOLE.fullmatch, lengths)) or (any(names) and not all(names)):
+        raise typer.BadParameter(
+            f"{text!r} is no list of lengths: write them as in 100,-1 or time=100,lat=-1", param_hint=where
+        )
+    numbers = tuple(map(int, lengths))
+    return dict(zip(names, numbers, strict=True)) if any(names) else numbers
 
 
 def parse_selection(text: str) -> tuple[Any, ...]:

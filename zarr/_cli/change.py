@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple, cast
 import typer
 
 import zarr
-from zarr._cli.answers import agree, say, say_json
+from zarr._cli.answers import agree, counted, say, say_json
 from zarr._cli.arguments import AsJson, NodePath, Options, Place, Store, Yes, parse_place
 from zarr.arrays.array import Array
 from zarr.core.sync import sync
@@ -60,14 +60,10 @@ def find(place: Place) -> Found | None:
             if isinstance(node, Array):
                 words = f"the array {place} {node.shape} {node.dtype}"
             else:
-                words = f"the group {place} with {_counted(node.nmembers(None))} below it"
+                words = f"the group {place} with {counted(node.nmembers(None), 'node')} below it"
             return Found(words, node.metadata.zarr_format, isinstance(node, Group))
     except FileNotFoundError:
         return None
-
-
-def _counted(number: int) -> str:
-    return "1 node" if number == 1 else f"{number} nodes"
 
 
 def refuse_overlap(taken: Place, given: Place) -> None:
@@ -138,7 +134,7 @@ def copy(
     as_json: AsJson = False,
 ) -> None:
     """Copy an array, or a group with all below it, within a store or to another one."""
-    taken, given = _ends(source, dest, option, dest_option)
+    taken, given = ends(source, dest, option, dest_option)
     refuse_overlap(taken, given)
     if if_exists is Existing.anew and (there := find(given)) is not None:
         agree(f"Replace arrays in {there.words}?", yes)
@@ -149,7 +145,7 @@ def copy(
         say(f"{copied} copied, {skipped} skipped, {nbytes} bytes of values")
 
 
-def _ends(source: str, dest: str, option: list[str] | None, dest_option: list[str] | None) -> tuple[Place, Place]:
+def ends(source: str, dest: str, option: list[str] | None, dest_option: list[str] | None) -> tuple[Place, Place]:
     """Return the places of source and destination; ``::path`` is one in the store of the source."""
     taken = parse_place(source, None, option)
     if dest.startswith("::"):
@@ -207,7 +203,7 @@ def _copy_to_root(array: Array[Any], given: Place, if_exists: Existing) -> tuple
 
 def move(source: Source, dest: Dest, option: Options = None, dest_option: DestOptions = None, yes: Yes = False) -> None:
     """Move an array, or a group with all below it, within a store or to another one."""
-    taken, given = _ends(source, dest, option, dest_option)
+    taken, given = ends(source, dest, option, dest_option)
     refuse_overlap(taken, given)
     with taken.opened():  # what is in the way is not removed for a node that is not there
         pass

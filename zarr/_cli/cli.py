@@ -16,9 +16,11 @@ import typer
 
 import zarr
 from zarr._cli import attributes
-from zarr._cli.answers import NotAgreedError
+from zarr._cli.answers import FoundError, NotAgreedError
 from zarr._cli.change import consolidate, copy, move, rm
+from zarr._cli.checks import checksum, diff, repair, stats, verify
 from zarr._cli.create import create
+from zarr._cli.layouts import coarsen, rechunk, reencode
 from zarr._cli.look import info, ls, tree
 from zarr._cli.migrate import CLIZarrFormat, CLIZarrFormatV3, migrate, remove_metadata, speak_up
 from zarr._cli.sizes import du, stat
@@ -67,6 +69,18 @@ COMMANDS: Final[dict[str, dict[str, Command]]] = {
         "attrs set": Command(attributes.change, 'attrs set data.zarr::temperature units=K "valid=[0, 400]"'),
         "attrs unset": Command(attributes.unset, "attrs unset data.zarr::temperature units"),
     },
+    "Change the layout": {
+        "rechunk": Command(rechunk, "rechunk data.zarr series.zarr --chunks time=-1,lat=10,lon=10"),
+        "reencode": Command(reencode, "reencode data.zarr small.zarr --codec zstd:9"),
+        "coarsen": Command(coarsen, "coarsen image.zarr pyramid.zarr --method max"),
+    },
+    "Check data": {
+        "verify": Command(verify, "verify data.zarr --sample 0.01"),
+        "repair": Command(repair, "repair data.zarr --dry-run"),
+        "checksum": Command(checksum, "checksum data.zarr"),
+        "diff": Command(diff, "diff data.zarr backup.zip"),
+        "stats": Command(stats, "stats data.zarr::temperature --bins 10"),
+    },
     "Change metadata": {
         "consolidate": Command(consolidate, "consolidate data.zarr"),
         "migrate": Command(migrate, "migrate v3 data.zarr --dry-run"),
@@ -77,7 +91,9 @@ COMMANDS: Final[dict[str, dict[str, Command]]] = {
 
 GROUPS: Final = {"attrs": "Get, set and remove attributes."}
 
-_EXPECTED: Final = (NotAgreedError, OSError, ValueError, TypeError, LookupError, ImportError, NotImplementedError)
+_EXPECTED: Final = (
+    NotAgreedError, FoundError, OSError, ValueError, TypeError, LookupError, ImportError, NotImplementedError,
+)  # fmt: skip
 """What is said without the name of its class; other errors come from libraries below and need it."""
 
 _OUR_WORDS: Final = {

@@ -93,6 +93,7 @@ class Difference:
 
 
 def _shown(value: Any) -> str:
+    value = value.item() if isinstance(value, np.number | np.bool) else value
     text = one_line(" ".join(repr(value).split()))
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
