@@ -52,6 +52,11 @@ class Found(NamedTuple):
     zarr_format: ZarrFormat
     is_group: bool
 
+    @property
+    def whole(self) -> str:
+        """What goes with the node if it is removed."""
+        return f"{self.words}, and all else that lies there" if self.is_group else self.words
+
 
 def find(place: Place) -> Found | None:
     """Describe the node at a place; None if there is none."""
@@ -120,7 +125,7 @@ def rm(store: Store, path: NodePath = None, option: Options = None, yes: Yes = F
     with place.opened():  # says which nodes are called much the same, if there is none
         pass
     if (there := find(place)) is not None:
-        agree(f"Remove {there.words}?", yes)
+        agree(f"Remove {there.whole}?", yes)
     remove_node(place)
 
 
@@ -208,7 +213,7 @@ def move(source: Source, dest: Dest, option: Options = None, dest_option: DestOp
     with taken.opened():  # what is in the way is not removed for a node that is not there
         pass
     if (there := find(given)) is not None:
-        agree(f"Remove {there.words} to move {taken} there?", yes)
+        agree(f"Remove {there.whole}, to move {taken} there?", yes)
         remove_node(given)
     if taken.store == given.store:
         with group_above(taken) as (group, name):

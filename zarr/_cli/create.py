@@ -74,7 +74,7 @@ def create(
     if (there := find(place)) is not None:
         if not overwrite:
             raise FileExistsError(f"{there.words} is there already: say --overwrite to make it anew")
-        agree(f"Remove {there.words} to make it anew?", yes)
+        agree(f"Remove {there.whole}, to make it anew?", yes)
     _make(place, wanted, parameters, attributes, overwrite)
 
 

@@ -135,7 +135,7 @@ def test_move_onto_something(store: str, run: Run) -> None:
 
 def test_rm(store: str, run: Run) -> None:
     refused = run("rm", f"{store}::a", code=1).err
-    assert "2 nodes below it" in refused
+    assert "2 nodes below it, and all else that lies there" in refused
     assert "--yes" in refused
     run("rm", store, "a", code=1, answer="n\n")
     assert nodes(store) == ["a", "a/s", "a/x", "b"]
