@@ -123,7 +123,8 @@ class CopyJob:
         """Return the plan."""
         self.arrays = dict(arrays_of(self.node))
         routes = {name: self._route(name, array) for name, array in self.arrays.items()}
-        key = repr((title, str(self.node.store_path), sorted(self.layouts.items()), sorted(self.options), self.limit))
+        source, layouts, options = str(self.node.store_path), sorted(self.layouts.items()), sorted(self.options.items())
+        key = repr((title, source, layouts, options, self.limit))
         notes = Notes(self.place, key)
         self.between = {
             name: (notes.place / "between" / str(number), route)
