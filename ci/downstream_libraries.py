@@ -79,8 +79,8 @@ LIBRARIES = {
         mends=(("tests/test_pydantic_zarr/conftest.py", "elif dtype_cls == Structured:",
                 'elif dtype_cls.__name__ in ("Structured", "Struct"):'),),
     ),
-    # Its source distribution is fetched unbuilt: pip can ask it for its metadata only with crates at hand. The tests of
-    # its storage that need S3, other releases of it or the network fail with both.
+    # Its source distribution is fetched unbuilt: pip can ask it for its metadata only with crates at hand. Tests
+    # that need an S3 server are left out: each waits for one. Those that need other releases of it fail with both.
     "icechunk": Library(
         "icechunk==2.3.0",
         ("boto3", "mypy-boto3-s3", "termcolor", "rich", "flatbuffers", "zstandard", "xarray", "dask[distributed]"),
@@ -89,8 +89,10 @@ LIBRARIES = {
          "tests/test_store.py", "tests/test_store_properties.py", "tests/test_pickle.py", "tests/test_timetravel.py",
          "tests/test_regressions.py", "tests/test_move.py", "tests/test_shift.py", "tests/test_session.py",
          "tests/run_xarray_backends_tests.py", "-o", "addopts=", "-o", "xfail_strict=false",
-         "-o", "filterwarnings=default", "--timeout", "120"),
+         "-o", "filterwarnings=default", "--timeout", "600", "-k", "not minio and not s3"),
         folder="icechunk-python", environment=(("ICECHUNK_XARRAY_BACKENDS_TESTS", "1"),),
+        accepted=(("test_shift::test_shift_and_reindex_rejected_on_rectilinear_grid",
+                   "a random test before it switches such grids on or off, and its last draw stays; passes alone"),),
     ),
     "spatialdata": Library(
         "spatialdata==0.8.0", ("filelock", "aiohttp"), ("tests/io", "-o", "addopts=--import-mode=importlib"),
