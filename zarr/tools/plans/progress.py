@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
-from zarr._lazy import load_extra
+from zarr._lazy import load_extra, loaded
 
 Progress: TypeAlias = 'Literal["auto"] | bool | Callable[[int, int], object]'
 """Accepted by each tool as ``progress``."""
@@ -44,11 +44,13 @@ def reporting(progress: Progress, title: str, total: int) -> Iterator[Callable[[
 
 def _is_watched() -> bool:
     """Return whether somebody sees a bar, and the package that draws it is installed."""
+    if not (sys.stderr is not None and sys.stderr.isatty()) and loaded("ipykernel") is None:
+        return False
     try:
         console = load_extra("rich.console", "cli", "a progress bar").Console(stderr=True)
     except ImportError:
         return False
-    return bool(console.is_terminal or console.is_jupyter) and sys.stderr is not None
+    return bool(console.is_terminal or console.is_jupyter)
 
 
 class _Count:
