@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zarr
-from zarr.storage import LocalStore, MemoryStore, ZipStore
+from zarr.storage import LocalStore, MemoryStore, SQLiteStore, ZipStore
 from zarr.storage.keys import JOB_PREFIX
 from zarr.tools.copies.layouts import choose_route
 from zarr.tools.copies.regions import Regions, amplification, every, longest
@@ -140,12 +140,25 @@ def test_chunks_by_dimension_and_by_path(tmp_path: Path) -> None:
     assert (by_path["line"].chunks, by_path["line"].shards, by_path["a/b/c"].chunks) == ((7,), (14,), (3, 5))
 
 
-@pytest.mark.parametrize("kind", ["zip", "memory", "folder"])
-def test_stores(kind: str, tmp_path: Path) -> None:
-    store: Any = {"zip": lambda: ZipStore(tmp_path / "b.zip", mode="w"), "memory": MemoryStore,
-                  "folder": lambda: LocalStore(tmp_path / "b")}[kind]()  # fmt: skip
-    copy = zarr.tools.rechunk(hierarchy(tmp_path / "a"), store, chunks=(16, 48), path="x/y")
+STORES: dict[str, Any] = {
+    "zip": lambda folder: ZipStore(folder / "b.zip", mode="w"),
+    "memory": lambda folder: MemoryStore(),
+    "folder": lambda folder: LocalStore(folder / "b"),
+    "sqlite": lambda folder: SQLiteStore(folder / "b.sqlite"),
+    "url": lambda folder: f"file://{folder}/b",
+}
+
+
+@pytest.mark.parametrize("tool", ["rechunk", "copy"])
+@pytest.mark.parametrize("kind", STORES)
+def test_stores(kind: str, tool: str, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"chunks": (64, 1), "memory": 2 * 4 * 64 * 4} if tool == "rechunk" else {}
+    source = hierarchy(tmp_path / "a")
+    copy = getattr(zarr.tools, tool)(source, STORES[kind](tmp_path), path="x/y", **options)
     np.testing.assert_array_equal(copy["a/b/c"][...], ROWS)
+    assert not zarr.tools.diff(source, copy) or tool == "rechunk"
+    assert zarr.tools.checksum(copy) == zarr.tools.checksum(source)
+    assert zarr.tools.verify(copy)
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
