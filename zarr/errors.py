@@ -93,6 +93,11 @@ class BaseZarrError(ValueError):
             args = (self._msg.format(*named),)
         super().__init__(*args)
 
+    def __reduce__(self) -> tuple[Any, ...] | str:
+        """Return what makes the error again: its class and its arguments."""
+        # Said by this class: what pickles errors with their tracebacks, as distributed does, looks whether it is.
+        return super().__reduce__()
+
 
 class NodeNotFoundError(BaseZarrError, FileNotFoundError):
     """There is neither an array nor a group at the given place."""

@@ -105,6 +105,20 @@ def test_groups_list_consolidate_delete(make: Make) -> None:
         zarr.open_array(make(), path="nowhere", mode="r")
 
 
+def test_tools(make: Make) -> None:
+    root = zarr.create_group({})
+    root.create_array("a", data=VALUES, chunks=(1, 50), attributes={"unit": "K"})
+    remote = zarr.tools.rechunk(root, make(), chunks=(60, 1), memory=2 * 60 * 8 * 4)
+    assert remote["a"].chunks == (60, 1)
+    assert zarr.tools.checksum(remote) == zarr.tools.checksum(root)
+    assert zarr.tools.verify(make())
+    back = zarr.tools.copy(make(), {})
+    np.testing.assert_array_equal(back["a"][...], VALUES)
+    assert [found.aspect for found in zarr.tools.diff(root, back)] == ["chunks"]
+    (found,) = zarr.tools.stats(remote)
+    assert (found.max, found.chunks_stored) == (VALUES.max(), 50)
+
+
 def test_missing_chunks_and_fill(make: Make) -> None:
     array = zarr.create_array(make(), shape=(40,), chunks=(10,), dtype="i4", fill_value=7)
     array[10:20] = 1

@@ -26,9 +26,10 @@ WARM_UP = 0.4
 """Which part of the time goes by before memory is first measured."""
 
 
-POOLED = 2 * 2 * (WORKERS - 1)
+POOLED = 2 * 2 * (WORKERS - 1) + 2
 """Descriptors that may be added: the pools of two stores open a connection (a file and its log) for each worker that
-they meet, and may have met one of them when it was counted first."""
+they meet, and may have met one of them when it was counted first. The folder of an array, and the one above it, stay
+open when a lock was set in them."""
 
 
 def resident_bytes() -> int:

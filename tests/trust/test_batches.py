@@ -124,3 +124,18 @@ def test_threads_that_open_and_end_batches_of_one_object(layout: str) -> None:
     run_together([*(lambda number=number: work(number) for number in range(4)), look])
     last = rounds(40, 400) - 1
     assert (array[:4] == last).all()
+
+
+@pytest.mark.parametrize("whole", ["array", "group"])
+def test_a_batch_whose_end_was_skipped_ends_when_its_scope_goes(whole: str) -> None:
+    """Ctrl-C may come between the body of ``with`` and the first line of ``__exit__``."""
+    group = zarr.create_group({})
+    array = group.create_array("a", shape=(10,), chunks=(5,), dtype="i4")
+    scope = (array if whole == "array" else group).batch()
+    scope.__enter__()
+    (array if whole == "array" else group["a"])[:] = 1
+    assert zarr.open_array(group.store, path="a")[0] == 0
+    del scope
+    assert zarr.open_array(group.store, path="a")[:].tolist() == [1] * 10
+    (array if whole == "array" else group["a"])[0] = 2
+    assert zarr.open_array(group.store, path="a")[0] == 2

@@ -101,11 +101,11 @@ def repair(store_or_path: Any, *, path: str = "", dry_run: bool = True) -> list[
     --------
     >>> import zarr
     >>> store = zarr.storage.MemoryStore()
-    >>> group = zarr.create_group(store)
-    >>> zarr.core.sync.sync(store.set("x", zarr.core.buffer.cpu.Buffer.from_bytes(b"?")))
+    >>> array = zarr.create_array(store, data=[1, 2])
+    >>> zarr.core.sync.sync(store.set("c/9", zarr.core.buffer.cpu.Buffer.from_bytes(b"?")))
     >>> for change in repair(store):
     ...     print(change.action, change.key, change.target)
-    move x .zarr-repair/1/x
+    move c/9 .zarr-repair/1/c/9
     >>> len(repair(store, dry_run=False)), repair(store)
     (1, [])
     """

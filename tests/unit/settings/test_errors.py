@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -74,3 +76,26 @@ def test_chunk_errors_carry_where_it_happened() -> None:
 def test_a_missing_node_can_be_caught_as_a_missing_file() -> None:
     with pytest.raises(FileNotFoundError, match="No array found"):
         raise errors.ArrayNotFoundError("store", "path")
+
+
+TRACED = """
+import pickle
+from tblib import pickling_support
+import zarr.errors
+pickling_support.install()
+count = 0
+for error in list(vars(zarr.errors).values()):
+    if isinstance(error, type) and issubclass(error, zarr.errors.BaseZarrError):
+        made = error("a store", "a/path")
+        again = pickle.loads(pickle.dumps(made))
+        assert type(again) is error and str(again) == str(made), error
+        count += 1
+print(count)
+"""
+
+
+def test_errors_are_pickled_with_their_tracebacks() -> None:
+    """Workers of distributed send them so."""
+    pytest.importorskip("tblib", reason="tblib, which distributed brings, is not installed")
+    done = subprocess.run([sys.executable, "-c", TRACED], check=True, capture_output=True, text=True)
+    assert int(done.stdout) > 10

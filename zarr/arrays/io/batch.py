@@ -337,9 +337,9 @@ class BatchScope:
     __slots__ = ("_async_run", "_batch", "_handle", "_limit", "_make", "_run")
 
     def __init__(self, handle: Any, run: Any, async_run: Any, make: Callable[[Budget], Any], limit: int) -> None:
+        self._batch: Any = None
         self._handle, self._run, self._async_run, self._make = handle, run, async_run, make
         self._limit = checked_limit(limit)
-        self._batch: Any = None
 
     def __enter__(self) -> None:
         """Open a batch; inside another one, that one goes on."""
@@ -359,6 +359,16 @@ class BatchScope:
         if self._batch is not None:
             try:
                 self._run(self._batch.close_steps())
+            finally:
+                self._leave()
+
+    def __del__(self) -> None:
+        # Ctrl-C may come just before the first line of `__exit__`, or of `_leave`: without an end, the batch would
+        # collect all that is written later, and store none of it.
+        if self._batch is not None:
+            try:
+                if not self._batch.closed:
+                    self._run(self._batch.close_steps())
             finally:
                 self._leave()
 

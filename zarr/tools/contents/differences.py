@@ -129,7 +129,7 @@ def diff(left: Any, right: Any, *, values: bool = True) -> list[Difference]:
     >>> one, other = zarr.array([1, 2, 3]), zarr.array([1, 2, 5])
     >>> for difference in diff(one, other):
     ...     print(difference)
-    /: values: np.int64(3) on the left, np.int64(5) on the right at (2,); 1 elements differ, by at most 2
+    /: values: 3 on the left, 5 on the right at (2,); 1 elements differ, by at most 2
     >>> diff(one, one)
     []
     """
