@@ -98,9 +98,11 @@ def measure(name: str, folder: Path, memory: int) -> list[float]:
     file.write_text(script)
     command[3:5] = [str(file)]
     done = subprocess.run(
-        [sys.executable, "-c", MEASURE, *map(str, command)], check=True, capture_output=True, text=True,
+        [sys.executable, "-c", MEASURE, *map(str, command)], check=False, capture_output=True, text=True,
         env={**os.environ, "PYTHONPATH": ""},
     )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(f"{name} failed: {done.stderr[-2000:]}")
     subprocess.run([sys.executable, "-W", "ignore", "-c", CHECK, str(source), str(target)], check=True)
     shutil.rmtree(target)
     shutil.rmtree(f"{target}.between", ignore_errors=True)
@@ -118,7 +120,7 @@ def main() -> None:
     options = parser.parse_args()
     from zarr.tools.plans.plan import parse_bytes
 
-    length, memory = int(options.gib * 256), parse_bytes(options.memory)
+    length, memory = max(256, int(options.gib * 256)), parse_bytes(options.memory)  # one new chunk is the least
     with tempfile.TemporaryDirectory(prefix="zarr-rechunk-", dir=work_folder() if options.gib <= 1 else None) as name:
         folder = Path(name)
         for number in "23":
