@@ -17,7 +17,7 @@ TIMES = 100
 DELETIONS = 3
 
 IN_GROUPS = "fused zarrs ts limit"
-"""Who has no groups, or the same as another."""
+"""Peers that have no groups, or the same as another."""
 
 
 def group_at(peer: Any, folder: Path) -> Any:

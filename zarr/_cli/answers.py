@@ -1,4 +1,4 @@
-"""What a command prints, and what it asks before it removes something."""
+"""Answers of commands, and the question before something is removed."""
 
 from __future__ import annotations
 

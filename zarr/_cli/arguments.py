@@ -1,4 +1,4 @@
-"""What the words of a command mean: places, options of stores, values, lengths, selections."""
+"""Parse the words of a command: places, options of stores, values, lengths, selections."""
 
 from __future__ import annotations
 

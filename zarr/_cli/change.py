@@ -32,7 +32,7 @@ DestOptions = Annotated[
 
 
 class Existing(StrEnum):
-    """What a copy does with arrays that are there already."""
+    """Choices for arrays that are there already."""
 
     refuse = "raise"
     skip = "skip"
@@ -54,7 +54,7 @@ class Found(NamedTuple):
 
     @property
     def whole(self) -> str:
-        """What goes with the node if it is removed."""
+        """Return the text of what goes with the node if it is removed."""
         return f"{self.words}, and all else that lies there" if self.is_group else self.words
 
 

@@ -46,7 +46,7 @@ class Command(NamedTuple):
 
     function: Callable[..., None]
     example: str
-    """What follows ``zarr`` in the example of the help."""
+    """The words after ``zarr`` in the example of the help."""
 
 
 COMMANDS: Final[dict[str, dict[str, Command]]] = {
@@ -94,7 +94,7 @@ GROUPS: Final = {"attrs": "Get, set and remove attributes."}
 _EXPECTED: Final = (
     NotAgreedError, FoundError, OSError, ValueError, TypeError, LookupError, ImportError, NotImplementedError,
 )  # fmt: skip
-"""What is said without the name of its class; other errors come from libraries below and need it."""
+"""Errors that are printed without the name of their class; others come from libraries below and need it."""
 
 _OUR_WORDS: Final = {
     "Open it with open_array, or replace it with overwrite=True.": "Replace it with --overwrite.",
@@ -105,7 +105,7 @@ _OUR_WORDS: Final = {
     "'storage_options' was provided but unused.": "--option is for URLs: leave it out.",
     "Unable to locate credentials": "Unable to locate credentials: say --option anon=true if the data are public",
 }
-"""What the library says, as the command line has it."""
+"""Texts of the library, and the words of the command line for them."""
 
 _HELP = """Look at zarr data, copy and change them.
 

@@ -108,7 +108,7 @@ def _parse_factors(text: str) -> int | tuple[int, ...] | dict[str, Any]:
 
 
 class _Job:
-    """What the three commands have in common: where from, where to, and how."""
+    """Run what the three commands have in common: source, destination and options."""
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ from zarr.metadata.documents import dump_document
 
 
 class Part(StrEnum):
-    """What of a node is printed."""
+    """Parts of a node that can be printed."""
 
     values = "values"
     attributes = "attributes"
@@ -31,7 +31,7 @@ class Part(StrEnum):
 
 
 class Form(StrEnum):
-    """How values are printed."""
+    """Forms in which values are printed."""
 
     text = "text"
     json = "json"

@@ -10,7 +10,15 @@ import zarr
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
 from zarr.storage.path import StorePath
-from zarr.tools.copies.jobs import SHARE, CopyRegion, check_apart, chunk_borders, open_source, open_target
+from zarr.tools.copies.jobs import (
+    SHARE,
+    CopyRegion,
+    check_apart,
+    chunk_borders,
+    dimensions_of,
+    open_source,
+    open_target,
+)
 from zarr.tools.copies.layouts import choose_route
 from zarr.tools.copies.reductions import Method, check_method, reduce_blocks
 from zarr.tools.copies.regions import Region, Regions, every, longest
@@ -159,12 +167,6 @@ def parse_factors(factors: int | Sequence[int] | Mapping[str, int], array: Array
     if len(found) != array.ndim or any(factor < 1 for factor in found) or all(factor == 1 for factor in found):
         raise ValueError(f"factors {factors!r} do not fit an array of shape {array.shape}: one of 1 or more an axis")
     return found
-
-
-def dimensions_of(array: Array[Any]) -> tuple[str | None, ...]:
-    """Return the name of each dimension; None where it has none."""
-    names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
-    return tuple(names or (None,) * array.ndim)
 
 
 class _Pyramid:

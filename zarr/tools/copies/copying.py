@@ -18,13 +18,12 @@ from zarr.storage.keys import JOB_PREFIX
 from zarr.storage.path import StorePath
 from zarr.tools.copies.jobs import arrays_of, check_apart, open_source, open_target
 from zarr.tools.plans.plan import MEMORY, Notes, Part, Plan, Stage, parse_bytes
+from zarr.types import METADATA_NAMES
 
 if TYPE_CHECKING:
     from zarr.tools.plans.progress import Progress
 
 KEYS_PER_TASK = 1000
-
-DOCUMENTS = frozenset({"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"})
 
 
 class CopyKeys:
@@ -116,19 +115,8 @@ def copy(
     check_apart(node, place)
     limit = parse_bytes(memory)
     job = _VerbatimCopy(node, place, overwrite)
-    plan = job.plan(max(1, limit // max(1, 2 * _largest_value(node))))
+    plan = job.plan(max(1, limit // max(1, 2 * job.largest)))
     return plan if dry_run else plan.run(executor, progress, resume)
-
-
-def _largest_value(node: Array[Any] | Group) -> int:
-    """Return the bytes of the largest chunk or shard, without compression."""
-    return max(
-        (
-            math.prod(max(axis, default=1) for axis in array.write_chunk_sizes) * array.dtype.itemsize
-            for _, array in arrays_of(node)
-        ),
-        default=1,
-    )
 
 
 class _VerbatimCopy:
@@ -136,14 +124,18 @@ class _VerbatimCopy:
 
     def __init__(self, node: Array[Any] | Group, place: StorePath, overwrite: bool) -> None:
         self.source, self.place, self.overwrite = node.store_path, place, overwrite
-        self.bytes = sum(array.nbytes for _, array in arrays_of(node))
+        arrays = [array for _, array in arrays_of(node)]
+        self.bytes = sum(array.nbytes for array in arrays)
+        sizes = [math.prod(max(axis, default=1) for axis in array.write_chunk_sizes) for array in arrays]
+        self.largest = max((n * array.dtype.itemsize for n, array in zip(sizes, arrays, strict=True)), default=1)
+        """The bytes of the largest chunk or shard, without compression."""
 
     def plan(self, width: int) -> Plan:
         work = CopyKeys(self.source, self.place, width)
         documents: list[str] = []
         chunks: list[str] = []
         for key in sync(self._keys()):
-            (documents if key.rpartition("/")[2] in DOCUMENTS else chunks).append(key)
+            (documents if key.rpartition("/")[2] in METADATA_NAMES else chunks).append(key)
         # The document of a node after those below it, and the root last of all.
         documents.sort(key=lambda key: -key.count("/"))
         stages = [

@@ -90,6 +90,12 @@ def chunk_borders(array: Array[Any], *, written: bool) -> tuple[tuple[int, ...],
     return tuple(borders_of(axis) for axis in (array.write_chunk_sizes if written else array.read_chunk_sizes))
 
 
+def dimensions_of(array: Array[Any]) -> tuple[str | None, ...]:
+    """Return the name of each dimension; None where it has none."""
+    names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
+    return tuple(names or (None,) * array.ndim)
+
+
 class CopyJob:
     """One call of :func:`rechunk` or :func:`reencode`.
 
@@ -97,8 +103,8 @@ class CopyJob:
     ----------
     node : Array or Group
     place : StorePath
-    layouts : dict
-        Chunks and shards of each array, by its path.
+    layout_of : callable
+        Returns chunks and shards of the copy of an array, given its path and the array.
     options : dict
         Further parameters of :func:`zarr.from_array`.
     overwrite : bool
@@ -109,19 +115,20 @@ class CopyJob:
         self,
         node: Array[Any] | Group,
         place: StorePath,
-        layouts: dict[str, tuple[Any, Any]],
+        layout_of: Callable[[str, Array[Any]], tuple[Any, Any]],
         options: dict[str, Any],
         overwrite: bool,
         memory: int,
     ) -> None:
-        self.node, self.place, self.layouts, self.overwrite = node, place, layouts, overwrite
+        self.node, self.place, self.overwrite = node, place, overwrite
+        self.arrays = dict(arrays_of(node))
+        self.layouts = {name: layout_of(name, array) for name, array in self.arrays.items()}
         self.options = {name: value for name, value in options.items() if value is not None or name == "compressors"}
         self.limit = int(memory * SHARE)
         check_apart(node, place)
 
     def plan(self, title: str) -> Plan:
         """Return the plan."""
-        self.arrays = dict(arrays_of(self.node))
         routes = {name: self._route(name, array) for name, array in self.arrays.items()}
         source, layouts, options = str(self.node.store_path), sorted(self.layouts.items()), sorted(self.options.items())
         key = repr((title, source, layouts, options, self.limit))

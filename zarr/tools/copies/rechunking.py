@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr._lazy import load_extra
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
-from zarr.tools.copies.jobs import CopyJob, arrays_of, chunk_borders, open_source, open_target
+from zarr.tools.copies.jobs import CopyJob, chunk_borders, dimensions_of, open_source, open_target
 from zarr.tools.copies.layouts import choose_route
 from zarr.tools.copies.regions import longest
 from zarr.tools.plans.plan import MEMORY, Plan, parse_bytes
@@ -102,9 +103,9 @@ def rechunk(
     """
     place = open_target(target, path, storage_options)
     node = open_source(source, storage_options)
-    layouts = {name: _layout_of(name, array, chunks, shards) for name, array in arrays_of(node)}
     kept = {"compressors": compressors, "filters": filters, "zarr_format": zarr_format}
-    job = CopyJob(node, place, layouts, kept, overwrite, parse_bytes(memory))
+    layout_of = partial(_layout_of, chunks=chunks, shards=shards)
+    job = CopyJob(node, place, layout_of, kept, overwrite, parse_bytes(memory))
     plan = job.plan(f"rechunk to chunks {_short(chunks)}")
     return plan if dry_run else plan.run(executor, progress, resume)
 
@@ -158,8 +159,7 @@ def reencode(
     place = open_target(target, path, storage_options)
     node = open_source(source, storage_options)
     kept = {"compressors": compressors, "filters": filters, "serializer": serializer, "zarr_format": zarr_format}
-    layouts: dict[str, Any] = {name: ("keep", "keep") for name, _ in arrays_of(node)}
-    plan = CopyJob(node, place, layouts, kept, overwrite, parse_bytes(memory)).plan("reencode")
+    plan = CopyJob(node, place, lambda *_: ("keep", "keep"), kept, overwrite, parse_bytes(memory)).plan("reencode")
     return plan if dry_run else plan.run(executor, progress, resume)
 
 
@@ -209,7 +209,7 @@ def _layout_of(name: str, array: Array[Any], chunks: Chunks, shards: Chunks | No
 def _shape_of(name: str, array: Array[Any], wanted: Any) -> tuple[int, ...] | None:
     """Return the chunk shape that is meant for an array; None where it is not meant."""
     if isinstance(wanted, Mapping):
-        dimensions = _dimensions(array)
+        dimensions = dimensions_of(array)
         if name in wanted:
             wanted = wanted[name]
         elif not any(dimension in wanted for dimension in dimensions):
@@ -224,11 +224,6 @@ def _shape_of(name: str, array: Array[Any], wanted: Any) -> tuple[int, ...] | No
             return None  # other arrays of the hierarchy have these dimensions
         raise ValueError(f"chunks {wanted} have {len(wanted)} dimensions, the array has {array.ndim}: {array.shape}")
     return tuple(max(1, length) if size == -1 else size for size, length in zip(wanted, array.shape, strict=True))
-
-
-def _dimensions(array: Array[Any]) -> tuple[Any, ...]:
-    names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
-    return tuple(names or (None,) * array.ndim)
 
 
 def _chunk_shape(array: Array[Any]) -> tuple[int, ...]:

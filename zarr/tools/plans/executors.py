@@ -11,7 +11,7 @@ from zarr._lazy import load_extra
 Task = tuple[int, Callable[[Any], None], Any]
 
 MAX_TRIES = 10
-"""How often a task is given to a cluster whose workers die over it."""
+"""The number of times that a task is given to a cluster whose workers die over it."""
 
 TASKS_PER_WORKER = 2
 """Tasks that are handed out at a time, for each worker: one runs, one waits."""

@@ -115,7 +115,7 @@ class Notes:
 
 
 class Plan:
-    """What a tool will do: print it, or run it.
+    """The tasks of a tool: print them, or run them.
 
     Parameters
     ----------
